@@ -22,6 +22,7 @@ import {
 import { senderWithin } from '../webhooks/sender.ts'
 import { newSecret } from '../webhooks/signature.ts'
 import { tryEndpoint } from '../webhooks/trying.ts'
+import { everyRecord } from './terminal/every-record.ts'
 import { examples } from './terminal/examples.ts'
 import { judged } from './terminal/judged.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
@@ -40,8 +41,8 @@ interface Adding extends Options {
 }
 
 const noWebhook = (id: string) => new Error(`There is no webhook ${id}.`)
-/** As many as a list of the API has in a page. */
-const limit = 100
+/** Attempts that are shown: as many as the API has in a page. */
+const newest = 100
 const example = '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a'
 
 export function webhookCommand(program: Command) {
@@ -87,18 +88,16 @@ export function webhookCommand(program: Command) {
     .action(({ service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const { records } = await webhookPage(db, service, { limit })
-        const rows = recordsIn<Webhook>(records).map(
-          ({ id, url, kinds: of, state, behind, lastSuccessAt, lastFailure }) => [
-            id,
-            url,
-            of.length === kinds.length ? 'all' : of.join(','),
-            state,
-            behind.since ? `${behind.seconds} s` : 'nothing waits',
-            lastSuccessAt ?? 'never',
-            lastFailure ? `${lastFailure.at}: ${lastFailure.detail}` : '',
-          ],
-        )
+        const records = await everyRecord<Webhook>(service, asked => webhookPage(db, service, asked))
+        const rows = records.map(({ id, url, kinds: of, state, behind, lastSuccessAt, lastFailure }) => [
+          id,
+          url,
+          of.length === kinds.length ? 'all' : of.join(','),
+          state,
+          behind.since ? `${behind.seconds} s` : 'nothing waits',
+          lastSuccessAt ?? 'never',
+          lastFailure ? `${lastFailure.at}: ${lastFailure.detail}` : '',
+        ])
         console.log(table(['webhook', 'url', 'kinds', 'state', 'behind', 'last success', 'last failure'], rows))
       }),
     )
@@ -122,17 +121,16 @@ export function webhookCommand(program: Command) {
     'The newest attempts at its deliveries.',
     'what became of them',
     async (tx, { service }, { id }) => {
-      const { records } = await attemptPage(tx, service, id, { limit })
-      const rows = recordsIn<WebhookAttempt>(records).map(
-        ({ at, deliveryId, changes, status, detail, milliseconds }) => [
-          at,
-          deliveryId,
-          String(changes),
-          String(status ?? '-'),
-          `${milliseconds} ms`,
-          detail ?? 'taken',
-        ],
-      )
+      const { records } = await attemptPage(tx, service, id, { limit: newest })
+      const attempts: WebhookAttempt[] = JSON.parse(`[${records.join(',')}]`)
+      const rows = attempts.map(({ at, deliveryId, changes, status, detail, milliseconds }) => [
+        at,
+        deliveryId,
+        String(changes),
+        String(status ?? '-'),
+        `${milliseconds} ms`,
+        detail ?? 'taken',
+      ])
       return table(['at', 'delivery', 'changes', 'status', 'took', 'what'], rows)
     },
   )
@@ -241,5 +239,3 @@ const within = (id: string, { service: name }: Options, act: Act, print: Print =
     })
     await print(told, service, id)
   })
-
-const recordsIn = <T>(records: readonly string[]) => JSON.parse(`[${records.join(',')}]`) as T[]

@@ -98,6 +98,19 @@ test('a description that is empty is none', async () => {
   await done(['webhook', 'remove', id], environment)
 })
 
+test('the list has every webhook, however many there are', async () => {
+  const id = idIn(await done(['webhook', 'add', receiver.url], environment))
+  await done(['webhook', 'pause', id], environment)
+  const { db } = database
+  const columns = sql`url, kinds, description, state, cursor, secret`
+  await db.run(sql`
+    insert into webhook (service_id, webhook_id, ${columns})
+    select service_id, 'copy-' || n, ${columns} from webhook, generate_series(1, 600) n where webhook_id = ${id}`)
+  const listed = await done(['webhook', 'list'], environment)
+  assert.equal(listed.match(/ paused /g)?.length, 601)
+  await db.run(sql`delete from webhook`)
+})
+
 test('listen posts signed deliveries to a machine of your own, and prints each', async () => {
   const listen = ['listen', '--forward', receiver.url, '--kinds', 'store', '--from-beginning']
   const listening = begin(listen, environment)
