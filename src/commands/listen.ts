@@ -8,7 +8,7 @@ import { changesAfter } from '../store/changes/feed.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { mostChanges } from '../webhooks/body.ts'
 import { type Channel, senderWithin } from '../webhooks/sender.ts'
-import { newSecret, signedHeaders } from '../webhooks/signature.ts'
+import { isSecret, newSecret, secretRule, signedHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
 import { kindsFrom, kindsOption } from './terminal/kinds.ts'
 import { readSecret } from './terminal/secret.ts'
@@ -53,6 +53,7 @@ export const listenCommand = (program: Command) =>
           throw new Error('Give --secret-file, or --secret, not both.')
         const isMade = given === undefined && secretFile === undefined
         const secret = isMade ? newSecret() : (given ?? (await readSecret('', secretFile, 'secret')))
+        if (!isSecret(secret)) throw new Error(`A secret is ${secretRule}.`)
         const { service, db } = await services.find(name)
         // Whoever runs commands for the installation is trusted with where to.
         const sender = senderWithin(['0.0.0.0/0', '::/0'])

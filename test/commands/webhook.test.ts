@@ -135,6 +135,24 @@ test('listen posts signed deliveries to a machine of your own, and prints each',
   await again.ended
 })
 
+test('listen signs with no secret that is none of Standard Webhooks', async () => {
+  receiver.received.length = 0
+  const bytes = (count: number) => Buffer.alloc(count, 7).toString('base64')
+  for (const secret of [
+    bytes(32),
+    'a long passphrase that somebody has made up',
+    `whsec_${bytes(23)}`,
+    `whsec_${bytes(65)}`,
+    `whsec_${bytes(32).replace('B', '*')}`,
+  ]) {
+    const listen = ['listen', '--forward', receiver.url, '--from-beginning', '--secret', secret]
+    const { code, out, err } = await run(listen, environment)
+    assert.deepEqual([code, out], [1, ''], secret)
+    assert.equal(err, 'tillbridge: A secret is whsec_ and the base64 of 24 to 64 bytes.\n')
+  }
+  assert.equal(receiver.received.length, 0)
+})
+
 test('listen passes over what left and came back, however much that is, and says so where what has left is forgotten', async () => {
   receiver.received.length = 0
   const { db } = database
