@@ -48,11 +48,20 @@ function codesTwice({ returnReasons }: SettingsChange): Fault[] {
   )
 }
 
+/** All faults that rules about several settings tell of a change of these. */
+export function faultsAgainst(change: SettingsChange, before: ReturnSettings): Fault[] {
+  const { returnReasons, defaultReturnReason } = change
+  const after = {
+    returnReasons: returnReasons === undefined ? before.returnReasons : (returnReasons ?? []),
+    defaultReturnReason: defaultReturnReason === undefined ? before.defaultReturnReason : defaultReturnReason,
+  }
+  return [...faultsAmong(change), ...faultsAfter(change, after)]
+}
+
+type ReturnSettings = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
+
 /** The faults of settings as a change would leave them: one of them names what another one does not have. */
-export function faultsAfter(
-  change: SettingsChange,
-  { returnReasons, defaultReturnReason }: Pick<Settings, 'returnReasons' | 'defaultReturnReason'>,
-): Fault[] {
+export function faultsAfter(change: SettingsChange, { returnReasons, defaultReturnReason }: ReturnSettings): Fault[] {
   if (change.returnReasons === undefined && change.defaultReturnReason === undefined) return []
   if (defaultReturnReason === null || returnReasons.some(({ code }) => code === defaultReturnReason)) return []
   const pointer = change.defaultReturnReason === undefined ? '/returnReasons' : '/defaultReturnReason'

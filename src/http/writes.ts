@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../db.ts'
 import type { Finish, Write } from '../domain/write.ts'
-import { ApiError, type ErrorCode } from '../errors.ts'
+import { ApiError, type ErrorCode, type Fault } from '../errors.ts'
 import { failpoint } from '../failpoints.ts'
 import type { Service } from '../settings.ts'
 import { type Static, type TSchema, Type } from '../shapes/shapes.ts'
@@ -51,6 +51,8 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
   stored?(db: Db, service: Service, params: { [name in keyof P]: string }): Promise<{ record: string } | undefined>
   /** What the body has that could be guessed at is judged, and counted, whatever is known of its key: why nothing is told of that. */
   guessed?(tx: Db, again: Again<Static<B>, P>): Promise<ApiError | undefined>
+  /** The faults that its work would find in the body beside those of the shape, to be told with them. */
+  ruled?(body: Static<B>, service: Service): Fault[]
   /** What of the answer the write makes up, where the body does not say it: numbers, secrets. A trial shows null there. */
   made?: readonly string[]
 }
@@ -92,6 +94,7 @@ export interface How {
   keepsEmptyTexts: boolean
   stored: WriteDescribed<TSchema, Params>['stored']
   guessed: WriteDescribed<TSchema, Params>['guessed']
+  ruled: WriteDescribed<TSchema, Params>['ruled']
   made: readonly string[]
   ofAccounts: boolean
 }
@@ -102,7 +105,7 @@ export function howOf<B extends TSchema, P extends Params>(
   described: WriteDescribed<B, P>,
 ): How {
   const { status, repeatable, audited = true, etag = false, body } = described
-  const { keepsEmptyTexts = false, stored, guessed, made = [], ofAccounts = false } = described
+  const { keepsEmptyTexts = false, stored, guessed, ruled, made = [], ofAccounts = false } = described
   const isPost = method === 'POST'
   return {
     operation: `${method} ${path}`,
@@ -114,6 +117,7 @@ export function howOf<B extends TSchema, P extends Params>(
     keepsEmptyTexts,
     stored,
     guessed,
+    ruled,
     made,
     ofAccounts,
   }

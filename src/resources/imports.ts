@@ -8,7 +8,7 @@ import type { Kind } from '../backoffice/rows/kind.ts'
 import { kindNamed, kinds } from '../backoffice/rows/kinds.ts'
 import { decimalMarks } from '../backoffice/rows/numbers.ts'
 import { Import, RefusedLines } from '../domain/feeds.ts'
-import { ApiError, notFound } from '../errors.ts'
+import { ApiError, type Fault, faulty, notFound } from '../errors.ts'
 import type { Api } from '../http/api.ts'
 import { requireRole } from '../http/gate.ts'
 import { refuse } from '../refuse.ts'
@@ -163,14 +163,32 @@ async function dialectIn(
   charset: string | undefined,
 ) {
   const said = Object.entries({ delimiter, decimal, encoding, dateFormat }).filter(([, value]) => value !== undefined)
+  const faults: Fault[] = []
+  // Each by itself, so that all that is wrong is told at once.
+  for (const [name, value] of said)
+    try {
+      dialectOf({ [name]: value })
+    } catch (error) {
+      faults.push(faultOf(error))
+    }
+  let kept: Profile = {}
   try {
-    const kept = profile === undefined ? {} : await profileIn(profile, kind, 'It')
-    const unsaid: Profile = charset === undefined ? {} : { encoding: charset }
+    if (profile !== undefined) kept = await profileIn(profile, kind, 'It')
+  } catch (error) {
+    faults.push(faultOf(error))
+  }
+  refuse(faults)
+  const unsaid: Profile = charset === undefined ? {} : { encoding: charset }
+  try {
     return dialectOf(joined(joined(unsaid, kept), Object.fromEntries(said)))
   } catch (error) {
-    if (!(error instanceof ImportError)) throw error
-    const { option, detail } = error instanceof OptionError ? error : { option: 'profile', detail: error.message }
-    refuse([{ parameter: option.replace('-', '_'), code: 'invalid_parameter', detail }])
-    throw error
+    throw faulty([faultOf(error)])
   }
+}
+
+/** What is wrong with a parameter, by the error that says so of an option of the command line; any other is thrown. */
+function faultOf(error: unknown): Fault {
+  if (!(error instanceof ImportError)) throw error
+  const { option, detail } = error instanceof OptionError ? error : { option: 'profile', detail: error.message }
+  return { parameter: option.replace('-', '_'), code: 'invalid_parameter', detail }
 }

@@ -1,6 +1,6 @@
 import { Instant, Nullable } from '../domain/fields.ts'
 import { ours } from '../domain/port/settings.ts'
-import { faultsAfter, faultsAmong, SettingsChange, ShownSettings } from '../domain/settings.ts'
+import { faultsAgainst, SettingsChange, ShownSettings } from '../domain/settings.ts'
 import type { Api } from '../http/api.ts'
 import { refuse } from '../refuse.ts'
 import { Type } from '../shapes/shapes.ts'
@@ -106,6 +106,7 @@ export function service(api: Api) {
       body: SettingsChange,
       // Null means the default.
       keepsEmptyTexts: true,
+      ruled: (body, { settings }) => faultsAgainst(body, settings),
       answer: ShownSettings,
       etag: true,
       errors: ['precondition_failed', 'precondition_required'],
@@ -113,10 +114,10 @@ export function service(api: Api) {
     ({ service, body, requireMatch }) =>
       async tx => {
         await holdSettings(tx, service)
-        requireMatch(JSON.stringify(await shownSettings(tx, service)))
-        refuse(faultsAmong(body))
-        const { settings } = await changeSettings(tx, service, body)
-        refuse(faultsAfter(body, settings))
+        const before = await shownSettings(tx, service)
+        requireMatch(JSON.stringify(before))
+        refuse(faultsAgainst(body, before))
+        await changeSettings(tx, service, body)
         return { data: await shownSettings(tx, service), subject: '/settings' }
       },
   )

@@ -68,6 +68,8 @@ function requireJson({ headers }: FastifyRequest) {
 interface Reading<B extends TSchema> {
   body: B
   keepsEmptyTexts: boolean
+  /** The faults of rules beside the shape; they are asked for where the types are right, and something else is not. */
+  ruled?: ((body: Static<B>, service: Service) => Fault[]) | undefined
 }
 
 interface Beside {
@@ -79,7 +81,7 @@ interface Beside {
 
 /** The body as its shape has it; throws every fault of the request at once, those of the shape first, 100 at most. */
 export async function readBody<B extends TSchema>(
-  { body: shape, keepsEmptyTexts }: Reading<B>,
+  { body: shape, keepsEmptyTexts, ruled }: Reading<B>,
   request: FastifyRequest,
   service: Service,
   { faults: others = [], stored }: Beside = {},
@@ -93,7 +95,9 @@ export async function readBody<B extends TSchema>(
   const faults = faultsOf(shape, value, service.settings)
   const { record } = (faults.length && (await stored?.())) || {}
   const left = record === undefined ? faults : faultsOfChanged(faults, value, JSON.parse(record))
-  const all = [...others, ...left].sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
+  const isShaped = left.every(({ code }) => code !== 'invalid_body')
+  const ofRules = left.length && isShaped ? (ruled?.(value as Static<B>, service) ?? []) : []
+  const all = [...others, ...left, ...ofRules].sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
   refuse(all.slice(0, mostFaults))
   return value as Static<B>
 }

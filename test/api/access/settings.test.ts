@@ -155,6 +155,26 @@ test('every fault of a change is named with its place, and nothing is changed', 
   assert.deepEqual(await settings(shop), byDefault)
 })
 
+test('faults of single settings and of rules about several are named at once', async () => {
+  const shop = await service.tenant()
+  const pointersOf = async (change: object) =>
+    (await put(shop, '/settings', change)).json.errors.map(({ pointer }: { pointer: string }) => pointer)
+  const reasons = {
+    returnReasons: [
+      { code: 'A', name: 'a' },
+      { code: 'A', name: 'b' },
+    ],
+    defaultReturnReason: 'ZZ',
+  }
+  const ofRules = ['/returnReasons/1/code', '/defaultReturnReason']
+  assert.deepEqual(await pointersOf({ timeZone: 'Mars/X', ...reasons }), ['/timeZone', ...ofRules])
+  assert.deepEqual(await pointersOf(reasons), ofRules)
+  assert.deepEqual(await pointersOf({ colour: 'red', returnReasons: [1], defaultReturnReason: 'ZZ' }), [
+    '/colour',
+    '/returnReasons/0',
+  ])
+})
+
 test('only an admin may see or change settings', async () => {
   for (const role of ['visitor', 'maintainer'] as const) {
     const other = await service.account(role)

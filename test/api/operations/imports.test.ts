@@ -158,6 +158,11 @@ test('a file as people have it is read by the options of the query, or a profile
     const { status, json } = await sendFile(shop, `stores?${query}`, theirs)
     assert.deepEqual([status, json.errors?.[0].parameter], [400, parameter], JSON.stringify(json))
   }
+  const { json } = await sendFile(shop, 'stores?delimiter=ab&encoding=foo&date_format=zzz&profile=%7B', theirs)
+  assert.deepEqual(
+    json.errors.map(({ parameter }: { parameter: string }) => parameter),
+    ['delimiter', 'encoding', 'date_format', 'profile'],
+  )
 })
 
 test('a profile that the command has saved is taken as it stands in its file', async () => {
