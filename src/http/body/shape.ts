@@ -48,28 +48,28 @@ export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumst
     return `, for example ${JSON.stringify(fitting)}`
   }
 
-  function judge(of: Shape, given: unknown, at: string): void {
+  function judge(of: Shape, given: unknown, at: string, name = nameOf(at)): void {
     const choices = of.anyOf ?? []
     if (choices.length) {
       if (given === null && choices.some(choice => choice.type === 'null')) return
       const others = choices.filter(choice => choice.type !== 'null')
       const fitting = others.find(choice => choice.const === given || typeOf(choice) === kindOf(given)) ?? others[0]
-      if (fitting) judge({ ...fitting, examples: fitting.examples ?? of.examples } as Shape, given, at)
+      if (fitting) judge({ ...fitting, examples: fitting.examples ?? of.examples } as Shape, given, at, name)
       return
     }
     if (of.const !== undefined) {
-      if (given !== of.const) fault('invalid_body', at, `${nameOf(at)} is ${JSON.stringify(of.const)}${exampleOf(of)}.`)
+      if (given !== of.const) fault('invalid_body', at, `${name} is ${JSON.stringify(of.const)}${exampleOf(of)}.`)
       return
     }
     const kind = kindOf(given)
     const wanted = typeOf(of)
     if (kind !== wanted && !(wanted === 'number' && kind === 'integer')) {
       const found = kind === 'integer' ? words.number : words[kind]
-      fault('invalid_body', at, `${nameOf(at)} is ${words[wanted] ?? wanted}, not ${found}${exampleOf(of)}.`)
+      fault('invalid_body', at, `${name} is ${words[wanted] ?? wanted}, not ${found}${exampleOf(of)}.`)
     } else if (wanted === 'object') judgeObject(of, given as Record<string, unknown>, at)
-    else if (wanted === 'array') judgeArray(of, given as unknown[], at)
-    else if (wanted === 'string') judgeText(of, given as string, at)
-    else if (wanted === 'integer' || wanted === 'number') judgeNumber(of, given as number, at)
+    else if (wanted === 'array') judgeArray(of, given as unknown[], at, name)
+    else if (wanted === 'string') judgeText(of, given as string, at, name)
+    else if (wanted === 'integer' || wanted === 'number') judgeNumber(of, given as number, at, name)
   }
 
   function judgeObject({ properties = {}, patternProperties, required = [] }: Shape, given: object, at: string) {
@@ -84,42 +84,52 @@ export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumst
       if (!Object.hasOwn(given, name)) fault('invalid_body', `${at}/${name}`, `${nameOf(`${at}/${name}`)} is missing.`)
   }
 
-  function judgeArray({ items, minItems = 0, maxItems = 1_000, uniqueItems }: Shape, given: unknown[], at: string) {
+  function judgeArray(
+    { items, minItems = 0, maxItems = 1_000, uniqueItems }: Shape,
+    given: unknown[],
+    at: string,
+    name: string,
+  ) {
     if (given.length < minItems)
-      fault('invalid_field', at, `${nameOf(at)} has at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
-    else if (given.length > maxItems) fault('invalid_field', at, `${nameOf(at)} has at most ${maxItems} entries.`)
+      fault('invalid_field', at, `${name} has at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
+    else if (given.length > maxItems) fault('invalid_field', at, `${name} has at most ${maxItems} entries.`)
     else
       for (const [i, each] of given.entries()) {
-        if (items) judge(items, each, `${at}/${i}`)
+        if (items) judge(items, each, `${at}/${i}`, `An entry of ${name}`)
         if (uniqueItems && given.indexOf(each) < i)
-          fault('invalid_field', `${at}/${i}`, `${nameOf(at)} has the same entry twice.`)
+          fault('invalid_field', `${at}/${i}`, `${name} has the same entry twice.`)
       }
   }
 
-  function judgeNumber({ minimum = -Infinity, maximum = Infinity, ...of }: Shape, given: number, at: string) {
+  function judgeNumber(
+    { minimum = -Infinity, maximum = Infinity, ...of }: Shape,
+    given: number,
+    at: string,
+    name: string,
+  ) {
     // A fraction is of another type than a whole number (contract 1: a shape); a whole number out of range is against a rule.
     if (given < minimum || given > maximum)
-      fault('invalid_field', at, `${nameOf(at)} is ${range(minimum, maximum)}${exampleOf(of)}.`)
+      fault('invalid_field', at, `${name} is ${range(minimum, maximum)}${exampleOf(of)}.`)
   }
 
-  function judgeText(of: Shape, given: string, at: string) {
+  function judgeText(of: Shape, given: string, at: string, name: string) {
     if (of.enum) {
       if (!of.enum.includes(given))
-        fault('invalid_field', at, `${nameOf(at)} is one of ${of.enum.map(word => `\`${word}\``).join(', ')}.`)
+        fault('invalid_field', at, `${name} is one of ${of.enum.map(word => `\`${word}\``).join(', ')}.`)
       return
     }
     const { minLength = 0, maxLength = Infinity, pattern, format = '' } = of
     const length = [...given].length
     const odd = oddityIn(given, format === 'multiline')
-    if (odd) fault('invalid_field', at, `${nameOf(at)} holds ${odd}.`)
-    else if (length < minLength) fault('invalid_field', at, `${nameOf(at)} is not empty${exampleOf(of)}.`)
+    if (odd) fault('invalid_field', at, `${name} holds ${odd}.`)
+    else if (length < minLength) fault('invalid_field', at, `${name} is not empty${exampleOf(of)}.`)
     else if (length > maxLength)
-      fault('invalid_field', at, `${nameOf(at)} has at most ${maxLength} characters, not ${length}.`)
+      fault('invalid_field', at, `${name} has at most ${maxLength} characters, not ${length}.`)
     else {
       const told =
         formats[format]?.(given, circumstances) ??
         (pattern !== undefined && !matches(given, pattern) ? 'in this form' : undefined)
-      if (told) fault('invalid_field', at, `${nameOf(at)} is ${told}${exampleOf(of)}.`)
+      if (told) fault('invalid_field', at, `${name} is ${told}${exampleOf(of)}.`)
     }
   }
 

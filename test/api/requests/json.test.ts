@@ -222,3 +222,14 @@ test('every fault is told at once, those of the shape before those of the rules'
     refused(rules, 'invalid_field')
     assert.deepEqual(faultsOf(rules), ['invalid_field /firstname', 'invalid_field /dateOfBirth'])
   }))
+
+test('a fault of an entry of a list names the list', async () => {
+  const { json } = await post(service, '/webhooks', { url: 'https://shop.example', kinds: ['voucher', 'store', 5] })
+  assert.deepEqual(
+    json.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail.slice(0, 29)]),
+    [
+      ['/kinds/2', 'An entry of `kinds` is a text'],
+      ['/kinds/0', 'An entry of `kinds` is one of'],
+    ],
+  )
+})
