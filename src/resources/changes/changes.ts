@@ -159,7 +159,7 @@ export function changes(api: Api) {
       query: StreamQuery,
       headers: {
         'Last-Event-ID': {
-          description: 'The `id` of the last event that came. It goes before `after_cursor`.',
+          description: 'The `id` of the last event that came. It goes before `after_cursor`; an empty one is none.',
           example: 'mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ',
           required: false,
         },
@@ -172,7 +172,8 @@ export function changes(api: Api) {
       const { records = false } = query
       const one = followingOf(service, keys, query)
       const asked = { limit: 100, records }
-      const lastId = header('last-event-id')
+      // A client that has had no event yet has an empty one.
+      const lastId = header('last-event-id') || undefined
       const after_cursor = lastId ?? query.after_cursor
       const told =
         after_cursor === undefined

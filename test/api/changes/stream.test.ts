@@ -64,6 +64,9 @@ test('`after_cursor` and `Last-Event-ID` go on where they stand; the header goes
   assert.equal((await toldIn(streams[0] as EventStream)).id, '2')
   assert.equal((await toldIn(streams[1] as EventStream)).id, '3')
   for (const stream of streams) stream.close()
+  const begun = await open(path, shop, { 'last-event-id': '' })
+  assert.equal((await toldIn(begun)).id, '2', 'an empty one is none')
+  begun.close()
   // Nothing has happened since it was opened: it goes on from there all the same.
   const quiet = await open('/changes/stream', shop)
   await delay(200)
