@@ -102,10 +102,11 @@ async function deliver(work: ServiceWork, channel: Channel, due: Due, delivery: 
   const waitSeconds = waitAfter(due.failures + 1, retryAfterSeconds)
   const isGone = outcome.status === 410
   await untilMarked(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
-  const { status, fault } = outcome
-  log.warn(
-    { service: service.name, webhook: due.id, status, fault, againInSeconds: waitSeconds },
-    'A delivery was not taken.',
-  )
-  return isGone ? undefined : waitSeconds
+  const about = { service: service.name, webhook: due.id, status: outcome.status, fault: outcome.fault }
+  if (isGone) {
+    log.warn(about, 'A delivery was not taken: the webhook is paused.')
+    return
+  }
+  log.warn({ ...about, againInSeconds: waitSeconds }, 'A delivery was not taken.')
+  return waitSeconds
 }

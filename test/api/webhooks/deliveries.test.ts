@@ -178,6 +178,8 @@ test('an endpoint that answers 410 is paused, and goes on where it stands once i
   await customers('Veronica')
   await until(async () => (await shown(id)).state === 'paused', 'it is paused')
   assert.equal((await shown(id)).stateReason, 'The endpoint answered 410.')
+  await until(() => /"msg":"A delivery was not taken: the webhook is paused\."/.test(hooks.logged), 'it is logged')
+  assert.doesNotMatch(hooks.logged, /againInSeconds/)
   await customers('John')
   hooks.receiver.answer = answerWith(204)
   const resumed = await post(hooks.api, `/webhooks/${id}/resume`, {})
