@@ -57,8 +57,11 @@ export const listenCommand = (program: Command) =>
         const { service, db } = await services.find(name)
         // Whoever runs commands for the installation is trusted with where to.
         const sender = senderWithin(['0.0.0.0/0', '::/0'])
+        const { protocol } = URL.parse(forward) ?? {}
+        if (protocol !== 'http:' && protocol !== 'https:')
+          throw new Error('`--forward` begins with `http://` or `https://`.')
         const refusal = await sender.refusal(forward)
-        if (refusal !== undefined) throw new Error(refusal)
+        if (refusal !== undefined) throw new Error(refusal.replace('`url`', '`--forward`'))
         const following = { service, kinds: kindsAmong(kindsFrom(words) ?? allKinds), key: keys.cursors }
         let cursor = fromBeginning ? cursorAtBeginning(following) : await cursorNow(db, following)
         console.log(`Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.`)

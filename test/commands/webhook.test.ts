@@ -153,6 +153,21 @@ test('listen signs with no secret that is none of Standard Webhooks', async () =
   assert.equal(receiver.received.length, 0)
 })
 
+test('listen says in a sentence what it cannot go by', async () => {
+  const refused = async (forward: string, ...more: string[]) =>
+    (await run(['listen', '--forward', forward, ...more], environment)).err
+  for (const forward of ['localhost:3000/hooks', 'ftp://localhost/hooks', '/hooks'])
+    assert.equal(await refused(forward), 'tillbridge: `--forward` begins with `http://` or `https://`.\n')
+  assert.equal(
+    await refused('http://me:secret@localhost:3000/hooks'),
+    'tillbridge: `--forward` holds no username and no password.\n',
+  )
+  assert.equal(
+    await refused(receiver.url, '--secret-file', '/nowhere/secret'),
+    'tillbridge: /nowhere/secret cannot be read: there is no such file.\n',
+  )
+})
+
 test('listen passes over what left and came back, however much that is, and says so where what has left is forgotten', async () => {
   receiver.received.length = 0
   const { db } = database
