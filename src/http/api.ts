@@ -8,7 +8,7 @@ import type { Page, PageRequest } from '../store/lists/page.ts'
 import { requireJsonBody } from './body/body.ts'
 import { sendEvents } from './event-stream.ts'
 import { admit, type Gate } from './gate.ts'
-import { envelope, PageOf, pageRequestOf, paging, type Warning } from './lists.ts'
+import { envelope, type PageAnswer, PageOf, pageRequestOf, paging } from './lists.ts'
 import { type Media, mediumFor } from './media/accept.ts'
 import { openingsOf } from './media/openings.ts'
 import { faultsOfWhole, wholeOf } from './media/portions.ts'
@@ -64,16 +64,6 @@ type PageWork<Q extends TObject, P extends Params> = (
   context: Context<Static<Q>, P>,
   asked: PageRequest,
 ) => Promise<Page | PageAnswer>
-
-/** What a page's function answers. */
-interface PageAnswer {
-  page: Page
-  warnings?: Warning[]
-  /** When it was last brought up to date, where that is not said by the feed. */
-  syncedAt?: string | undefined
-  /** The moment up to which it is complete, where a filter ends it before the walk's own. */
-  asOf?: string
-}
 
 type Write = <B extends TSchema, P extends Params>(
   path: string,

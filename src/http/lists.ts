@@ -100,6 +100,16 @@ export const PageOf = (item: TSchema) =>
     { $id: `${shapeName(item)}Page`, additionalProperties: false },
   )
 
+/** What a page's function answers. */
+export interface PageAnswer {
+  page: Page
+  warnings?: Warning[]
+  /** When it was last brought up to date, where that is not said by the feed. */
+  syncedAt?: string | undefined
+  /** The moment up to which it is complete, where a filter ends it before the walk's own. */
+  asOf?: string
+}
+
 /** The page that a request asks for. A cursor that is not this walk's is one more fault of the request. */
 export function pageRequestOf(
   walk: Walk,

@@ -204,6 +204,13 @@ export const json = 'application/json; charset=utf-8'
 export const instanceOf = ({ url = '' }: { url?: string | undefined }) =>
   (url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '').replace(/(?<=[^/])\/$/, '')
 
+/** A path with each of its parts written in the one way there is (RFC 3986, section 6.2.2): `%2D` is `-`. */
+export const plainly = (path: string) =>
+  path
+    .split('/')
+    .map(part => encodeURIComponent(decodeURIComponent(part)))
+    .join('/')
+
 /** The path's parameters; one that no identifier can be names no record. */
 function pathParams(request: FastifyRequest) {
   const params = (request.params ?? {}) as Record<string, string>

@@ -22,6 +22,7 @@ import {
   json,
   namesTag,
   type Params,
+  plainly,
   tagOf,
 } from './operation.ts'
 import { isTrial } from './prefer.ts'
@@ -58,7 +59,7 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
 }
 
 /** A write that comes with a key that was used before. */
-export interface Again<Body = unknown, P extends Params = Params> extends Asked<P> {
+interface Again<Body = unknown, P extends Params = Params> extends Asked<P> {
   body: Body
   /** Whether it is another one than came with the key. */
   isOther: boolean
@@ -174,13 +175,6 @@ export async function handleWrite(
 
 const judgedGuess = (gate: Gate, guessed: NonNullable<How['guessed']>, again: Again) =>
   gate.db.transaction(tx => guessed(tx, again))
-
-/** A path with each of its parts written in the one way there is (RFC 3986, section 6.2.2): `%2D` is `-`. */
-const plainly = (path: string) =>
-  path
-    .split('/')
-    .map(part => encodeURIComponent(decodeURIComponent(part)))
-    .join('/')
 
 /** An answer without what only a write that is kept would make: numbers, secrets. */
 function withoutMade(answer: string, made: readonly string[], body: unknown) {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
-import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -244,23 +243,3 @@ test('a range that ends before it begins is refused as such', async () => {
   }
   assert.equal((await range('2024-05-10', '2024-05-10')).status, 200)
 })
-
-for (const timeZone of ['UTC', 'Australia/Melbourne', 'Europe/London'])
-  test(`answers tell times on the clock of ${timeZone}, and a poll from such a time finds the record again`, async () => {
-    const shop = await service.tenant({ timeZone })
-    const rows = [{ id: 'c', firstname: 'Ann', startDate: '2021-03-25 00:00:00' }]
-    await upsertCustomers(service.db, shop.service, rows)
-    const changed = await service.db.row<{ at: Date }>(
-      sql`select changed_at as at from customer where service_id = ${shop.service.id}`,
-    )
-    const wall = Temporal.Instant.from(changed?.at.toISOString() ?? '')
-      .toZonedDateTimeISO(timeZone)
-      .toPlainDateTime()
-    const { updateTimeStamp, startDate } = (await shop.get('/customers/c')).json.data
-    assert.equal(updateTimeStamp, wall.toString({ smallestUnit: 'second', roundingMode: 'floor' }).replace('T', ' '))
-    assert.equal(startDate, '2021-03-25 00:00:00', 'a time that is the wall clock already stays')
-    const { json } = await shop.get(`/customers/search?${new URLSearchParams({ updated_after: updateTimeStamp })}`)
-    assert.equal(json.data.length, 1)
-    assert.equal(json.meta.timeZone, timeZone)
-    assert.match(json.meta.asOf, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/)
-  })

@@ -14,7 +14,8 @@ const wrong = Array.from({ length: 12 }, (_, i) => String(100_000 + i))
 
 /** Each operation that takes a PIN, for a voucher. */
 const ways = {
-  'a look-up': (number: string) => (pin: string, key: Record<string, string>) => post(api, '/vouchers/lookup', { number, pin }, key),
+  'a look-up': (number: string) => (pin: string, key: Record<string, string>) =>
+    post(api, '/vouchers/lookup', { number, pin }, key),
   'a validation': (number: string) => (pin: string, key: Record<string, string>) =>
     post(api, '/vouchers/validate', { number, pin, amount: '1.00' }, key),
   'a lock': (number: string) => (pin: string, key: Record<string, string>) =>

@@ -183,7 +183,7 @@ describe('worker processes', { concurrency: true }, () => {
   })
 
   test('a worker without a service beside it says so', async () => {
-    const { code, err } = await run(['worker'], { DATA_DIR: join(directory(), 'data') })
+    const { code, err } = await run(['worker'], await installed({ DATA_DIR: join(directory(), 'data') }))
     assert.equal(code, 1)
     assert.match(
       err,
