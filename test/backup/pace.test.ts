@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { paced } from '../../src/backup/pace.ts'
+
+/** Milliseconds of CPU that the process has taken. */
+const taken = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
+/** So many pieces, each of which takes 10 ms of CPU. */
+async function* busy(pieces: number) {
+  for (let piece = 0; piece < pieces; piece++) {
+    const end = taken() + 10
+    while (taken() < end) Math.hypot(piece, end)
+    yield piece
+  }
+}
+
+test('what is done in small pieces takes no more of a core than its share, but for a fifth of a second', async () => {
+  const began = performance.now()
+  const pieces = await Array.fromAsync(paced(busy(40), 0.1))
+  assert.deepEqual(pieces, [...Array(40).keys()])
+  // 400 ms, of which 200 are at a tenth.
+  assert.ok(performance.now() - began > 1_900)
+})
