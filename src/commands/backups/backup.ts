@@ -36,7 +36,7 @@ export const backupCommand = (program: Command) =>
         ['backup /backups/$(date +%F).tillbridge', 'checked by reading it back before it gets its name'],
         [
           'backup /backups/now.tillbridge --share 100',
-          'in a tenth of the time, while others wait longer for their answers',
+          'in an eighth of the time, while others wait longer for their answers',
         ],
         ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'kept on another machine; there: tillbridge restore'],
       ),
