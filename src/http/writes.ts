@@ -161,7 +161,8 @@ export async function handleWrite(
     async error => {
       const isOther = error instanceof ApiError && error.code === 'idempotency_key_reused'
       const isAgain = isOther || error instanceof AnsweredBefore
-      const against = isAgain && how.guessed && (await judgedGuess(gate, how.guessed, { ...asked, body, isOther }))
+      const { guessed } = how
+      const against = isAgain && guessed && (await gate.db.transaction(tx => guessed(tx, { ...asked, body, isOther })))
       if (against) throw against
       if (error instanceof AnsweredBefore) return { answer: error.answer, replayed: true }
       throw error
@@ -172,9 +173,6 @@ export async function handleWrite(
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.send(answer.body)
 }
-
-const judgedGuess = (gate: Gate, guessed: NonNullable<How['guessed']>, again: Again) =>
-  gate.db.transaction(tx => guessed(tx, again))
 
 /** An answer without what only a write that is kept would make: numbers, secrets. */
 function withoutMade(answer: string, made: readonly string[], body: unknown) {

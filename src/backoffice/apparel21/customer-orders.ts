@@ -5,7 +5,7 @@ import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { holdCustomers } from '../../store/customers/leaving.ts'
 import { handOver, knownOrders } from '../../store/orders/orders.ts'
-import { followOrders, openOrdersOf } from '../../store/sync/orders.ts'
+import { followOrders, openOrdersAmong } from '../../store/sync/orders.ts'
 import { voucherSaleNumbered } from '../../store/vouchers/upstream-sales.ts'
 import { adopt, readable } from './lookup/adopted-orders.ts'
 import { upToDate } from './lookup/known-orders.ts'
@@ -49,10 +49,11 @@ async function bring(upstream: Upstream, reading: Reading, customerId: string) {
 async function takePage(upstream: Upstream, reading: Reading, customerId: string, page: readonly Xml[]) {
   const { db, service } = reading
   const orders = new Map(page.map(order => [text(order, 'Id') ?? '', order]))
-  await db.transaction(tx => handOver(tx, service, [...orders.keys()], customerId))
-  const known = await knownOrders(db, service, [...orders.keys()])
-  const open = await openOrdersOf(db, service, customerId)
-  const steps = open.flatMap(mine => {
+  const found = await knownOrders(db, service, [...orders.keys()])
+  const known = new Set(found.map(({ id }) => id))
+  const ofOthers = found.filter(mine => mine.customerId !== null && mine.customerId !== customerId).map(({ id }) => id)
+  if (ofOthers.length) await db.transaction(tx => handOver(tx, service, ofOthers, customerId))
+  const steps = (await openOrdersAmong(db, service, [...known])).flatMap(mine => {
     const order = orders.get(mine.id)
     return order ? followed(order, mine) : []
   })

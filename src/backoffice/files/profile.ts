@@ -5,7 +5,7 @@ import { decimalMarks } from '../rows/numbers.ts'
 import { momentsLike } from '../rows/times.ts'
 import type { Dialect } from './dialect.ts'
 import { isEncoding } from './encoding.ts'
-import { formats } from './source.ts'
+import { formats, notRead } from './source.ts'
 
 const columns = Type.Optional(Type.Record(Type.String(), Type.String()))
 const everyOther = '*'
@@ -35,9 +35,7 @@ export const Profile = Type.Object(
 /** Reads a profile; throws `ImportError` with all that is wrong with it, also where it is of another kind. */
 export async function readProfile(path: string, kind: string): Promise<Profile> {
   const content = await readFile(path, 'utf8').catch(error => {
-    throw new ImportError(
-      `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
-    )
+    throw new ImportError(notRead(path, error))
   })
   return profileIn(content, kind, path)
 }

@@ -30,9 +30,7 @@ export async function openSource(path: string, format?: Format): Promise<Source>
       `${path}: the name does not tell the format (.csv, .ndjson, .jsonl, with or without .gz or .zst): --format csv or --format ndjson.`,
     )
   const found = await stat(path).catch(error => {
-    throw new ImportError(
-      `${path} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`,
-    )
+    throw new ImportError(notRead(path, error))
   })
   const source: Source = { name: path, format: told, stream: createReadStream(path, { highWaterMark: chunkBytes }) }
   // What comes out of a pipe comes once, whether it has a name or not.
@@ -84,3 +82,7 @@ async function* unpacked(packed: AsyncIterable<Buffer>, unpacking: Transform): A
   pipeline(Readable.from(packed), unpacking, () => {})
   yield* unpacking as AsyncIterable<Buffer>
 }
+
+/** What is said of a file that could not be read. */
+export const notRead = (path: string, { code, message }: NodeJS.ErrnoException) =>
+  `${path} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : message}.`

@@ -1,19 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { notRead } from '../../backoffice/files/source.ts'
 
 /** A secret - a `what` - from a file, or from standard input: one line of it, which a terminal does not show. */
 export async function readSecret(prompt: string, file?: string, what = 'password'): Promise<string> {
-  const text = file === undefined ? await readLine(prompt) : await readFile(file, 'utf8').catch(notRead(file))
+  const text = file === undefined ? await readLine(prompt) : await contentOf(file)
   const secret = text.replace(/\r?\n[\s\S]*$/, '')
   if (secret === '') throw new Error(file === undefined ? `No ${what} was given.` : `${file} is empty.`)
   return secret
 }
 
-/** Tells of a file that could not be read. */
-const notRead = (file: string) => (error: NodeJS.ErrnoException) => {
-  throw new Error(`${file} cannot be read: ${error.code === 'ENOENT' ? 'there is no such file' : error.message}.`)
-}
+const contentOf = (file: string) =>
+  readFile(file, 'utf8').catch(error => {
+    throw new Error(notRead(file, error))
+  })
 
 async function readLine(prompt: string): Promise<string> {
   const { stdin, stderr } = process

@@ -80,21 +80,17 @@ export const orderPage = (db: Db, service: Service, { customerId, id }: Filters,
  * erased stay nobody's.
  */
 export async function handOver(tx: Db, service: Service, ids: readonly string[], customerId: string) {
-  const left = sql`
-    service_id = ${service.id} and id = any(${ids}) and customer_id <> ${customerId}
-     and not exists (select from customer c where c.service_id = sales_order.service_id and c.id = sales_order.customer_id)`
-  if (!(await tx.row(sql`select true as there from sales_order where ${left} limit 1`))) return
   const change = await beginChange(tx, service, ['sales_order'])
-  await tx.run(sql`update sales_order set customer_id = ${customerId}, changed_at = ${change.at} where ${left}`)
+  await tx.run(sql`
+    update sales_order o set customer_id = ${customerId}, changed_at = ${change.at}
+     where service_id = ${service.id} and id = any(${ids}) and customer_id <> ${customerId}
+       and not exists (select from customer c where c.service_id = o.service_id and c.id = o.customer_id)`)
 }
 
-/** Which of these orders are in our tables. */
-export async function knownOrders(db: Db, service: Service, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await db.rows<{ id: string }>(
-    sql`select id from sales_order where service_id = ${service.id} and id = any(${ids})`,
-  )
-  return new Set(rows.map(({ id }) => id))
-}
+/** Which of these orders are in our tables, and whose they are there; null: they were erased. */
+export const knownOrders = (db: Db, service: Service, ids: readonly string[]) =>
+  db.rows<{ id: string; customerId: string | null }>(sql`
+    select id, customer_id as "customerId" from sales_order where service_id = ${service.id} and id = any(${ids})`)
 
 /** Whether another service has this very order: the back office of both is the same then. */
 export const isOfAnother = async (

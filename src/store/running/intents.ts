@@ -131,7 +131,7 @@ export async function takeHolds(
   owner: string,
   { names, untilKnown }: Required<Holding>,
 ): Promise<boolean> {
-  const subjects = [...new Set(names)].map(name => subjectOf(keys, service, name))
+  const subjects = [...new Set(names)].map(name => subjectOf(keys, name))
   const taken = await tx.run(sql`
     insert into hold as h (service_id, subject, owner, until_known, held_until)
     select ${service.id}, subject, ${owner}, ${untilKnown}, ${lease} from unnest(${subjects}::bytea[]) subject order by subject
@@ -140,17 +140,17 @@ export async function takeHolds(
   return taken === subjects.length
 }
 
-/** Whether one of these services has this, and is under way, or has left open what it did with it. */
-export async function isTakenByAny(db: Db, keys: Keys, services: readonly Service[], name: string): Promise<boolean> {
-  const subjects = services.map(service => subjectOf(keys, service, name))
-  const taken = await db.row(sql`
-    select true as taken
-      from hold h join unnest(${services.map(({ id }) => id)}::integer[], ${subjects}::bytea[]) as wanted (service_id, subject) using (service_id, subject)
-     where ${isHeld} limit 1`)
-  return taken !== undefined
-}
+/** Whether a service has this, whichever it is, and is under way, or has left open what it did with it: several may have one back office. */
+export const isTakenByAny = async (db: Db, keys: Keys, name: string) =>
+  Boolean(
+    await db.row(sql`
+      select true as taken
+        from service s join hold h on h.service_id = s.service_id and h.subject = ${subjectOf(keys, name)}
+       where ${isHeld} limit 1`),
+  )
 
-const subjectOf = (keys: Keys, { id }: Service, name: string) => hmac(keys.subjects, 'hold', String(id), name)
+/** By the name alone, since the key of the table has the service: so what another service holds is found by its name too. */
+const subjectOf = (keys: Keys, name: string) => hmac(keys.subjects, 'hold', name)
 
 /** Whether a hold `h` counts still. */
 const isHeld = sql`

@@ -7,18 +7,18 @@ import { holdOrder } from '../orders/orders.ts'
 
 /** The orders with lines that are still `processing`, customer by customer. One that nothing has happened to for a quarter of a year is left alone. */
 export const openOrders = (db: Db, service: Service) =>
-  openWhere(db, service, sql`o.customer_id is not null and o.changed_at > now() - interval '90 days'`)
+  openWhere(db, service, sql`o.changed_at > now() - interval '90 days'`)
 
-/** Those of one customer, however old. */
-export const openOrdersOf = (db: Db, service: Service, customerId: string) =>
-  openWhere(db, service, sql`o.customer_id = ${customerId}`)
+/** Those among these, however old. */
+export const openOrdersAmong = (db: Db, service: Service, ids: readonly string[]) =>
+  openWhere(db, service, sql`o.id = any(${ids})`)
 
 const openWhere = (db: Db, service: Service, which: Sql) =>
   db.rows<OpenOrder>(sql`
     select o.id, o.customer_id as "customerId",
            json_agg(json_build_object('sequence', l.sequence, 'skuId', l.sku_id, 'quantity', l.quantity, 'isOpen', l.status = 'processing') order by l.sequence) as lines
       from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
-     where o.service_id = ${service.id} and ${which}
+     where o.service_id = ${service.id} and o.customer_id is not null and ${which}
      group by o.service_id, o.id having bool_or(l.status = 'processing')
      order by o.customer_id, o.id`)
 

@@ -2,7 +2,6 @@ import type { Db } from '../../../db.ts'
 import { sum } from '../../../domain/orders/pricing.ts'
 import { ApiError } from '../../../errors.ts'
 import type { Keys } from '../../../secrets.ts'
-import { listServices } from '../../../services.ts'
 import type { Service } from '../../../settings.ts'
 import { knownSkuIds } from '../../../store/goods/skus.ts'
 import { knownStores } from '../../../store/goods/stores.ts'
@@ -32,8 +31,8 @@ export async function adopt(
   const read = readable(client, () => orderFrom(live, { otherwise: service.settings.currency, gateways }))
   const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
   if (read.lines.length === 0) return
-  // Several services may have one back office. Asked in this order: whose it is has stored it once nobody holds it any more.
-  if (await isTakenByAny(tx, keys, await listServices(tx), orderNumberHold(number))) return
+  // Asked in this order: whose it is has stored it once nobody holds it any more.
+  if (await isTakenByAny(tx, keys, orderNumberHold(number))) return
   if (await isOfAnother(tx, service, { id, number, customerId: read.personId })) return
   const header = { customerId: read.personId, billingAddress, deliveryAddress }
   const [pickup] = read.pickupStoreId ? await knownStores(tx, service, [read.pickupStoreId]) : []
