@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Order } from '../../../src/domain/orders/orders.ts'
+import { behind } from '../../drivers/apparel21.ts'
 import { made } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
+import { startTestService } from '../../support/service.ts'
 import { keyed, post, remove } from '../../support/write.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'
@@ -70,6 +73,27 @@ test('many requests for one customer at once ask once, and each order is stored 
   const answers = await Promise.all(Array.from({ length: 20 }, () => listed(id)))
   for (const { data } of answers) assert.deepEqual(idsOf(data), orders)
   assert.deepEqual([asked(id), await rows()], [1, before + orders.length])
+})
+
+test('of many pages each is stored as it comes, and what comes late is as well', async t => {
+  const { client, backOffice } = behind(simulator, { limits: { pageRows: 2 } })
+  const patient = await startTestService({ beside: api, backOffice })
+  t.after(async () => {
+    await patient.stop()
+    client.close()
+  })
+  const { id, orders } = somebody()
+  const before = await rows()
+  const like = simulator.state.orders.get(Number(orders[0])) ?? assert.fail()
+  for (let i = orders.length; i < 6; i++) {
+    const more = 900_000 + i
+    simulator.state.orders.set(more, { ...like, id: more, number: `MORE${i}` })
+  }
+  simulator.faults.add({ kind: 'latency', seconds: 1.3, path: `/Persons/${id}/Orders` })
+  const { json } = await patient.get(`/customers/${id}/orders`)
+  assert.deepEqual(codesOf(json.meta), ['back_office_unavailable'])
+  assert.ok(json.data.length > 0 && json.data.length < 6, `${json.data.length} of 6`)
+  await until(async () => (await rows()) === before + 6, 'what came late is stored', 30_000)
 })
 
 test('an order whose outcome nobody knows is not shown before it is found out, and then as it was placed', async () => {
