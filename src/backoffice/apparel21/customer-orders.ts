@@ -7,8 +7,8 @@ import { holdCustomers } from '../../store/customers/leaving.ts'
 import { handOver, knownOrders } from '../../store/orders/orders.ts'
 import { followOrders, openOrdersAmong } from '../../store/sync/orders.ts'
 import { voucherSaleNumbered } from '../../store/vouchers/upstream-sales.ts'
-import { adopt, readable } from './lookup/adopted-orders.ts'
-import { upToDate } from './lookup/known-orders.ts'
+import { readable } from './lookup/adopted-orders.ts'
+import { adoptAsItIs } from './lookup/known-orders.ts'
 import { pagesOfOrders } from './lookup/order-search.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { followed } from './pull/orders.ts'
@@ -81,6 +81,5 @@ async function take(
   if (!customer || personId !== customerId) return
   // A present is no business of whom it is for before it is given.
   if (await voucherSaleNumbered(tx, service, number)) return
-  const adopted = await adopt(upstream, tx, { keys, service }, order)
-  if (adopted) await upToDate(tx, service, adopted, order)
+  await adoptAsItIs(upstream, tx, { keys, service }, order)
 }

@@ -56,10 +56,7 @@ export async function knownOrder(
     })
   }
   if (!live || !(await isCustomer(upstream, write, personId))) return
-  return learn(async tx => {
-    const order = await adopt(upstream, tx, { keys, service }, live)
-    return order && upToDate(tx, service, order, live)
-  })
+  return learn(tx => adoptAsItIs(upstream, tx, { keys, service }, live))
 }
 
 /**
@@ -88,9 +85,14 @@ export async function findOrder(
     if (ready) await storePerson(tx, service, ready)
     // Erased meanwhile, they are not put back by their order.
     else if (!(await holdCustomers(tx, service, [personId])).length) return
-    const order = await adopt(upstream, tx, { keys, service }, live)
-    return order && (await upToDate(tx, service, order, live)).order.id
+    return (await adoptAsItIs(upstream, tx, { keys, service }, live))?.order.id
   })
+}
+
+/** Puts an order into our tables (`adopt`), as far as it has come by now. */
+export async function adoptAsItIs(upstream: Upstream, tx: Db, of: { keys: Keys; service: Service }, live: Xml) {
+  const order = await adopt(upstream, tx, of, live)
+  return order && upToDate(tx, of.service, order, live)
 }
 
 /**
@@ -117,7 +119,7 @@ async function liveOrder(
 }
 
 /** Follows the steps of lines that are shipped or cancelled by now. */
-export async function upToDate(tx: Db, service: Service, order: HeldOrder, live: Xml | undefined): Promise<KnownOrder> {
+async function upToDate(tx: Db, service: Service, order: HeldOrder, live: Xml | undefined): Promise<KnownOrder> {
   const before = await linesOf(tx, service, order)
   const seen = live ? statusesIn(live, before) : new Map<number, LineStatus>()
   const steps = before.flatMap(({ sequence, status }) => {
