@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { memory } from '../trials/usage.ts'
-import { ask, type Bench } from './rig/bench.ts'
+import { ask, type Bench, type Sample } from './rig/bench.ts'
 import { type Loaded, serviceName } from './rig/database.ts'
 import { type Running, startService } from './rig/processes.ts'
 import { median, percent, type Section, tenths, whole } from './rig/report.ts'
@@ -25,6 +25,7 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   if (!page) throw new Error('the bench has a deepest page')
   const tell = (packing?: string) => told(service, loaded, packing)
   const rounds: Record<'copy' | 'plain' | 'zstd' | 'gzip', Told>[] = []
+  const pages: Record<'alone' | 'beside', Sample>[] = []
   for (let round = 0; round < bench.rounds; round++) {
     bench.say(`  round ${round + 1}`)
     rounds.push({ copy: await copied(loaded), plain: await tell(), zstd: await tell('zstd'), gzip: await tell('gzip') })
@@ -32,21 +33,24 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
   const peak = memory(service.pid).peak
   bench.say('  pages, alone and while a list is told')
   const asking = { connections: 4, rate: pagesPerSecond, seconds: Math.max(5, bench.seconds) }
-  const alone = await ask(bench, service, page, asking)
-  let over = false
-  const listing = (async () => {
-    let lists = 0
-    for (; !over; lists++) await tell()
-    return lists
-  })()
-  const beside = await ask(bench, service, page, asking)
-  over = true
-  const lists = await listing
+  for (let round = 0; round < bench.rounds; round++) {
+    const alone = await ask(bench, service, page, asking)
+    let over = false
+    const listing = (async () => {
+      while (!over) await tell()
+    })()
+    const beside = await ask(bench, service, page, asking)
+    over = true
+    await listing
+    pages.push({ alone, beside })
+  }
   await service.stop()
 
   const of = (way: keyof (typeof rounds)[number], what: keyof Told) => median(rounds.map(round => round[way][what]))
   const share = median(rounds.map(({ copy, plain }) => copy.seconds / plain.seconds))
-  const tail = beside.p99 / alone.p99
+  const tail = median(pages.map(({ alone, beside }) => beside.p99 / alone.p99))
+  const ofPages = (when: keyof (typeof pages)[number], what: 'p50' | 'p99') =>
+    tenths(median(pages.map(round => round[when][what])))
   return {
     title: 'Whole lists',
     about:
@@ -68,8 +72,8 @@ export async function measureExport(bench: Bench, loaded: Loaded): Promise<Secti
         caption: 'Pages of other clients',
         head: ['meanwhile', 'p50 ms', 'p99 ms'],
         rows: [
-          ['nothing', tenths(alone.p50), tenths(alone.p99)],
-          [`a whole list, again and again (${lists})`, tenths(beside.p50), tenths(beside.p99)],
+          ['nothing', ofPages('alone', 'p50'), ofPages('alone', 'p99')],
+          ['a whole list, again and again', ofPages('beside', 'p50'), ofPages('beside', 'p99')],
         ],
       },
     ],
