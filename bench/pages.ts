@@ -1,8 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import { get } from 'node:https'
 import { ask, askBare, askSql, type Bench, type Sample } from './rig/bench.ts'
 import type { Loaded } from './rig/database.ts'
 import { type Running, startService } from './rig/processes.ts'
+import { repeating } from './rig/repeating.ts'
 import { median, medianBy, percent, type Section, type Target, tenths, whole } from './rig/report.ts'
 import { type Scenario, scenariosOf } from './rig/scenarios.ts'
 
@@ -102,8 +101,7 @@ export async function measurePages(bench: Bench, loaded: Loaded): Promise<Sectio
 }
 
 async function measureScenario(bench: Bench, loaded: Loaded, service: Running, scenario: Scenario): Promise<Found> {
-  const { headers, body } = await fetchOnce(service, scenario)
-  const ports = await bench.bare.ask({ headers, body, certificate: service.certificate })
+  const { ports, bytes } = await repeating(bench, service, scenario)
   const rounds: Omit<Found, 'scenario' | 'bytes' | 'share'>[] = []
   for (let round = 0; round < bench.rounds; round++) {
     const { answersPerSecond: plain } = await askBare(bench, ports.plain, scenario.request, { connections })
@@ -120,7 +118,7 @@ async function measureScenario(bench: Bench, loaded: Loaded, service: Running, s
     median(rounds.map(round => round.full.answersPerSecond / round[limit]))
   return {
     scenario,
-    bytes: Buffer.byteLength(body),
+    bytes,
     share: { plain: shareOf('plain'), tls: shareOf('tls'), sql: shareOf('sql') },
     plain: median(rounds.map(round => round.plain)),
     tls: median(rounds.map(round => round.tls)),
@@ -138,29 +136,6 @@ async function measureScenario(bench: Bench, loaded: Loaded, service: Running, s
 }
 
 const tailOf = ({ p50, p99 }: { p50: number; p99: number }) => p99 / p50
-
-/** An answer whole, for the bare server to repeat. */
-const fetchOnce = ({ port, ca }: Running, { path, request }: Scenario) =>
-  new Promise<{ headers: Record<string, string>; body: string }>((resolve, reject) => {
-    const sent = Object.fromEntries(
-      request
-        .trim()
-        .split('\r\n')
-        .slice(1)
-        .map(line => line.split(': ') as [string, string]),
-    )
-    get({ host: '127.0.0.1', servername: 'localhost', port, ca, path, headers: sent }, response => {
-      let body = ''
-      response.setEncoding('utf8').on('data', chunk => {
-        body += chunk
-      })
-      response.on('end', () => resolve({ headers: standing(response.headers), body }))
-    }).on('error', reject)
-  })
-
-/** But for what Node writes itself. */
-const standing = ({ connection: _, 'keep-alive': __, date: ___, ...headers }: IncomingHttpHeaders) =>
-  headers as Record<string, string>
 
 const wantedPages = 3_500
 const wantedBare = 50_000

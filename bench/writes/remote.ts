@@ -1,6 +1,7 @@
 import type { Bench } from '../rig/bench.ts'
-import { ask } from '../rig/bench.ts'
+import { ask, askBare } from '../rig/bench.ts'
 import type { Loaded } from '../rig/database.ts'
+import { repeating } from '../rig/repeating.ts'
 import { median, medianBy, percent, type Section, type Target, tenths, whole } from '../rig/report.ts'
 import { scenariosOf } from '../rig/scenarios.ts'
 import { lookUps, openRemoteShop, orders, type Placed, type RemoteShop, warmSeconds } from './remote-shop.ts'
@@ -27,13 +28,18 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
   const seconds = Math.max(bench.seconds, leastSeconds)
   const found: Found[] = []
   const pages = { alone: [] as number[], meanwhile: [] as number[] }
+  const repeated = { alone: [] as number[], meanwhile: [] as number[] }
   const neighbours = { alone: [] as number[], meanwhile: [] as number[] }
   const scenario = (await scenariosOf(loaded)).find(each => each.name === 'customers, first page')
   if (!scenario) throw new Error('there is such a scenario')
   for (const { clients, concurrency } of loads) {
     const shop = await openRemoteShop(bench.directory, loaded, concurrency)
     try {
-      const page = () => ask(bench, shop.running, scenario, { connections: 8, rate: 100, seconds })
+      const { ca } = shop.running
+      const asking = { connections: 8, rate: 100, seconds }
+      const { ports } = await repeating(bench, shop.running, scenario)
+      const page = () => ask(bench, shop.running, scenario, asking)
+      const bare = () => askBare(bench, ports.tls, scenario.request, { ...asking, ca })
       await slow(shop)
       const rounds: Placed[] = []
       for (let round = 0; round < bench.rounds; round++) {
@@ -42,6 +48,8 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
         if (clients !== loads[0].clients) continue
         pages.alone.push((await page()).p99)
         pages.meanwhile.push((await Promise.all([page(), orders(shop, clients, seconds)]))[0].p99)
+        repeated.alone.push((await bare()).p99)
+        repeated.meanwhile.push((await Promise.all([bare(), orders(shop, clients, seconds)]))[0].p99)
         await hanging(bench, shop, seconds, neighbours)
       }
       found.push({
@@ -72,6 +80,7 @@ export async function measureRemoteWrites(bench: Bench, loaded: Loaded): Promise
         head: ['who', 'alone', 'meanwhile', 'ratio'],
         rows: [
           ['customers pages, 64 shoppers ordering', pages],
+          ['the same of a server of its own that repeats one from memory', repeated],
           ["another tenant's writes, 300 look-ups of a back office that hangs", neighbours],
         ].map(([who, times]) => {
           const { alone, meanwhile } = mediansOf(times as typeof pages)

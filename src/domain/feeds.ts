@@ -33,7 +33,7 @@ const run = {
   changed: Count('Those that were there and differed.', 17),
   unchanged: Count('Those that were there just so.', 1219),
   removed: Count('Records that were there and are gone.', 0),
-  refused: Count('Those that could not be taken; `notes` says why.', 1),
+  refused: Count('Those that could not be taken; `notes` says why, and of a file `GET /imports/:id/rejected`.', 1),
   notes: Type.Array(Note, { description: 'What was not quite as it should be, the most frequent first.' }),
   detail: Nullable(
     Text('Why it failed; null: it did not.', 'back_office_unavailable: The back office cannot be reached.', 500),

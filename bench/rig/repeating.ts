@@ -1,0 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { get } from 'node:https'
+import type { Bench } from './bench.ts'
+import type { Running } from './processes.ts'
+import type { Scenario } from './scenarios.ts'
+
+/** Has the bare server answer with what the service answers a request with; where it listens, and how long the answer is. */
+export async function repeating(bench: Bench, service: Running, scenario: Scenario) {
+  const { headers, body } = await fetchOnce(service, scenario)
+  const ports = await bench.bare.ask({ headers, body, certificate: service.certificate })
+  return { ports, bytes: Buffer.byteLength(body) }
+}
+
+/** An answer, whole. */
+const fetchOnce = ({ port, ca }: Running, { path, request }: Scenario) =>
+  new Promise<{ headers: Record<string, string>; body: string }>((resolve, reject) => {
+    const sent = Object.fromEntries(
+      request
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map(line => line.split(': ') as [string, string]),
+    )
+    get({ host: '127.0.0.1', servername: 'localhost', port, ca, path, headers: sent }, response => {
+      let body = ''
+      response.setEncoding('utf8').on('data', chunk => {
+        body += chunk
+      })
+      response.on('end', () => resolve({ headers: standing(response.headers), body }))
+    }).on('error', reject)
+  })
+
+/** But for what Node writes itself. */
+const standing = ({ connection: _, 'keep-alive': __, date: ___, ...headers }: IncomingHttpHeaders) =>
+  headers as Record<string, string>
