@@ -51,6 +51,10 @@ function inReach(moment: Temporal.Instant): string | undefined {
   return /^(?!0000)\d{4}-/.test(text) ? text : undefined
 }
 
+/** A moment as records show it: `YYYY-MM-DD HH:MM:SS`, as the clock of `timeZone` has it. */
+export const shownMoment = (moment: Temporal.Instant, timeZone: string) =>
+  moment.toZonedDateTimeISO(timeZone).toPlainDateTime().toString({ smallestUnit: 'second' }).replace('T', ' ')
+
 /** What `readMoment` takes, in words. */
 export const momentForms =
   '`YYYY-MM-DDTHH:MM:SS`, the same with a space, `YYYY-MM-DDTHH:MM` or `YYYY-MM-DD` in the time zone of the service, or RFC 3339 with `Z` or an offset'

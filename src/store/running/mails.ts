@@ -62,6 +62,10 @@ export const emailsOf = (service: Service, voucher: Sql) => sql`
      from mail m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.mail_id and m.status = 'queued'
     where m.service_id = ${service.id} and m.voucher_number = ${voucher})`
 
+/** What has become of the newest e-mail of a voucher `v`. */
+export const newestMail = sql`
+  (select m.status from mail m where m.service_id = v.service_id and m.voucher_number = v.number order by m.created_at desc limit 1)`
+
 /** What the newest e-mail of a voucher says, and its identifier, as long as it was not sent; this transaction holds it. */
 export async function takeUnsent(tx: Db, keys: Keys, service: Service, number: string) {
   const row = await tx.row<{ id: string; sealed: Buffer | null }>(sql`

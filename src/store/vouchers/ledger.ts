@@ -5,41 +5,48 @@ import type { Held } from '../../domain/vouchers/use.ts'
 import type { Validated } from '../../domain/vouchers/validations.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
-import { emailsOf } from '../running/mails.ts'
+import { emailsOf, type MailStatus, newestMail } from '../running/mails.ts'
 
 /** A voucher whose row this transaction has: nobody else changes it until the transaction ends. */
 export interface TakenVoucher extends Validated {
   number: string
   currency: string
-  /** In minor units. */
+  /** In minor units, as the balance is. */
+  original: bigint
   balance: bigint
-}
-
-/** What time has done to a voucher, and its ledger does not say yet. */
-interface Passed {
-  /** A lock has run out. */
-  hasLapsed: boolean
-  /** Its last day is over, in the service's time zone. */
+  /** `YYYY-MM-DD`. */
+  expiryDate: string | null
+  /** Of its newest e-mail. */
+  mail: MailStatus | null
+  /** When it was taken, by the database's clock: text of a `timestamptz`. */
+  takenAt: string
+  /** Whether its last day was over then, in the service's time zone. */
   isPast: boolean
 }
 
+/** A voucher whose ledger may not say yet that its lock has run out, or that it has expired. */
+interface FoundVoucher extends TakenVoucher {
+  hasLapsed: boolean
+}
+
 /** Takes a voucher for this transaction. Time is the database's. Undefined: there is none. */
-export async function takeRow(tx: Db, service: Service, number: string): Promise<(TakenVoucher & Passed) | undefined> {
-  const here = sql`service_id = ${service.id} and number = ${number}`
-  // A statement of its own: the next one sees what whoever had it before has left, and reads the clock after the wait.
-  const held = tx.run(sql`select from voucher where ${here} for update`)
-  const read = tx.row<Omit<TakenVoucher, 'balance'> & Passed & { balance: string }>(sql`
-    select number, state, currency, balance::text, validation_hash as "validationHash", superseded_hashes as "supersededHashes",
-           ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > statement_timestamp(), false) as "isFresh",
-           coalesce(locked_until <= statement_timestamp(), false) as "hasLapsed",
-           coalesce(expiry_date < ${today(service)}, false) as "isPast"
-      from voucher where ${here}`)
-  const [, row] = await Promise.all([held, read])
-  return row && { ...row, balance: storedUnits(row.balance, decimalsOf(row.currency)) }
+export async function takeRow(tx: Db, service: Service, number: string): Promise<FoundVoucher | undefined> {
+  // The clock is read once the row is held: whoever had it before may have had it for long.
+  const row = await tx.row<Omit<FoundVoucher, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
+    select number, state, currency, original_amount::text as original, balance::text, expiry_date::text as "expiryDate", ${newestMail} as mail,
+           validation_hash as "validationHash", superseded_hashes as "supersededHashes",
+           ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > now, false) as "isFresh",
+           coalesce(locked_until <= now, false) as "hasLapsed", coalesce(expiry_date < ${today(service, sql`now`)}, false) as "isPast", now::text as "takenAt"
+      from (select * from voucher where service_id = ${service.id} and number = ${number} for update) v
+     cross join lateral (select clock_timestamp() as now offset 0) clock`)
+  if (!row) return
+  const units = (text: string) => storedUnits(text, decimalsOf(row.currency))
+  return { ...row, original: units(row.original), balance: units(row.balance) }
 }
 
 /** The day it is, in the service's time zone. */
-export const today = (service: Service) => sql`(statement_timestamp() at time zone ${service.settings.timeZone})::date`
+export const today = (service: Service, now = sql`statement_timestamp()`) =>
+  sql`(${now} at time zone ${service.settings.timeZone})::date`
 
 /** A step that is taken: balance and state of the voucher follow it. */
 interface Entry {
@@ -48,30 +55,24 @@ interface Entry {
   amount: string
   /** The state that it leads to. */
   state: VoucherState
-  /** From now on; absent: a lock goes on as it was. */
-  lockSeconds?: number | undefined
+  /** RFC 3339; absent: a lock goes on as it was. */
+  lockedUntil?: string | undefined
   heldBy?: string | undefined
   orderNumber?: string | null | undefined
 }
 
-/** Adds an entry to the ledger of a voucher that is taken, or new. Returns until when the voucher is locked then. */
-export async function addEntry(
+/** Adds an entry to the ledger of a voucher that is taken, or new. */
+export const addEntry = (
   tx: Db,
   service: Service,
   number: string,
-  { kind, amount, state, lockSeconds, heldBy, orderNumber }: Entry,
-): Promise<string | null> {
-  const isLocked = state === 'locked'
-  const entered = await tx.row<{ lockedUntil: string | null }>(sql`
+  { kind, amount, state, lockedUntil, heldBy, orderNumber }: Entry,
+) =>
+  tx.run(sql`
     insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, held_by, order_number)
     select service_id, number, (select coalesce(max(entry), 0) + 1 from voucher_entry e where e.service_id = v.service_id and e.number = v.number), ${kind},
-           ${amount}, ${state},
-           case when ${isLocked} then coalesce(statement_timestamp() + make_interval(secs => ${lockSeconds ?? null}), locked_until) end,
-           case when ${isLocked} then coalesce(${heldBy ?? null}, held_by) end, ${orderNumber ?? null}
-      from voucher v where service_id = ${service.id} and number = ${number}
-    returning ${localTime(sql`locked_until`, service)} as "lockedUntil"`)
-  return entered?.lockedUntil ?? null
-}
+           ${amount}, ${state}, ${state === 'locked' ? sql`coalesce(${lockedUntil ?? null}::timestamptz, locked_until), coalesce(${heldBy ?? null}, held_by)` : sql`null, null`}, ${orderNumber ?? null}
+      from voucher v where service_id = ${service.id} and number = ${number}`)
 
 /**
  * What an order has drawn of a voucher and not had given back, in minor units. An order that was imported has drawn what it says it was

@@ -1,11 +1,10 @@
 import { type Database, type Db, sql } from '../../db.ts'
 import { amount, decimalsOf, storedUnits } from '../../domain/money.ts'
-import type { VoucherState } from '../../domain/vouchers/states.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
 import type { Keys } from '../../secrets.ts'
 import type { Service } from '../../settings.ts'
 import { localTime } from '../lists/change.ts'
-import type { MailStatus } from '../running/mails.ts'
+import { type MailStatus, newestMail } from '../running/mails.ts'
 import { today } from './ledger.ts'
 import { bringVouchers, broughtVoucher } from './moving-in.ts'
 
@@ -37,42 +36,43 @@ export async function insertVouchers(
   await bringVouchers(db, service, brought)
 }
 
-interface Row {
-  number: string
-  status: VoucherState
-  currency: string
-  original: string
-  balance: string
-  expiryDate: string | null
-  lockedUntil: string | null
+/** What a record of a voucher is made of; amounts in minor units. */
+interface Standing extends Pick<Voucher, 'number' | 'status' | 'currency' | 'expiryDate' | 'lockedUntil'> {
+  original: bigint
+  balance: bigint
   mail: MailStatus | null
+}
+
+/** The record of a voucher. */
+export function voucherOf({ original, balance, mail, ...voucher }: Standing): Voucher {
+  const { number, status, currency, expiryDate, lockedUntil } = voucher
+  const isUsable = status === 'active' || status === 'locked'
+  const shown = (units: bigint) => amount(units, decimalsOf(currency))
+  return {
+    number,
+    status,
+    currency,
+    originalAmount: shown(original),
+    usedAmount: shown(original - balance),
+    availableAmount: shown(isUsable ? balance : 0n),
+    expiryDate,
+    lockedUntil,
+    email: mail === null ? null : { status: mail },
+  }
 }
 
 /** One voucher as it is at this moment: a lock that has run out is none, and one past its last day is expired. */
 export async function readVoucher(db: Db, service: Service, number: string): Promise<Voucher | undefined> {
-  const row = await db.row<Row>(sql`
+  const row = await db.row<Omit<Standing, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
     select v.number, s.status, v.currency, v.original_amount::text as original, v.balance::text, v.expiry_date::text as "expiryDate",
            case s.status when 'locked' then ${localTime(sql`v.locked_until`, service)} end as "lockedUntil",
-           (select m.status from mail m where m.service_id = v.service_id and m.voucher_number = v.number order by m.created_at desc limit 1) as mail
+           ${newestMail} as mail
       from voucher v
      cross join lateral (select case when v.state = 'locked' and v.locked_until > statement_timestamp() then 'locked'
                                      when v.state in ('active', 'locked') then case when v.expiry_date < ${today(service)} then 'expired' else 'active' end
                                      else v.state end as status) s
      where v.service_id = ${service.id} and v.number = ${number}`)
   if (!row) return
-  const decimals = decimalsOf(row.currency)
-  const units = (text: string) => storedUnits(text, decimals)
-  const [original, balance] = [units(row.original), units(row.balance)]
-  const isUsable = row.status === 'active' || row.status === 'locked'
-  return {
-    number: row.number,
-    status: row.status,
-    currency: row.currency,
-    originalAmount: amount(original, decimals),
-    usedAmount: amount(original - balance, decimals),
-    availableAmount: amount(isUsable ? balance : 0n, decimals),
-    expiryDate: row.expiryDate,
-    lockedUntil: row.lockedUntil,
-    email: row.mail === null ? null : { status: row.mail },
-  }
+  const units = (text: string) => storedUnits(text, decimalsOf(row.currency))
+  return voucherOf({ ...row, original: units(row.original), balance: units(row.balance) })
 }

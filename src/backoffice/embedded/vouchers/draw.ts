@@ -22,8 +22,8 @@ export async function drawVoucher(
   const voucher = await takeVoucher(tx, service, number)
   const judged = judgeValidation(keys, service, voucher, number, validationId)
   requireDrawable(voucher, judged, wanted, service.settings, pointer)
-  const held = voucher.state === 'locked' ? voucher : await takeStep(tx, service, voucher, 'lock', { lockSeconds: 0 })
-  await takeStep(tx, service, held, 'redeem', { change: -wanted, orderNumber })
+  const held = voucher.state === 'locked' ? voucher : takeStep(tx, service, voucher, 'lock', { lockSeconds: 0 })
+  takeStep(tx, service, held, 'redeem', { change: -wanted, orderNumber })
   await endValidation(tx, service, number)
 }
 
@@ -40,6 +40,6 @@ export async function refundUpTo(
   const drawn = voucher ? await drawnFor(tx, service, voucher, orderNumber) : 0n
   const change = drawn < most ? drawn : most
   if (!voucher || change <= 0n) return 0n
-  await takeStep(tx, service, voucher, 'refund', { change, orderNumber })
+  takeStep(tx, service, voucher, 'refund', { change, orderNumber })
   return change
 }

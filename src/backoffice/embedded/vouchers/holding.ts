@@ -8,7 +8,7 @@ import type { Keys } from '../../../secrets.ts'
 import type { Service } from '../../../settings.ts'
 import { heldBy } from '../../../store/vouchers/ledger.ts'
 import { putValidation } from '../../../store/vouchers/validation.ts'
-import { readVoucher } from '../../../store/vouchers/vouchers.ts'
+import { voucherOf } from '../../../store/vouchers/vouchers.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
 import { takeStep, takeVoucher } from './steps.ts'
 
@@ -60,12 +60,12 @@ export async function hold(
     unusable(voucher, service.settings) ??
     (lockSeconds > 0 && !isHeld ? tooManyHeld(await heldBy(tx, service, username)) : undefined)
   if (against) return against
-  const step =
+  const after =
     lockSeconds > 0
       ? takeStep(tx, service, voucher, 'lock', { lockSeconds, heldBy: username })
-      : isHeld && takeStep(tx, service, voucher, 'unlock')
-  // Behind the step: it reads what that has left.
-  const [, read] = await Promise.all([step, readVoucher(tx, service, number)])
-  if (!read) throw new Error('a voucher that is taken is there')
-  return read
+      : isHeld
+        ? takeStep(tx, service, voucher, 'unlock')
+        : voucher
+  // A sale under way is let come to its end; what it gives back then is past its day.
+  return voucherOf({ ...after, status: after.isPast && after.state === 'active' ? 'expired' : after.state })
 }

@@ -28,10 +28,10 @@ export async function decideOnVoucher(
 ): Promise<Outcome | undefined> {
   let voucher = await takeVoucher(tx, service, number)
   if (!voucher) return
-  if (decision === 'suspend' && voucher.state === 'locked') voucher = await takeStep(tx, service, voucher, 'unlock')
+  if (decision === 'suspend' && voucher.state === 'locked') voucher = takeStep(tx, service, voucher, 'unlock')
   if (voucher.state !== from[decision]) return { done: false, state: voucher.state }
   await endValidation(tx, service, number)
-  return { done: true, state: (await takeStep(tx, service, voucher, steps[decision])).state }
+  return { done: true, state: takeStep(tx, service, voucher, steps[decision]).state }
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { Db } from '../../../db.ts'
+import { type Db, unawaited } from '../../../db.ts'
 import { amount, decimalsOf } from '../../../domain/money.ts'
+import { shownMoment } from '../../../domain/timestamp.ts'
 import { stateAfter, type VoucherStep } from '../../../domain/vouchers/states.ts'
 import type { Service } from '../../../settings.ts'
 import { addEntry, type TakenVoucher, takeRow } from '../../../store/vouchers/ledger.ts'
@@ -11,7 +12,7 @@ import { addEntry, type TakenVoucher, takeRow } from '../../../store/vouchers/le
 export async function takeVoucher(tx: Db, service: Service, number: string): Promise<TakenVoucher | undefined> {
   const row = await takeRow(tx, service, number)
   if (!row) return
-  const voucher = row.hasLapsed ? await takeStep(tx, service, row, 'unlock') : row
+  const voucher = row.hasLapsed ? takeStep(tx, service, row, 'unlock') : row
   return row.isPast && voucher.state === 'active' ? takeStep(tx, service, voucher, 'expire') : voucher
 }
 
@@ -23,17 +24,24 @@ interface Step {
   orderNumber?: string
 }
 
-/** Takes a step that the table of states allows (domain/vouchers/states.ts), as an entry of the ledger. Returns the voucher after it. */
-export async function takeStep(
+/**
+ * Takes a step that the table of states allows (domain/vouchers/states.ts), as an entry of the ledger, which nobody waits for. Returns
+ * the voucher after it.
+ */
+export function takeStep(
   tx: Db,
   service: Service,
   voucher: TakenVoucher,
   kind: VoucherStep,
-  { change = 0n, ...rest }: Step = {},
-): Promise<TakenVoucher> {
+  { change = 0n, lockSeconds, ...rest }: Step = {},
+): TakenVoucher {
   const balance = voucher.balance + change
   const state = stateAfter(voucher.state, kind, balance)
   if (!state) throw new Error(`a voucher that is ${voucher.state} cannot take the step ${kind}`)
+  const end =
+    lockSeconds === undefined ? undefined : Temporal.Instant.from(voucher.takenAt).add({ seconds: lockSeconds })
   const entry = { ...rest, kind, state, amount: amount(change, decimalsOf(voucher.currency)) }
-  return { ...voucher, balance, state, lockedUntil: await addEntry(tx, service, voucher.number, entry) }
+  unawaited(addEntry(tx, service, voucher.number, { ...entry, lockedUntil: end?.toString() }))
+  const lockedUntil = end ? shownMoment(end, service.settings.timeZone) : voucher.lockedUntil
+  return { ...voucher, balance, state, lockedUntil: state === 'locked' ? lockedUntil : null }
 }
