@@ -5,8 +5,8 @@ import { sum } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../settings.ts'
 import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change.ts'
-import { type HeldLine, linesOf, stampOrder, stepLines } from '../../store/orders/lines.ts'
-import { freightOf, type HeldOrder, holdOrder } from '../../store/orders/orders.ts'
+import { type HeldLine, holdWithLines, stampOrder, stepLines } from '../../store/orders/lines.ts'
+import { freightOf, type HeldOrder } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
 import { earnRewards, type HeldRewardAccount, holdRewardAccount } from '../../store/rewards/ledger.ts'
 import { refundVouchers } from './vouchers/refund.ts'
@@ -66,9 +66,9 @@ export async function cancelOrder(tx: Db, service: Service, number: string): Pro
 
 /** An order of which lines can still be shipped or cancelled, held; one that was imported may have others besides. */
 async function processing(tx: Db, service: Service, number: string, wanted: 'shipped' | 'cancelled') {
-  const order = await holdOrder(tx, service, { number })
-  if (!order) throw new Error(`There is no order ${number}.`)
-  const lines = await linesOf(tx, service, order)
+  const held = await holdWithLines(tx, service, { number })
+  if (!held) throw new Error(`There is no order ${number}.`)
+  const { order, lines } = held
   const waiting = lines.filter(line => line.status === lineSteps.ship.from)
   const isUnsent = lines.every(line => line.status === lineSteps.ship.from || line.status === lineSteps.cancel.to)
   if (!waiting.length) throw new Error(`The order ${number} cannot be ${wanted}: ${isUnsent ? isCancelled : isShipped}`)

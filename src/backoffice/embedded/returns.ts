@@ -11,7 +11,7 @@ import { refuse } from '../../refuse.ts'
 import type { Service } from '../../settings.ts'
 import { holdStock, moveStock } from '../../store/goods/stock.ts'
 import { beginChange } from '../../store/lists/change.ts'
-import { linesOf, stampOrder } from '../../store/orders/lines.ts'
+import { holdWithLines, stampOrder } from '../../store/orders/lines.ts'
 import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
 import { holdOrder } from '../../store/orders/orders.ts'
 import {
@@ -37,13 +37,13 @@ export async function createReturn(
 ): Promise<WrittenRecord> {
   const returnNumber = input.returnNumber ?? undefined
   const restock = input.restock ?? true
-  const order = await holdOrder(tx, service, { idOrNumber })
-  if (!order) throw notFound('order')
-  const [sold, isTaken, next] = await Promise.all([
-    linesOf(tx, service, order),
+  const [held, isTaken, next] = await Promise.all([
+    holdWithLines(tx, service, { idOrNumber }),
     returnNumber !== undefined && returnNumberTaken(tx, service, returnNumber),
     returnNumber === undefined ? nextNumber(tx, service, 'return') : undefined,
   ])
+  if (!held) throw notFound('order')
+  const { order, lines: sold } = held
   const {
     faults,
     portions,

@@ -1,10 +1,10 @@
-import { type Db, sql } from '../../db.ts'
-import type { LineStatus, lineSteps } from '../../domain/orders/orders.ts'
+import { type Db, type Sql, sql } from '../../db.ts'
+import type { LineStatus, lineSteps, OrderName } from '../../domain/orders/orders.ts'
 import { units } from '../../domain/orders/pricing.ts'
 import type { SoldLine } from '../../domain/orders/return-check.ts'
 import type { Service } from '../../settings.ts'
 import type { Change } from '../lists/change.ts'
-import type { HeldOrder } from './orders.ts'
+import { type HeldOrder, holdOrder, named } from './orders.ts'
 
 type LineStep = (typeof lineSteps)[keyof typeof lineSteps]
 
@@ -15,13 +15,33 @@ export interface HeldLine extends SoldLine {
   storeId: string | null
 }
 
-export async function linesOf(tx: Db, service: Service, order: HeldOrder): Promise<HeldLine[]> {
-  const { decimals } = order
-  const rows = await tx.rows<Omit<HeldLine, 'value' | 'refunded'> & { value: string; refunded: string }>(sql`
-    select sequence, sku, sku_id as "skuId", store_id as "storeId", status, quantity, returned, value::text, refunded::text
-      from order_line where service_id = ${service.id} and order_id = ${order.id} order by sequence`)
-  return rows.map(row => ({ ...row, value: units(row.value, decimals), refunded: units(row.refunded, decimals) }))
+export const linesOf = async (tx: Db, service: Service, order: HeldOrder): Promise<HeldLine[]> =>
+  (await tx.rows<StoredLine>(linesWhere(service, sql`order_id = ${order.id}`))).map(row => heldLine(order, row))
+
+/** Holds an order, and reads its lines behind that: as whoever had it before has left them. */
+export async function holdWithLines(
+  tx: Db,
+  service: Service,
+  name: OrderName,
+): Promise<{ order: HeldOrder; lines: HeldLine[] } | undefined> {
+  const [order, rows] = await Promise.all([
+    holdOrder(tx, service, name),
+    tx.rows<StoredLine>(linesWhere(service, sql`order_id = (${named(service, name)})`)),
+  ])
+  return order && { order, lines: rows.map(row => heldLine(order, row)) }
 }
+
+type StoredLine = Omit<HeldLine, 'value' | 'refunded'> & { value: string; refunded: string }
+
+const linesWhere = (service: Service, where: Sql) => sql`
+  select sequence, sku, sku_id as "skuId", store_id as "storeId", status, quantity, returned, value::text, refunded::text
+    from order_line where service_id = ${service.id} and ${where} order by sequence`
+
+const heldLine = ({ decimals }: HeldOrder, row: StoredLine): HeldLine => ({
+  ...row,
+  value: units(row.value, decimals),
+  refunded: units(row.refunded, decimals),
+})
 
 /** Takes all lines of an order a step further that are where it begins. */
 export const stepLines = (tx: Db, service: Service, order: HeldOrder, { from, to }: LineStep) =>

@@ -38,7 +38,8 @@ export const orderRecord = (db: Db, service: Service, id: string) =>
 export const orderNamed = async (db: Db, service: Service, name: OrderName): Promise<string | undefined> =>
   (await db.row<{ id: string }>(named(service, name)))?.id
 
-function named(service: Service, name: OrderName) {
+/** The same as SQL. */
+export function named(service: Service, name: OrderName) {
   const mine = sql`service_id = ${service.id}`
   const { number, id } = 'number' in name ? { ...name, id: null } : { number: name.idOrNumber, id: name.idOrNumber }
   return sql`
