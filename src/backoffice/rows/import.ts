@@ -7,7 +7,7 @@ import { batchesOf, recordsBy } from './batches.ts'
 import type { Prepared } from './intake.ts'
 import type { Judged } from './judge.ts'
 import type { Kind } from './kind.ts'
-import type { Reason } from './reason.ts'
+import { Reason } from './reason.ts'
 import { type Refusal, refusalsOf } from './refusals.ts'
 import type { Line, Sheet } from './sheet.ts'
 import { takePrepared } from './take-in.ts'
@@ -58,7 +58,7 @@ interface Importing {
  */
 export function importSheet(sheet: Sheet, importing: Importing, taken: Taken): Promise<Left> {
   const { db, service, kind, dryRun } = importing
-  const put = () => putSheet(sheet, importing, taken)
+  const put = (isFirst = false) => putSheet(sheet, { ...importing, isFirst }, taken)
   return dryRun || !kind.list ? put() : loading(db, service, kind.list, put)
 }
 
@@ -71,7 +71,7 @@ interface Coming {
 
 async function putSheet(
   sheet: Sheet,
-  { db, service, kind, keys, dryRun = false, rejected, onBatch, signal }: Importing,
+  { db, service, kind, keys, dryRun = false, rejected, onBatch, signal, isFirst }: Importing & { isFirst: boolean },
   taken: Taken,
 ): Promise<Left> {
   let lastLine = 0
@@ -86,7 +86,8 @@ async function putSheet(
     prepared.catch(() => {})
     return { batch, sound, prepared }
   }
-  const put = async ({ batch, sound, prepared }: Coming) => {
+  const isApart = apartFrom(isFirst ? kind.apart : undefined)
+  const put = async ({ batch, sound, prepared }: Coming, before: Promise<void>) => {
     const refuse = (at: number, { reason }: Violation) => {
       const one = sound[at]
       if (one?.row) one.reasons = [reason(one.row)]
@@ -98,6 +99,7 @@ async function putSheet(
       dryRun,
       refuse,
     })
+    await before
     const refused = await reject(batch, rejected, refusals)
     addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
     // Behind the second batch, the fourth, the eighth …: a table doubles no sooner.
@@ -105,23 +107,39 @@ async function putSheet(
     lastLine = batch.at(-1)?.line.number ?? lastLine
     await onBatch?.(lastLine)
   }
-  // The next batch is read, and what it names looked up, while the database is busy with this one; never more, so that the later line of two wins.
-  let writing = Promise.resolve()
+  // The next batch is read, and what it names looked up, while the database is busy with the last one, and where they have nothing in common
+  // with the one before that as well; never more, so that the later line of two wins.
+  let [earlier, last] = [Promise.resolve(), Promise.resolve()]
   try {
     for await (const batch of untilStopped(batchesOf(sheet, kind), signal)) {
       const coming = prepare(batch)
-      await writing
+      await earlier
+      if (!(await isApart(coming.prepared))) await last
       if (signal?.aborted) break
-      writing = put(coming)
-      writing.catch(() => {})
+      ;[earlier, last] = [last, put(coming, last)]
+      last.catch(() => {})
     }
-    await writing
+    await earlier
+    await last
     const left = { ...(await rejected?.end()), refusals: refusals.list() }
     return signal?.aborted ? { ...left, stoppedAfter: lastLine } : left
   } catch (error) {
-    await writing.catch(() => {})
+    await Promise.allSettled([earlier, last])
     await rejected?.discard()
     throw error
+  }
+}
+
+/** Whether a batch has nothing in common with the one before it. */
+function apartFrom(claims: Kind['apart']) {
+  let before = new Set<string>()
+  return async (prepared: Promise<Prepared>) => {
+    if (!claims) return false
+    const { inputs } = await prepared
+    const its = new Set(inputs.flatMap(input => (input instanceof Reason ? [] : claims(input))))
+    const isApart = its.isDisjointFrom(before)
+    before = its
+    return isApart
   }
 }
 

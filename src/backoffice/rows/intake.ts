@@ -28,6 +28,12 @@ export interface Intake<R> {
   /** Puts in what `prepare` made. What is there just so is not counted. */
   // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes
   write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
+  /**
+   * What of an input must not come in another batch that is put in at the same time: the later one of two wins. Where it is given, batches of a first load,
+   * in which nobody waits for what another record gives up, go in two at a time.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: as of `write`
+  apart?(input: any): readonly string[]
   /** The list that the records are in, where they may carry times of their source. */
   list?: List
   /** What is put in as null where the constraint of this name refuses it: the record is more than that. */

@@ -166,7 +166,7 @@ export async function renderCustomers(tx: Db, service: Service, change: Change, 
   await lockCustomers(tx, service, where)
   await tx.run(sql`
     update customer set record = ${stamped(sql`r.body`, change, '')}, changed_at = ${change.at}
-      from (select c.id, ${body} as body from customer c where c.service_id = ${anyService(service)} ${where}) r
+      from (select c.id, ${body} as body from customer c where c.service_id = ${anyService(service)} ${where} offset 0) r
      where customer.service_id = ${service.id} and customer.id = r.id
        and not ${says(sql`customer.record`, sql`r.body`, '')}`)
 }

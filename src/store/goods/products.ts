@@ -161,7 +161,7 @@ export async function renderProducts(
   const stamp = stampOf({ told, was: sql`p.changed_at` }, service, change)
   const rows = await tx.rows<{ product_id: string }>(sql`
     update product set record = ${stampedAs(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
-      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${anyService(service)} ${where}) r
+      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${anyService(service)} ${where} offset 0) r
      where product.service_id = ${service.id} and product.product_id = r.product_id
        and not ${says(sql`product.record`, sql`r.body`)}
     returning product.product_id`)

@@ -115,7 +115,7 @@ export async function renderStock(
               from stock s
               join store c on c.service_id = s.service_id and c.store_id = s.store_id
               join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
-             where s.service_id = ${anyService(service)} ${where}) r
+             where s.service_id = ${anyService(service)} ${where} offset 0) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
        and not ${says(sql`stock.record`, sql`r.body`)}`)
 }

@@ -32,11 +32,16 @@ export async function beginLoad(db: Db, service: Service, list: List): Promise<F
 /**
  * Brings something into a list as a load, which ends with `bring`, also where that is stopped or fails: what has come until then is shown.
  */
-export async function loading<T>(db: Db, service: Service, list: List, bring: () => Promise<T>): Promise<T> {
+export async function loading<T>(
+  db: Db,
+  service: Service,
+  list: List,
+  bring: (isFirst: boolean) => Promise<T>,
+): Promise<T> {
   const first = await beginLoad(db, service, list)
   let brought: T
   try {
-    brought = await bring()
+    brought = await bring(first !== undefined)
   } catch (error) {
     // Where the database is away, the load counts as one that has died.
     await first?.end().catch(() => {})

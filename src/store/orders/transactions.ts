@@ -94,12 +94,13 @@ function write(
 ): Promise<number> {
   const times = new Map(rows.map(({ header, updateTimeStamp }) => [header.id, updateTimeStamp]))
   const told = merged.map(({ id, saleDate }) => times.get(id) ?? saleDate)
-  // As arrays of text: PostgreSQL would read JSON of them twice, once for its fields and once more for the record.
+  // Not as JSON: PostgreSQL would read it twice, once for its fields and once more for the record. The records are lines of one text, since in an
+  // array each of their quotation marks would have to be written, and read, as two.
   return tx.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
     select ${service.id}, t.id, t.customer_id, t.sale_date, at.stamp, ${stampedAs(sql`t.body`, sql`at.stamp`, service, change)}
       from unnest(${merged.map(({ id }) => id)}::text[], ${merged.map(({ customerId }) => customerId)}::text[],
-                  ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${told}::timestamp[], ${merged.map(open)}::text[])
+                  ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${told}::timestamp[], string_to_array(${merged.map(open).join('\n')}, chr(10)))
              as t (id, customer_id, sale_date, told, body)
       left join retail_transaction old on old.service_id = ${anyService(service)} and old.id = t.id
       cross join lateral (select ${stampOf({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
