@@ -60,6 +60,8 @@ const line = {
   lineId: 'id',
 }
 
+const dated = asNamed('updateTimeStamp')
+
 /** What a transaction's row is looked up for: the names of stores, and the e-commerce SKUs. */
 export interface Names {
   store(number: string): string | null
@@ -69,7 +71,7 @@ export interface Names {
 
 /** A line, and the transaction it belongs to. */
 export function transactionFrom(row: Row, names: Names): TransactionParts {
-  const parts = { header: pick(row, header), line: pick(row, line), ...pick(row, asNamed('updateTimeStamp')) }
+  const parts = { header: pick(row, header), line: pick(row, line), ...pick(row, dated) }
   const { storeNumber } = row
   if (storeNumber !== undefined)
     parts.header.storeName = storeNumber === null ? null : names.store(storeNumber as string)

@@ -129,6 +129,7 @@ export const kinds = {
     rule: transactionRule,
     prepare: transactionsFrom,
     write: upsertTransactions,
+    apart: ({ header }) => [header.id],
     list: 'retail_transaction',
     examples: [
       { storeNumber: '123' },

@@ -1,3 +1,4 @@
+import { setImmediate as untilSent } from 'node:timers/promises'
 import { type Database, type Db, type Sql, sql, unawaited } from '../../db.ts'
 import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
@@ -37,21 +38,23 @@ function merge(
     const beginning = beginChangeOf(tx, service, 'retail_transaction', rows.map(dated))
     const asked = erasedOf(tx, service, rows)
     const portions = inPortions(rows)
-    let coming = storedOf(tx, service, portions[0] ?? [])
-    const [change, erased] = await Promise.all([beginning, asked, coming])
+    const storedOfPortion = (i: number) => storedOf(tx, service, portions[i] ?? [])
+    let [stored, storedNext] = [storedOfPortion(0), storedOfPortion(1)]
+    const [change, erased] = await Promise.all([beginning, asked, stored, storedNext])
     const sum = { inserted: 0, changed: 0 }
     for (const [i, portion] of portions.entries()) {
-      const before = await coming
-      // What the next ones were is read while these are merged, and these are written while those are.
-      coming = storedOf(tx, service, portions[i + 1] ?? [])
+      const before = await stored
+      // It is answered behind what is written of these: what the next ones were is known by then, so that they are merged meanwhile.
+      ;[stored, storedNext] = [storedNext, storedOfPortion(i + 2)]
       // Where merging fails nobody comes to wait for it.
-      unawaited(coming)
+      unawaited(stored, storedNext)
       const given = among(
         before,
         portion.map(row => withoutErased(row, erased)),
       )
       const { merged, inserted, changed } = mergeLines(before, given, service.settings.currency)
       if (merged.length) unawaited(write(tx, service, change, merged, portion))
+      await untilSent()
       sum.inserted += inserted
       sum.changed += changed
     }
