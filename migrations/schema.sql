@@ -1404,31 +1404,49 @@ create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, chan
 -- 0012_requests.sql
 -- The log of requests: what was asked, by whom, and what became of it (docs/decisions/0021).
 
--- A line for each request that came to a service, for as long as its setting requestsKeptDays says; a partition a day (UTC), which is
--- dropped whole. Written after the answer, many at once: what a process had not written when it was killed is not there. Without a foreign
--- key, which would be looked up for each line.
-create table request_log (
+-- Lines of the log of requests, for as long as a service's setting requestsKeptDays says: those of one second that one process wrote
+-- together, as many as 500. A partition a day (UTC), which is dropped whole. Written after the answers, by as few rows as it takes: what a
+-- process had not written when it was killed is not there. Without a foreign key, which would be looked up for each row. The view
+-- request_log has them line by line.
+create table request_block (
   service_id integer not null,
-  changed_at timestamptz not null,       -- When it was answered.
-  line_id text collate "C" not null,     -- Given by the process that answered: its own prefix, and a number that grows.
-  request_id text collate "C" not null,  -- X-Request-Id: the caller's own where there was one, so that it may come twice.
-  username text collate "C" not null,
-  operation text collate "C" not null,   -- Method and path, its parameters by their names: PUT /customers/:id.
-  path text collate "C" not null,        -- As it was asked for, without its query.
-  subject text collate "C" not null,     -- What it was about: the path of what was made, else its own.
-  status smallint not null,
-  code text collate "C",                 -- The error that was answered. Null: there was none.
-  key_hash bytea,                        -- A keyed hash of the Idempotency-Key.
-  milliseconds real not null,
-  statements integer not null,           -- How many statements were asked of the database, and in database_ms how long they took together.
-  database_ms real not null,
-  steps text,                            -- What else it took time for, as JSON. Null: nothing.
-  primary key (service_id, changed_at, line_id)
+  second timestamptz not null,         -- In which all of it was answered: blocks in the order of their seconds are lines in the order of
+                                       -- time.
+  block_id text collate "C" not null,  -- Given by the process that answered: its own prefix, and a number that grows.
+  marks bytea not null,                -- A Bloom filter of all by which its lines can be searched: each value has set four bits. A block
+                                       -- that lacks one of them has no such line, and is not read. Never out of line, nor compressed.
+  lines text not null,                 -- A JSON array in each line of text, durations as tenths of a millisecond. Not compressed, which
+                                       -- would take longer than all else: a day's partition goes soon enough.
+  primary key (service_id, second, block_id)
 );
-create index request_log_failed on only request_log (service_id, changed_at, line_id) where status >= 400;
-create index request_log_key on only request_log (service_id, key_hash) where key_hash is not null;
-create index request_log_request on only request_log (service_id, request_id);
-create index request_log_subject on only request_log (service_id, subject, changed_at);
+
+-- Each request that was answered. Along time it is ordered by second and line_id. Whoever looks for a value asks first whether a block has
+-- its marks, and whether the text of a line has it: only what is left is read as JSON.
+create view request_log as
+ SELECT b.service_id,
+    b.second,
+    b.second + ((l.fields ->> 0)::integer)::double precision * '00:00:00.001'::interval AS changed_at,
+    ((((to_char((l.fields ->> 0)::integer, 'FM000'::text) || '-'::text) || b.block_id) || '-'::text) || to_char(t.place, 'FM000'::text)) COLLATE "C" AS line_id,
+    l.fields ->> 1 AS request_id,
+    l.fields ->> 2 AS username,
+    l.fields ->> 3 AS operation,
+    l.fields ->> 4 AS path,
+    COALESCE(l.fields ->> 5, l.fields ->> 4) AS subject,
+    (l.fields ->> 6)::smallint AS status,
+    l.fields ->> 7 AS code,
+    l.fields ->> 8 AS key_hash,
+    round(((l.fields ->> 9)::integer)::numeric / 10.0, 1) AS milliseconds,
+    (l.fields ->> 10)::integer AS statements,
+    round(((l.fields ->> 11)::integer)::numeric / 10.0, 1) AS database_ms,
+    ( SELECT COALESCE(json_agg(json_strip_nulls(json_build_object('what', each.s ->> 0, 'at', round(((each.s ->> 1)::integer)::numeric / 10.0, 1), 'milliseconds', round(((each.s ->> 2)::integer)::numeric / 10.0, 1), 'outcome', each.s ->> 3)) ORDER BY each.n), '[]'::json) AS "coalesce"
+           FROM jsonb_array_elements(l.fields -> 12) WITH ORDINALITY each(s, n)) AS steps,
+    b.marks,
+    t.line
+   FROM request_block b
+     CROSS JOIN LATERAL string_to_table(b.lines, '
+'::text) WITH ORDINALITY t(line, place)
+     CROSS JOIN LATERAL ( SELECT t.line::jsonb AS fields
+         OFFSET 0) l;
 
 -- How many requests each minute had, for the day that GET /figures shows: counted as their lines are written, so that nobody reads millions
 -- of lines to draw a chart.
@@ -1441,20 +1459,21 @@ create table request_minute (
   primary key (service_id, minute)
 );
 
--- Makes the partition of a day, unless it is there. It is not vacuumed for its new lines: it is dropped long before that would gain
+-- Makes the partition of a day, unless it is there. It is not vacuumed for its new rows: it is dropped long before that would gain
 -- anything.
-create function request_log_day(day date) returns void language plpgsql as $$
+create function request_block_day(day date) returns void language plpgsql as $$
 declare
-  name text := 'request_log_' || to_char(day, 'YYYYMMDD');
+  name text := 'request_block_' || to_char(day, 'YYYYMMDD');
 begin
   if to_regclass(name) is not null then return; end if;
-  perform pg_advisory_xact_lock(hashtext('request_log_day'));
-  execute format('create table if not exists %I partition of request_log for values from (%L) to (%L) with (autovacuum_vacuum_insert_threshold = -1)',
+  perform pg_advisory_xact_lock(hashtext('request_block_day'));
+  if to_regclass(name) is not null then return; end if;
+  execute format('create table %I partition of request_block for values from (%L) to (%L) with (autovacuum_vacuum_insert_threshold = -1)',
     name, day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
 end $$;
 
 -- Drops the partitions of all days that ended so many days ago, or longer. Returns how many there were.
-create function forget_request_log(days integer) returns integer language plpgsql as $$
+create function forget_request_days(days integer) returns integer language plpgsql as $$
 declare
   part text;
   dropped integer := 0;
@@ -1463,7 +1482,8 @@ begin
   set local lock_timeout = '2s';
   for part in
     select inhrelid::regclass::text from pg_inherits
-     where inhparent = 'request_log'::regclass and inhrelid::regclass::text < 'request_log_' || to_char(now() at time zone 'UTC' - days * interval '1 day', 'YYYYMMDD')
+     where inhparent = 'request_block'::regclass
+       and inhrelid::regclass::text < 'request_block_' || to_char(now() at time zone 'UTC' - days * interval '1 day', 'YYYYMMDD')
   loop
     execute format('drop table %s', part);
     dropped := dropped + 1;

@@ -10,22 +10,22 @@ export const schemaFile = new URL('schema.sql', folder)
 
 const head = '-- What all migrations together come to, for reading; nothing runs this file. Written by `npm run docs`.'
 
-/** A table or a function, as SQL text with what is said of it. */
+/** A table, a view or a function, as SQL text with what is said of it. */
 interface Made {
   name: string
   text: string
 }
 
 /**
- * The tables and functions of a database, from its catalogue: the same on every release of PostgreSQL. They stand in the order in which
+ * The tables, views and functions of a database, from its catalogue: the same on every release of PostgreSQL. They stand in the order in which
  * the migrations make them, each migration's behind the words that it begins with.
  */
 export async function schemaOf(db: Db): Promise<string> {
-  let made = [...(await tablesOf(db)), ...(await functionsOf(db))]
+  let made = [...(await tablesOf(db)), ...(await viewsOf(db)), ...(await functionsOf(db))]
   const parts = [head]
   for (const file of await migrationFiles()) {
     const text = await readFile(new URL(file, folder), 'utf8')
-    const names = [...text.matchAll(/^(?:create|comment on) (?:table|function) (\w+)/gm)].map(match => match[1])
+    const names = [...text.matchAll(/^(?:create|comment on) (?:table|view|function) (\w+)/gm)].map(match => match[1])
     const own = made
       .filter(({ name }) => names.includes(name))
       .sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
@@ -83,6 +83,13 @@ async function tablesOf(db: Db): Promise<Made[]> {
      where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
      order by c.relname`)
   return tables.map(table => ({ name: table.name, text: tableText(table) }))
+}
+
+async function viewsOf(db: Db): Promise<Made[]> {
+  const views = await db.rows<{ name: string; comment: string | null; body: string }>(sql`
+    select relname as name, obj_description(oid, 'pg_class') as comment, pg_get_viewdef(oid, true) as body
+      from pg_class where relkind = 'v' and relnamespace = 'public'::regnamespace order by relname`)
+  return views.map(({ name, comment, body }) => ({ name, text: `${above(comment)}create view ${name} as\n${body}` }))
 }
 
 async function functionsOf(db: Db): Promise<Made[]> {

@@ -84,8 +84,8 @@ async function load(client: pg.ClientBase, frames: AsyncIterable<Frame>) {
       if (kind === 'E') return
       const { name, columns } = JSON.parse(body.toString()) as TableHead
       table = name
-      const [, day] = /^request_log_(\d{8})$/.exec(name) ?? []
-      if (day) await client.query('select request_log_day($1)', [day])
+      const [, day] = /^request_block_(\d{8})$/.exec(name) ?? []
+      if (day) await client.query('select request_block_day($1)', [day])
       copy = client.query(copyFrom(`copy ${name} (${columns.join(', ')}) from stdin`))
       copy.on('error', error => {
         fault = error

@@ -1,25 +1,31 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { Db } from '../db.ts'
 import { hmac, type Keys } from '../secrets.ts'
-import { keepRequests, type Logged, openDay } from '../store/running/requests.ts'
+import {
+  addLine,
+  type Block,
+  isFull,
+  keepBlocks,
+  type Logged,
+  newBlock,
+  openDay,
+} from '../store/running/request-blocks.ts'
 import { unlogged } from '../telemetry/measured.ts'
-import { rounded } from '../telemetry/timeline.ts'
 import { instanceOf } from './operation.ts'
 
-/** Milliseconds between two writings, unless there is enough sooner: what waits for long is copied again and again by the collector of garbage. */
+/** Milliseconds between two writings, unless there is enough sooner. */
 const everyMs = 1_000
-const enough = 500
-/** Lines that wait for a database, and those that go out in one statement. */
+const enough = 2_000
+/** Lines that wait for a database, and blocks of them that go out in one statement. */
 const mostWaiting = 20_000
-const mostAtOnce = 5_000
+const mostAtOnce = 100
 /** Characters of a path that are kept: what is longer than any of ours leads nowhere. */
 const mostCharacters = 500
 
 /** By what an Idempotency-Key is found in the log. */
 export const loggedKey = (keys: Keys, serviceId: number, key: string) =>
-  hmac(keys.subjects, 'logged key', String(serviceId), key)
+  hmac(keys.subjects, 'logged key', String(serviceId), key).toString('hex')
 
 /**
  * Logs each request that comes to a service, after its answer, in the service's database: the lines of a second are written by one statement. What a
@@ -35,8 +41,12 @@ export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db:
 
   server.addHook('onResponse', (request, reply, done) => {
     const { assignment, gate } = request
-    if (assignment && assignment.service.settings.requestsKeptDays > 0)
-      logOf(gate?.db ?? db).add(() => lineOf(request, reply, assignment.service.id, keys))
+    if (assignment && assignment.service.settings.requestsKeptDays > 0) {
+      const { id } = assignment.service
+      const own = logOf(gate?.db ?? db)
+      if (own.hasRoom()) own.add(id, lineOf(request, reply, id, keys))
+      else unlogged.requests++
+    }
     done()
   })
 
@@ -52,27 +62,33 @@ export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db:
 
 /** The lines that wait for one database. */
 function logIn(db: Db, log: Logger) {
-  let waiting: Logged[] = []
+  let waiting: Block[] = []
+  let lines = 0
+  /** The blocks to which lines are still added, by their services: all of one second. */
+  let open = new Map<number, Block>()
+  let second = 0
   let day = ''
   let isAway = false
   let writing: Promise<void> | undefined
 
   async function writeSome() {
     if (!waiting.length) return
-    const lines = waiting.slice(0, mostAtOnce)
+    open = new Map()
+    const blocks = waiting.slice(0, mostAtOnce)
     try {
-      for (const each of new Set(lines.map(({ at }) => at.slice(0, 10))))
+      for (const each of new Set(blocks.map(block => block.second.slice(0, 10))))
         if (each !== day) {
           await openDay(db, each)
           day = each
         }
-      await keepRequests(db, lines)
-      waiting = waiting.slice(lines.length)
+      await keepBlocks(db, blocks)
+      waiting = waiting.slice(blocks.length)
+      lines -= blocks.reduce((sum, block) => sum + block.count, 0)
       isAway = false
     } catch (error) {
       // A partition that is gone is made again.
       day = ''
-      if (!isAway) log.warn({ err: error, waiting: waiting.length }, 'The log of requests waits for the database.')
+      if (!isAway) log.warn({ err: error, waiting: lines }, 'The log of requests waits for the database.')
       isAway = true
     }
   }
@@ -83,11 +99,26 @@ function logIn(db: Db, log: Logger) {
     })
   }
 
+  function blockFor(serviceId: number, at: number) {
+    const current = Math.floor(at / 1_000)
+    if (current !== second) {
+      second = current
+      open = new Map()
+    }
+    const known = open.get(serviceId)
+    if (known && !isFull(known)) return known
+    const block = newBlock(serviceId, new Date(current * 1_000).toISOString())
+    open.set(serviceId, block)
+    waiting.push(block)
+    return block
+  }
+
   return {
-    add(line: () => Logged) {
-      if (waiting.length >= mostWaiting) unlogged.requests++
-      else waiting.push(line())
-      if (waiting.length >= enough && !isAway) write()
+    hasRoom: () => lines < mostWaiting,
+    add(serviceId: number, line: Logged) {
+      addLine(blockFor(serviceId, line.at), line)
+      lines++
+      if (lines >= enough && !isAway) write()
     },
     write,
     async end() {
@@ -98,19 +129,13 @@ function logIn(db: Db, log: Logger) {
   }
 }
 
-const ownPrefix = randomBytes(6).toString('hex')
-let lines = 0
-const nextLine = () => `${ownPrefix}-${(++lines).toString(36).padStart(8, '0')}`
-
 function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {
   const { headers } = request
   const { statements = 0, databaseMs = 0, steps = [] } = request.around?.timeline ?? {}
   const path = instanceOf(request).slice(0, mostCharacters)
   const key = headers['idempotency-key']
   return {
-    serviceId,
-    at: new Date().toISOString(),
-    lineId: nextLine(),
+    at: Date.now(),
     requestId: request.id,
     username: request.username ?? '',
     operation: `${request.method} ${request.routeOptions.url ?? 'none'}`,
@@ -118,11 +143,11 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number,
     subject: String(reply.getHeader('location') ?? path).slice(0, mostCharacters),
     status: reply.statusCode,
     code: request.refusedWith,
-    keyHash: key === undefined ? undefined : loggedKey(keys, serviceId, unquoted(String(key))).toString('hex'),
-    milliseconds: rounded(reply.elapsedTime),
+    keyHash: key === undefined ? undefined : loggedKey(keys, serviceId, unquoted(String(key))),
+    milliseconds: reply.elapsedTime,
     statements,
-    databaseMs: rounded(databaseMs),
-    steps: steps.length ? JSON.stringify(steps) : undefined,
+    databaseMs,
+    steps,
   }
 }
 

@@ -1,10 +1,10 @@
 /** Something that a request took time for. Neither `what` nor `outcome` says anything personal, or secret. */
-interface Step {
+export interface Step {
   what: string
   /** Milliseconds since the request came. */
   at: number
   milliseconds: number
-  outcome?: string
+  outcome?: string | undefined
 }
 
 /** What a request under way has taken time for so far. */
@@ -25,8 +25,7 @@ export const newTimeline = (): Timeline => ({ begunAt: performance.now(), statem
 /** Adds a step that began at `since` (`performance.now()`) and ends now. */
 export function addStep(timeline: Timeline | undefined, what: string, since: number, outcome?: string) {
   if (!timeline || timeline.steps.length >= mostSteps) return
-  const milliseconds = rounded(performance.now() - since)
-  timeline.steps.push({ what, at: rounded(since - timeline.begunAt), milliseconds, ...(outcome && { outcome }) })
+  timeline.steps.push({ what, at: since - timeline.begunAt, milliseconds: performance.now() - since, outcome })
 }
 
 /** Adds a statement, and the milliseconds that it took. */
@@ -35,5 +34,3 @@ export function addStatement(timeline: Timeline | undefined, milliseconds: numbe
   timeline.statements++
   timeline.databaseMs += milliseconds
 }
-
-export const rounded = (milliseconds: number) => Math.round(milliseconds * 10) / 10

@@ -9,6 +9,7 @@ import { type Database, sql } from '../../src/db.ts'
 import { john } from '../support/customer-bodies.ts'
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
 import { smallDemoDatabase } from '../support/demo/demo-database.ts'
+import { logLines } from '../support/logged.ts'
 import { hold } from '../support/postgres/holding.ts'
 import { needsOpenCheckout, nobody } from '../support/postgres/processes.ts'
 import { begin, cli, directory, done, run, until } from '../support/processes.ts'
@@ -24,11 +25,12 @@ const file = join(home, 'shop.tillbridge')
 before(async () => {
   shop = await startTestService({ database: await smallDemoDatabase() })
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
-  await shop.db.run(sql`select request_log_day('2026-11-01')`)
-  await shop.db.run(sql`
-    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
-    select ${shop.service.id}, '2026-11-01T12:00:00Z'::timestamptz + n * interval '1 s', n::text, n::text, 'x', 'GET /stores', '/stores', '/stores', 200, 1, 1, 1
-      from generate_series(1, 20) n`)
+  const noon = Date.parse('2026-11-01T12:00:00Z')
+  await logLines(
+    shop.db,
+    shop.service,
+    Array.from({ length: 20 }, (_, i) => ({ at: noon + 1_000 * i })),
+  )
 })
 after(async () => {
   for (const { drop } of opened) await drop()
@@ -150,21 +152,21 @@ test('a backup that is taken while customers are written has each one that was a
 })
 
 test('a day of the log of requests is not dropped while a backup is taken, which is whole', async () => {
-  await shop.db.run(sql`select request_log_day('2020-01-01')`)
+  await shop.db.run(sql`select request_block_day('2020-01-01')`)
   const frames = backupOf(shop.db, {})
   try {
     for (let isFirst = false; !isFirst; ) {
       const { value } = await frames.next()
       isFirst = value?.subarray(0, 1).toString() === 'T'
     }
-    await assert.rejects(shop.db.run(sql`select forget_request_log(1000)`), { code: '55P03' })
+    await assert.rejects(shop.db.run(sql`select forget_request_days(1000)`), { code: '55P03' })
     let last = ''
     for await (const frame of frames) last = frame.subarray(5).toString()
-    assert.match(last, /"request_log_20200101"/)
+    assert.match(last, /"request_block_20200101"/)
   } finally {
     await frames.return(undefined)
   }
-  const row = await shop.db.row(sql`select forget_request_log(1000) as dropped`)
+  const row = await shop.db.row(sql`select forget_request_days(1000) as dropped`)
   assert.deepEqual(row, { dropped: 1 })
 })
 

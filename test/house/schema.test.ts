@@ -17,10 +17,10 @@ before(async () => {
 })
 after(() => database.drop())
 
-test('every table and every function says what it is', async () => {
+test('every table, every view and every function says what it is', async () => {
   const silent = await database.db.rows<{ name: string }>(sql`
     select relname as name from pg_class
-     where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and obj_description(oid, 'pg_class') is null
+     where relkind in ('r', 'p', 'v') and relnamespace = 'public'::regnamespace and obj_description(oid, 'pg_class') is null
     union all
     select proname || '()' from pg_proc where pronamespace = 'public'::regnamespace and obj_description(oid, 'pg_proc') is null
      order by 1`)

@@ -46,7 +46,7 @@ export const end = (db: Database, service: Pick<Service, 'id'>) =>
     )
     const alone = await accountsOfIt(tx, service)
     await tx.run(sql`delete from account where username = any(${alone})`)
-    await tx.run(sql`delete from request_log where ${mine}`)
+    await tx.run(sql`delete from request_block where ${mine}`)
     await tx.run(sql`delete from request_minute where ${mine}`)
     await tx.run(sql`delete from service where ${mine}`)
     return alone

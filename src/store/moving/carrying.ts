@@ -6,8 +6,8 @@ interface Both {
   target: Database
 }
 
-/** Rows that go over at a time. */
-const rowsAtOnce = 2_000
+/** Blocks of the log that go over at a time, of as many as 500 lines each. */
+const blocksAtOnce = 100
 
 /** Brings, in the pause, what the service is set to, its jobs, and the numbers that count by themselves. */
 export async function carryRest({ source, target }: Both, { serviceId }: Move): Promise<void> {
@@ -50,21 +50,21 @@ async function lastNumbers(source: Db) {
 export async function carryLog({ source, target }: Both, { serviceId }: Move, signal: AbortSignal): Promise<void> {
   // Of the partitions: to ask the lines takes longer than a statement may.
   const days = await source.rows<{ day: string }>(sql`
-    select right(inhrelid::regclass::text, 8) as day from pg_inherits where inhparent = 'request_log'::regclass order by 1`)
-  for (const { day } of days) await target.run(sql`select request_log_day(${day}::date)`)
+    select right(inhrelid::regclass::text, 8) as day from pg_inherits where inhparent = 'request_block'::regclass order by 1`)
+  for (const { day } of days) await target.run(sql`select request_block_day(${day}::date)`)
   let last = { at: '-infinity', id: '' }
   for (;;) {
     signal.throwIfAborted()
     const portion = await source.row<{ rows: string; at: string | null; id: string }>(sql`
       with portion as (
-        select * from request_log
-         where service_id = ${serviceId} and (changed_at, line_id) > (${last.at}::timestamptz, ${last.id})
-         order by changed_at, line_id limit ${rowsAtOnce})
-      select coalesce(json_agg(p), '[]')::text as rows, max(changed_at)::text as at,
-             coalesce((select line_id from portion order by changed_at desc, line_id desc limit 1), '') as id from portion p`)
+        select * from request_block
+         where service_id = ${serviceId} and (second, block_id) > (${last.at}::timestamptz, ${last.id})
+         order by second, block_id limit ${blocksAtOnce})
+      select coalesce(json_agg(p), '[]')::text as rows, max(second)::text as at,
+             coalesce((select block_id from portion order by second desc, block_id desc limit 1), '') as id from portion p`)
     if (!portion?.at) break
     await target.run(sql`
-      insert into request_log select * from json_populate_recordset(null::request_log, ${portion.rows}::json) on conflict do nothing`)
+      insert into request_block select * from json_populate_recordset(null::request_block, ${portion.rows}::json) on conflict do nothing`)
     last = { at: portion.at, id: portion.id }
   }
   const minutes = await source.row<{ rows: string }>(

@@ -1,75 +1,19 @@
 import { type Db, type Sql, sql } from '../../db.ts'
 import { defaultSettings, type Service } from '../../settings.ts'
-import { byChange, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { momentOf } from '../lists/moment.ts'
+import {
+  between,
+  filter,
+  type Page,
+  type PageEnd,
+  type PageRequest,
+  pageFrom,
+  type Read,
+  rfc3339Micros,
+  unseen,
+} from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
-
-/** A request that was answered, as it is logged. */
-export interface Logged {
-  serviceId: number
-  /** RFC 3339. */
-  at: string
-  /** Of this line alone; of one process they grow. */
-  lineId: string
-  requestId: string
-  username: string
-  operation: string
-  path: string
-  subject: string
-  status: number
-  code: string | undefined
-  /** Of the Idempotency-Key, in hexadecimal. */
-  keyHash: string | undefined
-  milliseconds: number
-  statements: number
-  databaseMs: number
-  /** JSON text. */
-  steps: string | undefined
-}
-
-/** Makes the partition of a day, unless it is there. */
-export const openDay = (db: Db, day: string) => db.run(sql`select request_log_day(${day}::date)`)
-
-/**
- * Writes lines of days whose partitions are there, and counts them by their minutes: in one order, so that no two processes wait for each other. None of a
- * service that is being removed, which waits for those under way.
- */
-export function keepRequests(db: Db, lines: readonly Logged[]) {
-  const each = <T extends string | number>(value: (line: Logged) => T | undefined) => arrayText(lines.map(value))
-  const minutes = [...Map.groupBy(lines, ({ serviceId, at }) => `${serviceId} ${at.slice(0, 16)}:00Z`)]
-  const ofMinutes = (value: (own: readonly Logged[], key: string) => string | number) =>
-    arrayText(minutes.map(([key, own]) => value(own, key)))
-  const answered = (least: number, most: number) =>
-    ofMinutes(own => own.filter(({ status }) => status >= least && status <= most).length)
-  return db.run(sql`
-    with held as materialized (
-      select service_id from service where service_id = any(${[...new Set(lines.map(({ serviceId }) => serviceId))]}::integer[]) and ending is null
-       order by service_id for key share),
-    logged as (
-      insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, code, key_hash,
-                               milliseconds, statements, database_ms, steps)
-      select l.* from unnest(
-          ${each(line => line.serviceId)}::integer[], ${each(line => line.at)}::timestamptz[], ${each(line => line.lineId)}::text[],
-          ${each(line => line.requestId)}::text[], ${each(line => line.username)}::text[], ${each(line => line.operation)}::text[],
-          ${each(line => line.path)}::text[], ${each(line => line.subject)}::text[], ${each(line => line.status)}::smallint[],
-          ${each(line => line.code)}::text[], ${each(line => line.keyHash && `\\x${line.keyHash}`)}::bytea[],
-          ${each(line => line.milliseconds)}::real[], ${each(line => line.statements)}::integer[],
-          ${each(line => line.databaseMs)}::real[], ${each(line => line.steps)}::text[]) as l (service_id)
-       where l.service_id in (select service_id from held))
-    insert into request_minute as m (service_id, minute, answered, refused, failed)
-    select l.* from unnest(
-        ${ofMinutes((_, key) => Number(key.split(' ', 1)[0]))}::integer[], ${ofMinutes((_, key) => key.split(' ', 2)[1] ?? '')}::timestamptz[],
-        ${ofMinutes(own => own.length)}::integer[], ${answered(400, 499)}::integer[], ${answered(500, 599)}::integer[]) as l (service_id, minute)
-     where l.service_id in (select service_id from held)
-     order by 1, 2
-    on conflict (service_id, minute) do update
-      set (answered, refused, failed) = (m.answered + excluded.answered, m.refused + excluded.refused, m.failed + excluded.failed)`)
-}
-
-/** An array as PostgreSQL reads it from text. What `pg` makes of an array takes three times as long, of thousands of lines a second. */
-const arrayText = (values: readonly (string | number | undefined)[]) =>
-  `{${values.map(value => (typeof value === 'string' ? quoted(value) : (value ?? 'NULL'))).join()}}`
-
-const quoted = (text: string) => `"${/["\\]/.test(text) ? text.replace(/["\\]/g, '\\$&') : text}"`
+import { mayHave, mayHaveFailed } from './request-blocks.ts'
 
 /** What requests are searched by. */
 interface Search {
@@ -89,46 +33,77 @@ const at = sql`to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.M
 
 /** The fields (`RequestLine`) of a row of `request_log`. */
 const fields = sql`
-  request_id as id, ${at} as at, operation, path, status, code, username as account, subject as record, round(milliseconds::numeric, 1) as milliseconds,
-  key_hash is not null as keyed`
+  request_id as id, ${at} as at, operation, path, status, code, username as account, subject as record, milliseconds, key_hash is not null as keyed`
 
-const keptBy = ({ settings }: Service): Sql =>
-  sql`and changed_at > now() - ${settings.requestsKeptDays} * interval '1 day'`
+const keptBy = ({ settings }: Service): Sql => sql`and second > now() - ${settings.requestsKeptDays} * interval '1 day'`
 
-/** Requests that were answered, the newest first. `keyHash`: of the Idempotency-Key that they came with. */
-export const requestPage = (
+/**
+ * A condition on lines. The planner takes it for true half of the time, whatever it is: were it to expect few lines, it would read and sort all
+ * of them, which are many where it is wrong, instead of the newest first until there are enough.
+ */
+const where = (condition: Sql) => sql`and case when ${condition} then true else false end`
+
+/** Lines with this value: those of blocks that may have it, and of these the ones that have its text. */
+const having = (value: string | number, condition: Sql) =>
+  sql`and ${mayHave(String(value))} ${where(sql`strpos(line, ${JSON.stringify(value)}) > 0`)} ${where(condition)}`
+
+/** `key_hash`: of the Idempotency-Key that they came with. */
+const searched = (search: Search & { key_hash?: string | undefined }) => sql`
+  ${filter(search.request_id, id => having(id, sql`request_id = ${id}`))}
+  ${filter(search.key_hash, hash => having(hash, sql`key_hash = ${hash}`))}
+  ${filter(search.operation, operation => having(operation, sql`operation = ${operation}`))}
+  ${filter(search.path, path => having(path, sql`path = ${path}`))}
+  ${filter(search.record, record => having(record, sql`subject = ${record}`))}
+  ${filter(search.status, status => having(status, sql`status = ${status}::smallint`))}
+  ${filter(search.failed, failed => (failed ? sql`and ${mayHaveFailed} ${where(sql`status >= 400`)}` : where(sql`status < 400`)))}
+  ${filter(search.code, code => having(code, sql`code = ${code}`))}
+  ${filter(search.account, account => having(account, sql`username = ${account}`))}
+  ${filter(search.answered_after, moment => sql`and second >= date_trunc('second', ${moment}::timestamptz) ${where(sql`changed_at > ${moment}::timestamptz`)}`)}
+  ${filter(search.answered_before, moment => sql`and second < ${moment}::timestamptz ${where(sql`changed_at < ${moment}::timestamptz`)}`)}`
+
+/**
+ * Requests that were answered, the newest first. Blocks are walked by their seconds, and lines sorted within each: that a page ends in
+ * a second bounds the walk, and that there is another page is told by one more line, because to look for it anew would be to walk on twice.
+ */
+export async function requestPage(
   db: Db,
   service: Service,
   search: Search,
-  keyHash: Buffer | undefined,
-  asked: PageRequest,
-) =>
-  readPage(
+  keyHash: string | undefined,
+  { limit, after, lines, ...fixed }: PageRequest,
+): Promise<Page> {
+  const { asOf } = await momentOf(
     db,
     service,
-    {
-      table: sql`request_log`,
-      record: sql`(select row_to_json(r)::text from (select ${fields}) r)`,
-      order: byChange,
-      key: sql`line_id`,
-      live: true,
-      descending: !asked.lines,
-      planned: true,
-      where: sql`${keptBy(service)}
-        ${filter(search.request_id, id => sql`and request_id = ${id}`)}
-        ${filter(keyHash, hash => sql`and key_hash = ${hash}`)}
-        ${filter(search.operation, operation => sql`and operation = ${operation}`)}
-        ${filter(search.path, path => sql`and path = ${path}`)}
-        ${filter(search.record, record => sql`and subject = ${record}`)}
-        ${filter(search.status, status => sql`and status = ${status}::smallint`)}
-        ${filter(search.failed, failed => (failed ? sql`and status >= 400` : sql`and status < 400`))}
-        ${filter(search.code, code => sql`and code = ${code}`)}
-        ${filter(search.account, account => sql`and username = ${account}`)}
-        ${filter(search.answered_after, moment => sql`and changed_at > ${moment}::timestamptz`)}
-        ${filter(search.answered_before, moment => sql`and changed_at < ${moment}::timestamptz`)}`,
-    },
-    asked,
+    sql`(select service_id, second as changed_at from request_block) b`,
+    fixed,
   )
+  const order = lines ? sql`order by second, line_id` : sql`order by second desc, line_id desc`
+  const reads = await db.rows<Read>(
+    sql`
+      with walk as materialized (select ${asOf} as as_of),
+      found as materialized (
+        select (select row_to_json(r)::text from (select ${fields}) r) as record, second, line_id
+          from request_log
+         where service_id = ${service.id} ${keptBy(service)} ${after ? onwards(after, lines) : sql``} ${searched({ ...search, key_hash: keyHash })}
+         ${order} limit ${limit + 1}),
+      placed as (select *, row_number() over (${order}) as place from found),
+      listed as (
+        select string_agg(record, ${between(lines)} order by place) as records, (array_agg(second order by place desc))[1]::text as last_order,
+               (array_agg(line_id order by place desc))[1] as last_key, (place - 1) / 100 as piece
+          from placed where place <= ${limit} group by piece)
+      select records, last_order, last_key, ${rfc3339Micros(sql`as_of`)} as as_of, (select count(*) from found) > ${limit} as more
+        from walk left join listed on true order by piece`,
+    { planned: true },
+  )
+  return pageFrom(reads, undefined)
+}
+
+/** What comes behind the end of a page. */
+const onwards = ([second, id]: PageEnd, ascending = false) =>
+  ascending
+    ? sql`and second >= ${unseen(second, 'timestamptz')} ${where(sql`(second, line_id) > (${second}::timestamptz, ${id})`)}`
+    : sql`and second <= ${unseen(second, 'timestamptz')} ${where(sql`(second, line_id) < (${second}::timestamptz, ${id})`)}`
 
 /**
  * The newest request with an identifier (`RequestDetails`): what it took time for, and what it left behind: lines of the audit, e-mails of the
@@ -139,13 +114,12 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
     sql`
     with found as (
       select * from request_log
-       where service_id = ${service.id} and request_id = ${id} ${keptBy(service)} order by changed_at desc, line_id desc limit 1),
+       where service_id = ${service.id} ${keptBy(service)} ${searched({ request_id: id })} order by second desc, line_id desc limit 1),
     written as (
       select a.changed_at, a.record from audit a, found
        where a.service_id = ${service.id} and a.changed_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second'
          and a.record::json->>'requestId' = ${id} order by a.changed_at)
-    select (select row_to_json(r)::text from (select ${fields}, statements, round(database_ms::numeric, 1) as "databaseMilliseconds",
-              coalesce(steps, '[]')::json as steps,
+    select (select row_to_json(r)::text from (select ${fields}, statements, database_ms as "databaseMilliseconds", steps,
               (select coalesce(json_agg(record::json), '[]') from written) as audit,
               (select coalesce(json_agg(json_build_object('id', mail_id, 'status', m.status, 'attempts', attempts,
                                                           'sentAt', ${rfc3339(sql`sent_at`)}) order by mail_id), '[]')
@@ -163,19 +137,19 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
     { planned: true },
   )
 
-const linesAtOnce = 10_000
+const blocksAtOnce = 1_000
 
 /**
  * Forgets what is older than services keep it: days that no service of this database keeps as partitions, the rest of those that are given
- * line by line. Returns how many days were dropped.
+ * block by block. Returns how many days were dropped.
  */
 export async function forgetRequests(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
   const most = await daysKept(db)
-  const row = await db.row<{ dropped: number }>(sql`select forget_request_log(${most + 1}) as dropped`)
+  const row = await db.row<{ dropped: number }>(sql`select forget_request_days(${most + 1}) as dropped`)
   await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
   for (const service of services)
     if (service.settings.requestsKeptDays < most)
-      while (!isOver() && (await forgetPortion(db, service)) >= linesAtOnce);
+      while (!isOver() && (await forgetPortion(db, service)) >= blocksAtOnce);
   return row?.dropped ?? 0
 }
 
@@ -186,10 +160,10 @@ async function daysKept(db: Db): Promise<number> {
   return row?.days ?? 0
 }
 
-/** Deletes the oldest lines of a service that it no longer keeps; returns how many. */
+/** Deletes the oldest blocks of a service that it no longer keeps; returns how many. */
 function forgetPortion(db: Db, { id, settings }: Service) {
-  const old = sql`service_id = ${id} and changed_at < now() - ${settings.requestsKeptDays} * interval '1 day'`
+  const old = sql`service_id = ${id} and second < now() - ${settings.requestsKeptDays} * interval '1 day'`
   return db.run(sql`
-    delete from request_log
-     where ${old} and changed_at <= coalesce((select changed_at from request_log where ${old} order by changed_at offset ${linesAtOnce - 1} limit 1), now())`)
+    delete from request_block
+     where ${old} and second <= coalesce((select second from request_block where ${old} order by second offset ${blocksAtOnce - 1} limit 1), now())`)
 }

@@ -9,6 +9,7 @@ import { upsertStores } from '../../../src/store/goods/stores.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../../src/store/running/gateways.ts'
+import { logLines } from '../../support/logged.ts'
 import type { Caller, TestService } from '../../support/service.ts'
 
 /** One record of each kind, with the same identifiers and codes in every shop, and one of each with identifiers of its own. */
@@ -47,10 +48,7 @@ export async function fillWithCanaries(service: TestService, { service: tenant }
       insert into feed_run (service_id, feed, run_id, is_whole, fault) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
     await db.run(sql`
       insert into feed_run (service_id, feed, run_id, origin, is_whole, fault) values (${tenant.id}, 'stores', ${id}, 'file', false, ${`${canary}file`})`)
-    await db.run(sql`select request_log_day(now()::date)`)
-    await db.run(sql`
-      insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
-      values (${tenant.id}, now(), ${id}, ${id}, ${`${canary}user`}, 'GET /stores', '/stores', '/stores', 200, 1, 1, 1)`)
+    await logLines(db, tenant, [{ requestId: id, username: `${canary}user` }])
     await db.run(sql`
       insert into alert (service_id, alert_id, kind, subject, detail) values (${tenant.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
     // Usernames are the installation's: no two services can give the same one to two people.

@@ -6,8 +6,8 @@ import { gunzip, zstdDecompress } from 'node:zlib'
 import { sql } from '../../../src/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { raiseAlert } from '../../../src/store/running/alerts.ts'
-import { openDay } from '../../../src/store/running/requests.ts'
 import { demoDatabase } from '../../support/demo/demo-database.ts'
+import { logLines } from '../../support/logged.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import { ndjson, openLines, recordsIn } from './lines.ts'
@@ -44,16 +44,13 @@ const [{ customerId: buyer }] = (await shop.get(`/orders/transactions/search?sol
 const { id: service } = shop.service
 for (const subject of ['stock', 'stores'])
   await raiseAlert(shop.db, service, { kind: 'sync_failing', subject, detail: '500' })
-await openDay(shop.db, new Date().toISOString())
 for (const name of ['first', 'second']) {
   const { rows } = shop.db
   await rows(sql`insert into feed_run (service_id, feed, is_whole, ended_at) values (${service}, 'stock', true, now())`)
   await rows(sql`
     insert into mapping_fix (service_id, kind, id, before, after, username, request_id)
     values (${service}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
-  await rows(sql`
-    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
-    values (${service}, clock_timestamp(), ${name}, ${name}, 'ann', 'GET /tour', '/tour', '/tour', 200, 1, 0, 0)`)
+  await logLines(shop.db, shop.service, [{ requestId: name, username: 'ann', operation: 'GET /tour', path: '/tour' }])
 }
 
 for (const path of [

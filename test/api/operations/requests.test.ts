@@ -3,6 +3,7 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
 import { forgetRequests } from '../../../src/jobs/forget-requests.ts'
 import type { Work } from '../../../src/jobs/job.ts'
+import { daysAgo, logLines } from '../../support/logged.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
 import { keptLog } from '../../support/servers.ts'
@@ -128,7 +129,8 @@ test('nothing of queries, bodies and PINs is kept', async () => {
   await post(shop, '/customers', john('canarybody@example.com'), { 'x-request-id': 'body' })
   for (const id of ['query', 'pin', 'body']) await logged(shop, id)
   const kept = await db.rows<{ text: string }>(sql`
-    select (to_jsonb(l) - 'changed_at' - 'line_id' - 'key_hash' - 'steps')::text as text from request_log l where service_id = ${shop.service.id}`)
+    select (to_jsonb(l) - 'second' - 'changed_at' - 'line_id' - 'key_hash' - 'steps' - 'marks' - 'line')::text as text
+      from request_log l where service_id = ${shop.service.id}`)
   assert.ok(kept.length >= 3)
   for (const { text } of kept)
     for (const secret of ['canaryquery', 'canarybody', 'Canarysmith', 'canarykey', '7077077', '909909'])
@@ -159,19 +161,52 @@ test('the log is walked by cursor, the newest first, that of the own service alo
   isProblem(inverted, 'date_range_inverted', service.baseUrl, '/requests')
 })
 
+test('lines stand in the order of time, page by page and as a whole, whichever process wrote them, and however many came in a second', async () => {
+  const shop = await service.tenant()
+  const second = Math.floor(daysAgo(1) / 1_000) * 1_000
+  const made = Array.from({ length: 1_200 }, (_, i) => ({ at: second + i * 2, requestId: `line-${i}`, path: '/tour' }))
+  // Those of two processes that wrote by turns; of each there are more than a block of lines.
+  for (const turn of [1, 0])
+    await logLines(
+      db,
+      shop.service,
+      made.filter((_, i) => i % 2 === turn),
+    )
+  const wanted = made.map(({ requestId }) => requestId).reverse()
+  const walked: string[] = []
+  for (let query = '?path=/tour'; query; ) {
+    const { json } = await shop.get(`/requests${query}`)
+    walked.push(...json.data.map(({ id }: Line) => id))
+    query = json.meta.hasNextPage ? `?path=/tour&after_cursor=${json.meta.endCursor}` : ''
+  }
+  assert.deepEqual(walked, wanted)
+  const whole = await shop.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
+  assert.deepEqual(
+    whole.text
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line).id),
+    wanted.toReversed(),
+  )
+  const moment = new Date(second + 1_000).toISOString()
+  const ids = async (query: string) => (await search(shop, `path=/tour&limit=3&${query}`)).map(({ id }) => id)
+  assert.deepEqual(await ids(`answered_before=${moment}`), ['line-499', 'line-498', 'line-497'])
+  assert.deepEqual(await ids(`answered_after=${new Date(second + 2_394).toISOString()}`), ['line-1199', 'line-1198'])
+  assert.deepEqual(
+    (await search(shop, 'request_id=line-777')).map(({ id }) => id),
+    ['line-777'],
+  )
+})
+
 test('requests are kept as long as the setting says, days are dropped whole, and 0 keeps none', async () => {
   const [shop, long, none] = [
     await service.tenant(),
     await service.tenant({ requestsKeptDays: 30 }),
     await service.tenant({ requestsKeptDays: 0 }),
   ]
-  for (const days of [1, 6, 8, 20, 31, 33]) {
-    await db.run(sql`select request_log_day((now() - ${days} * interval '1 day')::date)`)
+  for (const days of [1, 6, 8, 20, 31, 33])
     for (const { service: of } of [shop, long])
-      await db.run(sql`
-        insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
-        values (${of.id}, now() - ${days} * interval '1 day', gen_random_uuid()::text, ${`${days} days`}, 'u', 'GET /stores', '/old', '/old', 200, 1, 1, 1)`)
-  }
+      await logLines(db, of, [{ at: daysAgo(days), requestId: `${days} days`, path: '/old' }])
   const old = async (caller: Caller) => (await search(caller, 'path=/old')).map(({ id }) => id)
   assert.deepEqual(
     [await old(shop), await old(long)],
@@ -187,7 +222,7 @@ test('requests are kept as long as the setting says, days are dropped whole, and
   const days = async () =>
     (
       await db.rows<{ name: string }>(
-        sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'request_log'::regclass`,
+        sql`select inhrelid::regclass::text as name from pg_inherits where inhparent = 'request_block'::regclass`,
       )
     ).length
   const before = await days()
@@ -205,16 +240,15 @@ test('what a busy service no longer keeps goes in portions, and services that ar
     await service.tenant({ requestsKeptDays: 85 }),
     await service.tenant({ requestsKeptDays: 90 }),
   ]
-  const fill = async ({ service: { id } }: Caller, days: number, lines: number) => {
-    await db.run(sql`select request_log_day((now() - ${days} * interval '1 day')::date)`)
-    await db.run(sql`
-      insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
-      select ${id}, date_trunc('day', now() - ${days} * interval '1 day') + n * interval '1 second', n::text, 'busy', 'u', 'GET /stores', '/busy', '/busy', 200, 1, 1, 1
-        from generate_series(1, ${lines}::integer) n`)
-  }
+  const fill = ({ service: of }: Caller, days: number, lines: number) =>
+    logLines(
+      db,
+      of,
+      Array.from({ length: lines }, (_, i) => ({ at: daysAgo(days) + 1_000 * i, path: '/busy' })),
+    )
   const lines = ({ service: { id } }: Caller) =>
     db.run(sql`select from request_log where service_id = ${id} and path = '/busy'`)
-  await fill(busy, 9, 10_050)
+  await fill(busy, 9, 1_050)
   await fill(shutOne, 80, 1)
   await fill(moving, 88, 1)
   await db.run(sql`update service set ending = 'shut' where service_id = ${shutOne.service.id}`)
@@ -223,7 +257,7 @@ test('what a busy service no longer keeps goes in portions, and services that ar
   try {
     await blocker.query('begin')
     await blocker.query(
-      `select from request_log where service_id = ${busy.service.id} and path = '/busy' and line_id = '10050' for update`,
+      `select from request_block where service_id = ${busy.service.id} and second < now() - interval '7 days' order by second desc limit 1 for update`,
     )
     const forgetting = forgetRequests(work)
     await until(async () => (await lines(busy)) === 50, 'the first portion is gone for good', 30_000)
@@ -238,12 +272,12 @@ test('what a busy service no longer keeps goes in portions, and services that ar
 
 test('what cannot be written for a while is written later, and keeps no request waiting', async () => {
   const shop = await service.tenant()
-  await db.run(sql`alter table request_log rename to elsewhere`)
+  await db.run(sql`alter table request_block rename to elsewhere`)
   try {
     for (let i = 0; i < 3; i++) assert.equal((await shop.get('/stores', { 'x-request-id': `late-${i}` })).status, 200)
     await until(() => kept.text.includes('The log of requests waits for the database.'), 'it could not be', 20_000)
   } finally {
-    await db.run(sql`alter table elsewhere rename to request_log`)
+    await db.run(sql`alter table elsewhere rename to request_block`)
   }
   for (let i = 0; i < 3; i++) assert.equal((await logged(shop, `late-${i}`)).status, 200)
 })

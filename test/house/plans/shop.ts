@@ -81,10 +81,11 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'x' || i, ${recently}, 'skus', 'k' || i, '{}', '{}', 'u1', 'r1' ${upTo(times(2_000))}`,
     'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
       select ${service}, 'mail_failed', i::text, 'refused', ${moment}, ${moment} ${upTo(times(2_000))}`,
-    'request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, code, key_hash, milliseconds, statements, database_ms)': sql`
-      select ${service}, now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '6 days', i::text, 'r' || i, ${one('u', 20)},
-             'GET /customers/:id', '/customers/' || i % 500, '/customers/' || i % 500, case when i % 50 = 0 then 404 else 200 end,
-             case when i % 50 = 0 then 'not_found' end, case when i % 10 = 0 then int4send(i) end, 5, 2, 1
+    'request_block (service_id, second, block_id, marks, lines)': sql`
+      select ${service}, date_trunc('second', now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '6 days'), i::text,
+             sha256(int4send(i)) || sha256(int4send(-i)),
+             json_build_array(i % 1000, 'r' || i, ${one('u', 20)}, 'GET /customers/:id', '/customers/' || i % 500, null,
+               case when i % 50 = 0 then 404 else 200 end, case when i % 50 = 0 then 'not_found' end, null, 50, 2, 10, '[]'::json)::text
       ${upTo(times(30_000))}`,
     'feed_run (service_id, feed, run_id, changed_at, ended_at, is_whole, read)': sql`
       select ${service}, ${one('feed', 8)}, i::text, ${moment}, ${moment}, false, i ${upTo(times(8_000))}`,
@@ -101,7 +102,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
   }
   // One for all times: its name does not change from day to day.
   await db.run(
-    sql`create table if not exists request_log_whole partition of request_log for values from (minvalue) to (maxvalue)`,
+    sql`create table if not exists request_block_whole partition of request_block for values from (minvalue) to (maxvalue)`,
   )
   await db.transaction(async tx => {
     // What foreign keys would look up is right by the way it is made.

@@ -59,6 +59,7 @@ import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
 import { toldAt } from '../../../src/store/sync/visits.ts'
 import { personsOf, readEmails, readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { reaching } from '../../support/database.ts'
+import { logLines } from '../../support/logged.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
@@ -241,10 +242,7 @@ async function leaveOpen({ db, keys, service }: TestService) {
 
 /** A request is logged, and found again. */
 async function logged({ db, service }: TestService) {
-  await db.run(sql`select request_log_day(now()::date)`)
-  await db.run(sql`
-    insert into request_log (service_id, changed_at, line_id, request_id, username, operation, path, subject, status, milliseconds, statements, database_ms)
-    values (${service.id}, now(), '1', 'toured', 'u', 'GET /stores', '/stores', '/stores', 200, 1, 1, 1)`)
+  await logLines(db, service, [{ requestId: 'toured' }])
   assert.ok(await requestRecord(db, service, 'toured'))
   assert.equal(await forgetRequests(db, [service], () => false), 0)
 }

@@ -1,6 +1,6 @@
 import { sql } from '../../../src/db.ts'
 import { leaveAuditLine } from '../../../src/store/running/audit.ts'
-import { keepRequests, openDay } from '../../../src/store/running/requests.ts'
+import { logLines } from '../logged.ts'
 import type { TestService } from '../service.ts'
 
 /** Operations with what became of them, as they come in a shop that runs well: `[operation, record, status, error]`. */
@@ -37,8 +37,7 @@ export async function logMorning(
       { what: 'POST Orders', at: 66.1, milliseconds: milliseconds - 90, outcome: code ? 'no connection' : '201' },
     ]
     return {
-      serviceId: service.id,
-      at: new Date(now - i * 97_000).toISOString(),
+      at: now - i * 97_000,
       requestId: crypto.randomUUID(),
       username,
       operation,
@@ -46,16 +45,13 @@ export async function logMorning(
       subject,
       status,
       code,
-      lineId: String(i).padStart(8, '0'),
-      keyHash: undefined,
       milliseconds,
       statements: isOrder ? 11 : 2,
       databaseMs: isOrder ? 9.6 : 1.3,
-      steps: JSON.stringify([{ what: 'gate', at: 0.2, milliseconds: 0.6 }, ...(isOrder ? calls : [])]),
+      steps: [{ what: 'gate', at: 0.2, milliseconds: 0.6 }, ...(isOrder ? calls : [])],
     }
   })
-  for (const day of new Set(lines.map(({ at }) => at.slice(0, 10)))) await openDay(db, day)
-  await keepRequests(db, lines)
+  await logLines(db, service, lines)
   await db.run(sql`
     insert into request_minute (service_id, minute, answered, refused, failed)
     select ${service.id}, minute, answered, (answered * (0.02 + 0.02 * sin(n / 9.0)))::integer, case when n between 300 and 318 then answered / 4 else 0 end

@@ -1,0 +1,43 @@
+import type { Db } from '../../src/db.ts'
+import type { Service } from '../../src/settings.ts'
+import { addLine, isFull, keepBlocks, type Logged, newBlock, openDay } from '../../src/store/running/request-blocks.ts'
+
+const dayMs = 86_400_000
+
+/** When it was so many days ago. */
+export const daysAgo = (days: number) => Date.now() - days * dayMs
+
+/** Puts requests into the log of a service as a process does that has answered them: all that is not said of one is what is usual. */
+export async function logLines(db: Db, { id }: Pick<Service, 'id'>, lines: readonly Partial<Logged>[]) {
+  const whole = lines.map(({ path = '/stores', ...line }) => ({
+    at: Date.now(),
+    requestId: crypto.randomUUID(),
+    username: 'u',
+    operation: 'GET /stores',
+    path,
+    subject: path,
+    status: 200,
+    code: undefined,
+    keyHash: undefined,
+    milliseconds: 1,
+    statements: 1,
+    databaseMs: 1,
+    steps: [],
+    ...line,
+  }))
+  const bySecond = Map.groupBy(whole, ({ at }) => new Date(at - (at % 1_000)).toISOString())
+  const blocks = [...bySecond].flatMap(([second, own]) => {
+    let block = newBlock(id, second)
+    const filled = [block]
+    for (const line of own) {
+      if (isFull(block)) {
+        block = newBlock(id, second)
+        filled.push(block)
+      }
+      addLine(block, line)
+    }
+    return filled
+  })
+  for (const day of new Set(blocks.map(({ second }) => second.slice(0, 10)))) await openDay(db, day)
+  await keepBlocks(db, blocks)
+}
