@@ -28,7 +28,7 @@ export interface Import {
   unchanged: number
   /** Records that were there and are gone. */
   removed: number
-  /** Those that could not be taken; `notes` says why. */
+  /** Those that could not be taken; `notes` says why, and of a file `GET /imports/:id/rejected`. */
   refused: number
   /** What was not quite as it should be, the most frequent first. */
   notes: FeedNote[]

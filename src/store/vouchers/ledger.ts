@@ -31,14 +31,14 @@ interface FoundVoucher extends TakenVoucher {
 
 /** Takes a voucher for this transaction. Time is the database's. Undefined: there is none. */
 export async function takeRow(tx: Db, service: Service, number: string): Promise<FoundVoucher | undefined> {
-  // The clock is read once the row is held: whoever had it before may have had it for long.
+  // The clock is read once the row is held, of which it therefore asks something: whoever had it before may have had it for long.
   const row = await tx.row<Omit<FoundVoucher, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
     select number, state, currency, original_amount::text as original, balance::text, expiry_date::text as "expiryDate", ${newestMail} as mail,
            validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > now, false) as "isFresh",
            coalesce(locked_until <= now, false) as "hasLapsed", coalesce(expiry_date < ${today(service, sql`now`)}, false) as "isPast", now::text as "takenAt"
       from (select * from voucher where service_id = ${service.id} and number = ${number} for update) v
-     cross join lateral (select clock_timestamp() as now offset 0) clock`)
+     cross join lateral (select clock_timestamp() as now where v.number is not null offset 0) clock`)
   if (!row) return
   const units = (text: string) => storedUnits(text, decimalsOf(row.currency))
   return { ...row, original: units(row.original), balance: units(row.balance) }
