@@ -84,5 +84,10 @@ async function nextPage(loaded: Loaded, { port, ca }: Running) {
     )
   })
   const next = `${path}?after_cursor=${JSON.parse(answer).meta.endCursor}`
-  return { ...scenario, name: 'customers, next page', path: next, request: requestFor(loaded, next) }
+  return {
+    ...scenario,
+    name: 'customers, next page',
+    path: next,
+    request: requestFor({ name: serviceName, password: loaded.password }, next),
+  }
 }

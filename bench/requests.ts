@@ -1,67 +1,93 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../src/db.ts'
+import { addAccount } from '../src/accounts.ts'
+import { raw, sql } from '../src/db.ts'
+import { addService } from '../src/services.ts'
+import { customers } from '../trials/records.ts'
+import { cpuSeconds } from '../trials/usage.ts'
 import { ask, type Bench, type Sample } from './rig/bench.ts'
 import type { Loaded } from './rig/database.ts'
 import { startService } from './rig/processes.ts'
 import { median, type Section, tenths, whole } from './rig/report.ts'
-import { scenariosOf } from './rig/scenarios.ts'
+import { requestFor, type Scenario, scenariosOf } from './rig/scenarios.ts'
 
 const measured = /^customers, first|^one customer/
 /** What CPU for each answer, of the service and of PostgreSQL, may grow by. */
 const most = 0.03
-/** Milliseconds after which a setting is in force everywhere. */
-const inForceMs = 6_000
-const warmSeconds = 3
+/** Turns of a round; those before the first one count for nothing: what runs in them is compiled. */
+const turnsOfRound = 6
+const turnsToWarm = 8
+const secondsOfTurn = 0.5
+/** Milliseconds by which what a turn leaves to be written is written. */
+const untilWrittenMs = 1_200
+/** Customers of each of the two services. */
+const copied = 1_000
 
-/** What the log of requests costs: the same load with and without it, on one process. */
+/** `each`: microseconds of CPU for each answer, of the service and of PostgreSQL. */
+interface Turn extends Sample {
+  each: number
+}
+
+/**
+ * What the log of requests costs: the same requests, in turn, for two services of one process, of which one keeps a log. Two processes that do
+ * the same differ by more, and so does one from itself a few seconds later.
+ */
 export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<Section> {
-  const { db, service: of } = loaded
-  const keep = async (days: number) => {
-    await db.run(sql`
-      update service set settings = settings || jsonb_build_object('requestsKeptDays', ${days}::integer) where service_id = ${of.id}`)
-    await delay(inForceMs)
-  }
+  const [logged, unlogged] = [await shopWith(loaded, 7), await shopWith(loaded, 0)]
   const served = await startService(bench.directory, { DATABASE_URL: loaded.url, JOBS: 'off' })
-  const scenarios = (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))
-  const found = scenarios.map(({ name }) => ({ name, without: [] as Sample[], logged: [] as Sample[] }))
-  // Before anything counts, it has compiled what it runs, with the log and without.
-  for (const days of [0, 7]) {
-    await keep(days)
-    for (const scenario of scenarios) await ask(bench, served, scenario, { connections: 32, seconds: warmSeconds })
+  const used = () => cpuSeconds(served.pid) + cpuSeconds(bench.postgresPid)
+  /** A turn, with what is written after it. */
+  const turnOf = async (scenario: Scenario) => {
+    const before = used()
+    const sample = await ask(bench, served, scenario, { connections: 32, seconds: secondsOfTurn })
+    await delay(untilWrittenMs)
+    return { ...sample, each: ((used() - before) * 1e6) / (sample.answersPerSecond * secondsOfTurn) }
   }
-  for (let round = 0; round < bench.rounds; round++)
-    // Each time in the other order: what comes first has another machine than what comes second.
-    for (const days of round % 2 ? [0, 7] : [7, 0]) {
-      await keep(days)
-      for (const [i, scenario] of scenarios.entries()) {
-        bench.say(`  ${scenario.name}, ${days ? 'logged' : 'not logged'}`)
-        found[i]?.[days ? 'logged' : 'without'].push(await ask(bench, served, scenario, { connections: 32 }))
+  const found: { name: string; without: Turn[]; with: Turn[] }[] = []
+  try {
+    for (const scenario of (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))) {
+      bench.say(`  ${scenario.name}`)
+      const samples = { name: scenario.name, without: [] as Turn[], with: [] as Turn[] }
+      for (let turn = -turnsToWarm; turn < bench.rounds * turnsOfRound; turn++) {
+        const both = [
+          [unlogged, samples.without],
+          [logged, samples.with],
+        ] as const
+        // Each time in the other order: what comes first has another machine than what comes second.
+        for (const [shop, into] of turn % 2 ? both : both.toReversed()) {
+          const sample = await turnOf(shop.asking(scenario))
+          if (turn >= 0) into.push(sample)
+        }
       }
+      found.push(samples)
     }
-  await keep(7)
-  await served.stop()
-  const cpuOf = ({ cpu }: Sample) => cpu.service + cpu.postgres
-  const grown = found.map(({ name, without, logged }) => ({
+  } finally {
+    await served.stop()
+    for (const { id, name } of [logged, unlogged]) {
+      await loaded.db.run(sql`delete from customer where service_id = ${id}`)
+      await loaded.db.run(sql`delete from service where service_id = ${id}`)
+      await loaded.db.run(sql`delete from account where username = ${name}`)
+    }
+  }
+  const grown = found.map(({ name, without, with: own }) => ({
     name,
-    by: median(logged.map((sample, round) => cpuOf(sample) / cpuOf(without[round] as Sample) - 1)),
+    by: median(own.map((sample, turn) => sample.each / (without[turn]?.each ?? Number.NaN) - 1)),
   }))
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
   return {
     title: 'What the log of requests costs',
-    about:
-      'The same load on a service that logs requests in its database and on one that does not, in rounds that begin with the one and the other in turn; 32 connections, each asking again as soon as it is answered. CPU is microseconds for each answer, of the service and of PostgreSQL together, and how much more it is than without the log in the same round.',
+    about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL together, until what a turn leaves to be written is written; and how much more it is than in the turn without the log beside it, the median.`,
     tables: [
       {
         caption: 'At full load',
-        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU service', 'CPU PostgreSQL', 'more than without'],
-        rows: found.flatMap(({ name, without, logged }, i) =>
-          [without, logged].map((samples, on) => {
-            const middle = (value: (sample: Sample) => number) => median(samples.map(value))
+        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'more than without'],
+        rows: found.flatMap(({ name, without, with: own }, i) =>
+          [without, own].map((samples, on) => {
+            const middle = (value: (sample: Turn) => number) => median(samples.map(value))
             return [
               ...[name, on ? 'on' : 'off', whole(middle(sample => sample.answersPerSecond))],
               tenths(middle(sample => sample.p99)),
-              whole(middle(sample => sample.cpu.service)),
-              whole(middle(sample => sample.cpu.postgres)),
+              tenths(middle(sample => sample.each)),
               on ? shown(grown[i]?.by ?? Number.NaN) : '',
             ]
           }),
@@ -74,5 +100,29 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
       found: shown(by),
       met: by <= most,
     })),
+  }
+}
+
+/** A service that keeps requests for so many days, with customers like the bench's own. */
+async function shopWith({ db, keys, service: of }: Loaded, requestsKeptDays: number) {
+  const name = `requests-${randomUUID()}`
+  const service = await addService(db, name, { currency: 'AUD', readsPerMinute: 'off', requestsKeptDays })
+  if (!service) throw new Error('its name is new')
+  const password = (await addAccount(db, keys, name, service, 'visitor')) ?? ''
+  const others = customers.columns.filter(column => column !== 'service_id').join(', ')
+  await db.run(sql`
+    insert into customer (service_id, ${raw(others)})
+    select ${service.id}, ${raw(others)} from customer where service_id = ${of.id} order by changed_at, id limit ${copied}`)
+  const { record: one } = (await db.row<{ record: string }>(
+    sql`select id as record from customer where service_id = ${service.id} order by id offset ${copied / 2} limit 1`,
+  )) ?? { record: '' }
+  return {
+    id: service.id,
+    name,
+    /** Has a scenario ask this service. */
+    asking: (scenario: Scenario): Scenario => {
+      const path = scenario.path.replace(/^\/customers\/\d+$/, `/customers/${one}`)
+      return { ...scenario, path, request: requestFor({ name, password }, path) }
+    },
   }
 }

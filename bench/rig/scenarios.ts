@@ -61,7 +61,7 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   const scenario = async (name: string, path: string, records: number, read: Read): Promise<Scenario> => ({
     name,
     path,
-    request: requestFor(loaded, path),
+    request: requestFor({ name: serviceName, password: loaded.password }, path),
     records,
     query: await lastQuery(loaded, read),
   })
@@ -96,10 +96,10 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
   ]
 }
 
-/** The bytes of a request for a path. */
-export function requestFor({ password }: Loaded, path: string) {
-  const basic = Buffer.from(`${serviceName}:${password}`).toString('base64')
-  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${basic}\r\nX-Service-Name: ${serviceName}\r\n\r\n`
+/** The bytes of a request for a path of a service, whose account has its name. */
+export function requestFor({ name, password }: { name: string; password: string }, path: string) {
+  const basic = Buffer.from(`${name}:${password}`).toString('base64')
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${basic}\r\nX-Service-Name: ${name}\r\n\r\n`
 }
 
 /** The asked to a walk's last full page, without walking there. */
