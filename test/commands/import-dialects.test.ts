@@ -201,10 +201,10 @@ test('refusals are told by reason, with how many there are and one of them; --st
   assert.match(all.out, /^2,500 +price +is no amount: .* +line 2 +"free"$/m)
   assert.match(all.out, /^1,000 +sequence +has decimals, where only a whole number can be stored +line 2 +"1\.5"$/m)
   const few = run(...args, '--stop-after', '10')
-  assert.deepEqual([few.status, /goods\.csv +1,000 +0 +0 +0 +1,000/.test(few.out)], [2, true], few.out)
+  assert.deepEqual([few.status, /goods\.csv +2,000 +0 +0 +0 +2,000/.test(few.out)], [2, true], few.out)
   assert.match(
     few.out,
-    /^Stopped after line 1,001 of goods\.csv: what went in stays, and --resume goes on from there\.$/m,
+    /^Stopped after line 2,001 of goods\.csv: what went in stays, and --resume goes on from there\.$/m,
   )
 })
 

@@ -21,10 +21,11 @@ const run = (...args: string[]) => spawnSync(process.execPath, [cli, 'import', '
 const customers = async () => Number((await shop.rows('select count(*) from customer'))[0].count)
 const reached = async () => Number((await shop.rows('select line from import_progress'))[0]?.line ?? 0)
 
-/** Lines of the file, a thousand in a batch; one of each is refused. */
-const count = 25_000
-const batches = count / 1_000
-const lines = Array.from({ length: count }, (_, i) => `c${i},${i % 1000 === 7 ? 'a\tb' : 'Lee'}`)
+/** Lines of the file; one of each batch is refused. */
+const count = 24_000
+const atOnce = 2_000
+const batches = count / atOnce
+const lines = Array.from({ length: count }, (_, i) => `c${i},${i % atOnce === 7 ? 'a\tb' : 'Lee'}`)
 const file = `id,surname\n${lines.join('\n')}\n`
 const refusedIn = (path: string) => readFileSync(join(shop.directory, path), 'utf8').trim().split('\n').slice(1)
 
@@ -50,8 +51,11 @@ test('an import that was killed has left whole batches, and --resume goes on beh
   writeFileSync(join(shop.directory, 'killed.csv'), file)
   await interrupt('killed.csv', 'SIGKILL')
   const [there, line] = [await customers(), await reached()]
-  assert.equal(there % 999, 0)
-  assert.ok(there < count - batches && line > 1 && line - 1 <= (there / 999) * 1000, `${there} at line ${line}`)
+  assert.equal(there % (atOnce - 1), 0)
+  assert.ok(
+    there < count - batches && line > 1 && line - 1 <= (there / (atOnce - 1)) * atOnce,
+    `${there} at line ${line}`,
+  )
 
   const { status, stdout, stderr } = run('killed.csv', '--resume')
   assert.equal(status, 2)
@@ -81,7 +85,7 @@ test('an import that was stopped says how to go on; one that begins anew, or has
   writeFileSync(join(shop.directory, 'stopped.csv'), file.replace('c0,', 'x0,'))
   const other = run('stopped.csv', '--resume', '--stop-after', '1')
   assert.match(other.stderr, /No import of stopped\.csv was interrupted, as it is now/)
-  assert.match(other.stdout, /^stopped\.csv +1,000 /m)
+  assert.match(other.stdout, /^stopped\.csv +2,000 /m)
 
   writeFileSync(join(shop.directory, 'stopped.csv'), file)
   const anew = run('stopped.csv', '--stop-after', '1')
@@ -92,7 +96,7 @@ test('an import that was stopped says how to go on; one that begins anew, or has
     ),
   )
   const rest = run('stopped.csv', '--resume')
-  assert.match(rest.stdout, new RegExp(`^stopped\\.csv +${(count - 1_000).toLocaleString('en')} `, 'm'))
+  assert.match(rest.stdout, new RegExp(`^stopped\\.csv +${(count - atOnce).toLocaleString('en')} `, 'm'))
   assert.equal(await customers(), count - batches + 1)
 })
 

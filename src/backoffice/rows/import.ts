@@ -130,7 +130,7 @@ async function putSheet(
   }
 }
 
-/** Whether a batch has nothing in common with the one before it. */
+/** Makes what tells, batch by batch, whether one may go in beside the one before it: they claim nothing in common. */
 function apartFrom(claims: Kind['apart']) {
   let before = new Set<string>()
   return async (prepared: Promise<Prepared>) => {
