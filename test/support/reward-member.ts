@@ -4,7 +4,6 @@ import { type Db, sql } from '../../src/db.ts'
 import { RewardAccount } from '../../src/domain/rewards/rewards.ts'
 import type { Service } from '../../src/settings.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { beginChange, type Change } from '../../src/store/lists/change.ts'
 import {
   earnRewards,
   type HeldRewardAccount,
@@ -52,29 +51,21 @@ export async function member(
   await upsertCustomers(api.db, service, [{ id: 'c1', firstname: 'Ann', surname: 'Lee' }])
   await upsertRewardAccounts(api.db, service, [{ id: 'a1', customerId: 'c1', programId: '1', tierId: '1', ...account }])
   /** What moves the points of the account, in a transaction of its own. */
-  const moving = (
-    move: (tx: Db, change: Change, account: HeldRewardAccount | undefined) => Promise<void>,
-    db = api.db,
-  ) =>
-    db.transaction(async tx => {
-      const account = await holdRewardAccount(tx, service, 'c1')
-      return move(tx, await beginChange(tx, service, ['reward_account']), account)
-    })
+  const moving = (move: (tx: Db, account: HeldRewardAccount | undefined) => Promise<void>, db = api.db) =>
+    db.transaction(async tx => move(tx, await holdRewardAccount(tx, service, 'c1')))
   return {
     shop,
     service,
     earn: (orderNumber: string, amount: string, db = api.db) =>
-      moving((tx, change, account) => earnRewards(tx, service, change, account, { orderNumber, amount }), db),
+      moving((tx, account) => earnRewards(tx, service, account, { orderNumber, amount }), db),
     giveBack: (orderNumber: string, amount: string, db = api.db) =>
       moving(
-        (tx, change, account) =>
-          reverseRewards(tx, service, change, account, { orderNumber, returnNumber: `R-${orderNumber}`, amount }),
+        (tx, account) =>
+          reverseRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}`, amount }),
         db,
       ),
     cancelReturn: (orderNumber: string) =>
-      moving((tx, change, account) =>
-        restoreRewards(tx, service, change, account, { orderNumber, returnNumber: `R-${orderNumber}` }),
-      ),
+      moving((tx, account) => restoreRewards(tx, service, account, { orderNumber, returnNumber: `R-${orderNumber}` })),
     lots: (...rows: object[]) =>
       upsertRewardLots(
         api.db,

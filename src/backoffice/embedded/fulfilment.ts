@@ -20,10 +20,7 @@ export const addShipped = (
 ) =>
   Promise.all([
     addSale(tx, service, change, order, goods),
-    earnRewards(tx, service, change, account, {
-      orderNumber: order.number,
-      amount: amount(worthOf(goods), order.decimals),
-    }),
+    earnRewards(tx, service, account, { orderNumber: order.number, amount: amount(worthOf(goods), order.decimals) }),
   ])
 
 type Goods = Pick<HeldLine, 'sequence' | 'value'>
@@ -35,7 +32,7 @@ export async function shipOrder(tx: Db, service: Service, number: string): Promi
   const { order, waiting } = await processing(tx, service, number, 'shipped')
   const [account, change] = await Promise.all([
     holdRewardAccount(tx, service, order.customerId),
-    beginChange(tx, service, ['retail_transaction', 'sales_order', 'reward_account']),
+    beginChange(tx, service, ['retail_transaction', 'sales_order']),
   ])
   await Promise.all([
     stepLines(tx, service, order, lineSteps.ship),

@@ -53,7 +53,7 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
     placing,
     holdStock(tx, service, moves),
     isShipped ? holdRewardAccount(tx, service, input.customerId) : undefined,
-    beginChange(tx, service, ['stock', 'retail_transaction', 'reward_account']),
+    beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
   const goods = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
   const [, , , record] = await Promise.all([

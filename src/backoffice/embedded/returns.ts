@@ -67,7 +67,7 @@ export async function createReturn(
     place(),
     holdStock(tx, service, moves),
     holdRewardAccount(tx, service, order.customerId),
-    beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'reward_account']),
+    beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order']),
   ])
   const [, , record] = await Promise.all([
     insertReturnLines(tx, service, order, made.id, returned, portions),
@@ -75,7 +75,7 @@ export async function createReturn(
     returnRecord(tx, service, made.id),
     addReturn(tx, service, change, made.id),
     stampOrder(tx, service, order, change),
-    reverseRewards(tx, service, change, account, {
+    reverseRewards(tx, service, account, {
       orderNumber: order.number,
       returnNumber: made.number,
       amount: amount(sum(portions.map(portion => portion.value)), order.decimals),
@@ -106,16 +106,15 @@ export async function stepReturn(
     step === 'refund' ? await refundVouchers(tx, service, order, units(found.total, order.decimals)) : []
   const moves = step === 'cancel' ? await leaving(tx, service, found) : []
   await holdStock(tx, service, moves)
-  const account = step === 'cancel' ? await holdRewardAccount(tx, service, order.customerId) : undefined
-  const lists = ['stock', 'retail_transaction', 'sales_order', 'sales_return', 'reward_account'] as const
-  const change = await beginChange(tx, service, lists)
+  const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
   await setReturnStatus(tx, service, found.id, status, change.at)
   if (step !== 'cancel') return { id: found.id, givenBack }
   await takeBack(tx, service, found.id)
   await moveStock(tx, service, change, moves)
   await addReturn(tx, service, change, found.id, { cancelled: true })
   await stampOrder(tx, service, order, change)
-  await restoreRewards(tx, service, change, account, { orderNumber: order.number, returnNumber: number })
+  const account = await holdRewardAccount(tx, service, order.customerId)
+  await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: number })
   return { id: found.id, givenBack }
 }
 

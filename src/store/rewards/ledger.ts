@@ -4,7 +4,7 @@ import { amount as amountText, minorUnits } from '../../domain/money.ts'
 import { type Entry, earning, type Move, restoring, reversing, type Standing } from '../../domain/rewards/moves.ts'
 import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../domain/rewards/rules.ts'
 import type { Service } from '../../settings.ts'
-import type { Change } from '../lists/change.ts'
+import { stampOfNow } from '../lists/change.ts'
 
 /** What a customer has bought. */
 interface Earned {
@@ -22,14 +22,13 @@ interface Returned extends Earned {
 export async function earnRewards(
   tx: Db,
   service: Service,
-  change: Change,
   account: HeldRewardAccount | undefined,
   { orderNumber, amount }: Earned,
 ): Promise<void> {
   const spent = unitsOf(amount)
   if (!account || spent <= 0n) return
   const standing = await standingOf(tx, service, account)
-  write(tx, service, change, account, earning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
+  write(tx, service, account, earning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
 }
 
 /**
@@ -39,7 +38,6 @@ export async function earnRewards(
 export async function reverseRewards(
   tx: Db,
   service: Service,
-  change: Change,
   account: HeldRewardAccount | undefined,
   { orderNumber, returnNumber, amount }: Returned,
 ): Promise<void> {
@@ -51,14 +49,13 @@ export async function reverseRewards(
     unusedRewardsOf(tx, service, account),
   ])
   const move = reversing({ ...standing, unusedRewards }, order, { returnNumber, amount: returned }, randomUUID)
-  if (move) write(tx, service, change, account, move, { orderNumber, returnNumber })
+  if (move) write(tx, service, account, move, { orderNumber, returnNumber })
 }
 
 /** Undoes what `reverseRewards` did for a return, once: for a return that is cancelled, in the transaction that cancels it. */
 export async function restoreRewards(
   tx: Db,
   service: Service,
-  change: Change,
   account: HeldRewardAccount | undefined,
   { orderNumber, returnNumber }: Omit<Returned, 'amount'>,
 ): Promise<void> {
@@ -72,7 +69,7 @@ export async function restoreRewards(
      where service_id = ${service.id} and account_id = ${account.id} and e.order_number = ${orderNumber} and e.kind = 'earn' and l.kind = 'points'
      order by l.expiry_date desc nulls first limit 1`)
   const taken = { returnNumber, points, spend, notTaken, expiryDate: last?.expiryDate ?? null }
-  write(tx, service, change, account, restoring(standing, taken, randomUUID), { orderNumber, returnNumber })
+  write(tx, service, account, restoring(standing, taken, randomUUID), { orderNumber, returnNumber })
 }
 
 /** The decimals of the tables, whatever the currency's are. */
@@ -213,7 +210,6 @@ async function unusedRewardsOf(tx: Db, service: Service, account: HeldRewardAcco
 function write(
   tx: Db,
   service: Service,
-  change: Change,
   account: HeldRewardAccount,
   { lots, entries, place, qualifyingSpend }: Move,
   { orderNumber, returnNumber }: { orderNumber: string; returnNumber?: string },
@@ -231,7 +227,7 @@ function write(
       select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "notTaken", ${orderNumber}, ${returnNumber ?? null}
         from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric, "notTaken" numeric)`),
     tx.run(sql`
-      update reward_account set changed_at = ${change.at}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
+      update reward_account set changed_at = ${stampOfNow(service, ['reward_account'])}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
        where service_id = ${service.id} and id = ${account.id}`),
   )
 }

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { openDatabase, sql } from '../../../src/db.ts'
 import { lastDay } from '../../../src/domain/rewards/rules.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { beginChange } from '../../../src/store/lists/change.ts'
 import { earnRewards, holdRewardAccount, reverseRewards } from '../../../src/store/rewards/ledger.ts'
 import { balances, member, short, standing, tier } from '../../support/reward-member.ts'
 import { startTestService } from '../../support/service.ts'
@@ -54,9 +53,8 @@ test('who has no reward account earns nothing, and nothing is taken back', async
   await upsertCustomers(api.db, ann.service, [{ id: 'c2', firstname: 'Bob' }])
   await api.db.transaction(async tx => {
     const account = await holdRewardAccount(tx, ann.service, 'c2')
-    const change = await beginChange(tx, ann.service, ['reward_account'])
-    await earnRewards(tx, ann.service, change, account, { orderNumber: 'W1', amount: '500.00' })
-    await reverseRewards(tx, ann.service, change, account, { orderNumber: 'W1', returnNumber: 'R1', amount: '500.00' })
+    await earnRewards(tx, ann.service, account, { orderNumber: 'W1', amount: '500.00' })
+    await reverseRewards(tx, ann.service, account, { orderNumber: 'W1', returnNumber: 'R1', amount: '500.00' })
   })
   assert.deepEqual(await ann.entries(), [])
   assert.equal((await ann.shop.get('/customers/c2/rewards')).status, 404)
@@ -67,8 +65,7 @@ test('an order that is not committed has earned nothing', async () => {
   await assert.rejects(
     api.db.transaction(async tx => {
       const account = await holdRewardAccount(tx, ann.service, 'c1')
-      const change = await beginChange(tx, ann.service, ['reward_account'])
-      await earnRewards(tx, ann.service, change, account, { orderNumber: 'W1', amount: '700.00' })
+      await earnRewards(tx, ann.service, account, { orderNumber: 'W1', amount: '700.00' })
       throw new Error('the order fails')
     }),
     /the order fails/,

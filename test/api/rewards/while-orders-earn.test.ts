@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
-import { beginChange } from '../../../src/store/lists/change.ts'
 import { earnRewards, holdRewardAccount } from '../../../src/store/rewards/ledger.ts'
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { until } from '../../support/processes.ts'
@@ -16,8 +15,7 @@ test('spend that an order earns while the account is imported is kept, and so is
   let imported: Promise<unknown> | undefined
   await api.db.transaction(async tx => {
     const account = await holdRewardAccount(tx, ann.service, 'c1')
-    const change = await beginChange(tx, ann.service, ['reward_account'])
-    await earnRewards(tx, ann.service, change, account, { orderNumber: 'W1', amount: '600.00' })
+    await earnRewards(tx, ann.service, account, { orderNumber: 'W1', amount: '600.00' })
     imported = upsertRewardAccounts(api.db, ann.service, [
       { id: 'a1', customerId: 'c1', programId: '1', joinDate: '2024-02-01' },
     ])
