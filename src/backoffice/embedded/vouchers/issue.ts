@@ -1,7 +1,7 @@
 import type { Db } from '../../../db.ts'
 import { gatewayOf, issueFaults, unconfigured } from '../../../domain/vouchers/issue.ts'
 import { makePin, makeVoucherNumber } from '../../../domain/vouchers/number.ts'
-import { pointedAt, unitsOf } from '../../../domain/vouchers/use.ts'
+import { pointedAt } from '../../../domain/vouchers/use.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
 import type { Finishing, Write } from '../../../domain/write.ts'
 import { ApiError } from '../../../errors.ts'
@@ -12,7 +12,7 @@ import { queueVoucherMail } from '../../../store/running/mails.ts'
 import { insertPending, insertSale, voucherDays } from '../../../store/vouchers/issue.ts'
 import { addEntry } from '../../../store/vouchers/ledger.ts'
 import { pinHash } from '../../../store/vouchers/pin.ts'
-import { voucherOf } from '../../../store/vouchers/vouchers.ts'
+import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import { giftCardSkuId } from '../../vouchers/gift-card.ts'
 
 /** Makes an active voucher with its ledger, and queues the e-mail that tells its receiver of it: all of it, or nothing. */
@@ -24,7 +24,7 @@ export async function issueVoucher(
   const { amount, orderNumber = null } = input
   const pin = makePin()
   const number = await insertVoucher(tx, service, { amount, expiryDate }, number => pinHash(keys, service, number, pin))
-  const [, isSold] = await Promise.all([
+  const [, isSold, , voucher] = await Promise.all([
     addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber }),
     insertSale(tx, service, number, { ...input, gateway: gatewayOf(input, service.settings) }),
     queueVoucherMail(tx, keys, service, {
@@ -40,21 +40,12 @@ export async function issueVoucher(
       subject: input.subject,
       deliveryDate: input.deliveryDate ?? null,
     }),
+    readVoucher(tx, service, number),
   ])
   // An order is sold once: its number also guards against a repeat without an Idempotency-Key.
   if (!isSold) throw pointedAt('/orderNumber', new ApiError('order_number_taken'))
-  const { currency } = service.settings
-  const worth = unitsOf(amount, service.settings)
-  const made = {
-    number,
-    status: 'active',
-    currency,
-    original: worth,
-    balance: worth,
-    expiryDate,
-    lockedUntil: null,
-  } as const
-  return { ...voucherOf({ ...made, mail: 'queued' }), pin, orderNumber }
+  if (!voucher) throw new Error('a voucher that was made is there')
+  return { ...voucher, pin, orderNumber }
 }
 
 /** Throws all that a new voucher cannot be. Returns the last day on which it can be used. */
