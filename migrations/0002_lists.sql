@@ -3,7 +3,7 @@
 -- What a list shows has two columns for it. `changed_at` is the stamp: when the record last changed. `record` is what the list answers
 -- with, JSON text that is made by the statement that changes the row. Both stand near the row's beginning: a list reads no further.
 
-create function require_here(tenant integer, elsewhere boolean) returns timestamptz
+create function require_here(tenant integer, elsewhere boolean) returns void
 language plpgsql volatile as $$
 begin
   perform from service s
@@ -13,10 +13,9 @@ begin
   if not found then
     raise exception 'The service % is being moved or removed, or is in another database.', tenant using errcode = '57M01';
   end if;
-  return clock_timestamp();
 end $$;
 comment on function require_here is
-  'This moment, of a service that is written in this database; fails where it is not: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030), '
+  'Fails where the service is not written in this database: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030), '
   'or it is being removed (docs/decisions/0031). '
   '`elsewhere`: they do know, and write what the control database has of it. A statement of its own: it sees what was committed before it. '
   'Behind the lock that announces the change, so that who shuts a service, and then waits for the locks that there are, has waited for all.';
@@ -42,8 +41,8 @@ language plpgsql volatile as $$
 declare
   began timestamptz := announce_change(tenant);
 begin
-  -- As part of a value it is no query of its own, and yet sees what was committed before it.
-  return greatest(require_here(tenant, elsewhere), began, newest + interval '1 microsecond');
+  perform require_here(tenant, elsewhere);
+  return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
 end $$;
 comment on function begin_change is
   'The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service '
