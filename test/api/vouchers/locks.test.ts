@@ -187,6 +187,16 @@ test('a lock keeps a voucher alive past its last day until it ends', async () =>
   assert.equal(await look(), 'expired')
 })
 
+test('a voucher that is given back after its last day is expired', async () => {
+  const number = await newVoucher(api)
+  const mine = await validationOf(api, number)
+  await lock(api, number, mine)
+  await api.db.run(
+    sql`update voucher set expiry_date = '2020-01-01' where service_id = ${api.service.id} and number = ${number}`,
+  )
+  assert.equal((await lock(api, number, mine, 0)).json.data.status, 'expired')
+})
+
 test('an account holds at most 1,000 vouchers at a time', async () => {
   const me = await api.account('visitor')
   const numbers = Array.from({ length: 1_001 }, (_, i) => `cap-${i}`)
