@@ -9,7 +9,7 @@ import { upsertStores } from '../../../src/store/goods/stores.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import { upsertPrograms, upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../../../src/store/running/gateways.ts'
-import { logLines } from '../../support/logged.ts'
+import { logLines } from '../../support/postgres/logged.ts'
 import type { Caller, TestService } from '../../support/service.ts'
 
 /** One record of each kind, with the same identifiers and codes in every shop, and one of each with identifiers of its own. */

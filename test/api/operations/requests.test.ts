@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/db.ts'
 import { forgetRequests } from '../../../src/jobs/forget-requests.ts'
 import type { Work } from '../../../src/jobs/job.ts'
-import { daysAgo, logLines } from '../../support/logged.ts'
+import { daysAgo, logLines } from '../../support/postgres/logged.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
 import { keptLog } from '../../support/servers.ts'
@@ -159,43 +159,6 @@ test('the log is walked by cursor, the newest first, that of the own service alo
   isProblem(await maintainer.get('/requests'), 'insufficient_role', service.baseUrl, '/requests')
   const inverted = await shop.get('/requests?answered_after=2026-01-02&answered_before=2026-01-01')
   isProblem(inverted, 'date_range_inverted', service.baseUrl, '/requests')
-})
-
-test('lines stand in the order of time, page by page and as a whole, whichever process wrote them, and however many came in a second', async () => {
-  const shop = await service.tenant()
-  const second = Math.floor(daysAgo(1) / 1_000) * 1_000
-  const made = Array.from({ length: 1_200 }, (_, i) => ({ at: second + i * 2, requestId: `line-${i}`, path: '/tour' }))
-  // Those of two processes that wrote by turns; of each there are more than a block of lines.
-  for (const turn of [1, 0])
-    await logLines(
-      db,
-      shop.service,
-      made.filter((_, i) => i % 2 === turn),
-    )
-  const wanted = made.map(({ requestId }) => requestId).reverse()
-  const walked: string[] = []
-  for (let query = '?path=/tour'; query; ) {
-    const { json } = await shop.get(`/requests${query}`)
-    walked.push(...json.data.map(({ id }: Line) => id))
-    query = json.meta.hasNextPage ? `?path=/tour&after_cursor=${json.meta.endCursor}` : ''
-  }
-  assert.deepEqual(walked, wanted)
-  const whole = await shop.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
-  assert.deepEqual(
-    whole.text
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line).id),
-    wanted.toReversed(),
-  )
-  const moment = new Date(second + 1_000).toISOString()
-  const ids = async (query: string) => (await search(shop, `path=/tour&limit=3&${query}`)).map(({ id }) => id)
-  assert.deepEqual(await ids(`answered_before=${moment}`), ['line-499', 'line-498', 'line-497'])
-  assert.deepEqual(await ids(`answered_after=${new Date(second + 2_394).toISOString()}`), ['line-1199', 'line-1198'])
-  assert.deepEqual(
-    (await search(shop, 'request_id=line-777')).map(({ id }) => id),
-    ['line-777'],
-  )
 })
 
 test('requests are kept as long as the setting says, days are dropped whole, and 0 keeps none', async () => {

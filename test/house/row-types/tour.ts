@@ -48,7 +48,7 @@ import {
   retryMails,
   takeUnsent,
 } from '../../../src/store/running/mails.ts'
-import { forgetRequests, requestRecord } from '../../../src/store/running/requests.ts'
+import { forgetRequests, requestPage, requestRecord } from '../../../src/store/running/requests.ts'
 import { shownSettings } from '../../../src/store/running/settings.ts'
 import { databaseBytes, feedFigures, standings } from '../../../src/store/running/standings.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/exports.ts'
@@ -59,7 +59,7 @@ import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
 import { toldAt } from '../../../src/store/sync/visits.ts'
 import { personsOf, readEmails, readLedger } from '../../../src/store/vouchers/ledger.ts'
 import { reaching } from '../../support/database.ts'
-import { logLines } from '../../support/logged.ts'
+import { logLines } from '../../support/postgres/logged.ts'
 import { member } from '../../support/reward-member.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
@@ -244,5 +244,6 @@ async function leaveOpen({ db, keys, service }: TestService) {
 async function logged({ db, service }: TestService) {
   await logLines(db, service, [{ requestId: 'toured' }])
   assert.ok(await requestRecord(db, service, 'toured'))
+  assert.equal((await requestPage(db, service, {}, undefined, { limit: 1 })).hasNextPage, false)
   assert.equal(await forgetRequests(db, [service], () => false), 0)
 }

@@ -1,6 +1,6 @@
 import { sql } from '../../../src/db.ts'
 import { leaveAuditLine } from '../../../src/store/running/audit.ts'
-import { logLines } from '../logged.ts'
+import { logLines } from '../postgres/logged.ts'
 import type { TestService } from '../service.ts'
 
 /** Operations with what became of them, as they come in a shop that runs well: `[operation, record, status, error]`. */

@@ -1,6 +1,13 @@
-import type { Db } from '../../src/db.ts'
-import type { Service } from '../../src/settings.ts'
-import { addLine, isFull, keepBlocks, type Logged, newBlock, openDay } from '../../src/store/running/request-blocks.ts'
+import type { Db } from '../../../src/db.ts'
+import type { Service } from '../../../src/settings.ts'
+import {
+  addLine,
+  isFull,
+  keepBlocks,
+  type Logged,
+  newBlock,
+  openDay,
+} from '../../../src/store/running/request-blocks.ts'
 
 const dayMs = 86_400_000
 

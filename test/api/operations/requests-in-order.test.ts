@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { daysAgo, logLines } from '../../support/postgres/logged.ts'
+import { startTestService } from '../../support/service.ts'
+
+const shop = await startTestService({ settings: { readsPerMinute: 'off' } })
+after(() => shop.stop())
+
+const idsOf = (lines: { id: string }[]) => lines.map(({ id }) => id)
+
+test('lines stand in the order of time, page by page and as a whole, whichever process wrote them, and however many came in a second', async () => {
+  const second = Math.floor(daysAgo(1) / 1_000) * 1_000
+  const made = Array.from({ length: 1_200 }, (_, i) => ({ at: second + i * 2, requestId: `line-${i}`, path: '/tour' }))
+  // Those of two processes that wrote by turns; of each there are more than a block of lines.
+  for (const turn of [1, 0])
+    await logLines(
+      shop.db,
+      shop.service,
+      made.filter((_, i) => i % 2 === turn),
+    )
+  const wanted = made.map(({ requestId }) => requestId).reverse()
+  const walked: string[] = []
+  for (let query = '?path=/tour'; query; ) {
+    const { json } = await shop.get(`/requests${query}`)
+    walked.push(...idsOf(json.data))
+    query = json.meta.hasNextPage ? `?path=/tour&after_cursor=${json.meta.endCursor}` : ''
+  }
+  assert.deepEqual(walked, wanted)
+  const whole = await shop.get('/requests?path=/tour', { accept: 'application/x-ndjson' })
+  assert.deepEqual(
+    whole.text
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line).id),
+    wanted.toReversed(),
+  )
+  const moment = new Date(second + 1_000).toISOString()
+  const ids = async (query: string) => idsOf((await shop.get(`/requests?path=/tour&limit=3&${query}`)).json.data)
+  assert.deepEqual(await ids(`answered_before=${moment}`), ['line-499', 'line-498', 'line-497'])
+  assert.deepEqual(await ids(`answered_after=${new Date(second + 2_394).toISOString()}`), ['line-1199', 'line-1198'])
+  assert.deepEqual(idsOf((await shop.get('/requests?request_id=line-777')).json.data), ['line-777'])
+})
