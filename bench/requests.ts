@@ -23,7 +23,7 @@ const untilWrittenMs = 1_200
 /** Customers of each of the two services. */
 const copied = 1_000
 
-/** `each`: microseconds of CPU for each answer, of the service and of PostgreSQL. */
+/** `each`: CPU of all of it, of the service and of PostgreSQL, by the answers that were counted. */
 interface Turn extends Sample {
   each: number
 }
@@ -76,18 +76,19 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
   return {
     title: 'What the log of requests costs',
-    about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL together, until what a turn leaves to be written is written; and how much more it is than in the turn without the log beside it, the median.`,
+    about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL, while it is asked for. How much more it is than without is of whole turns, each until what it leaves to be written is written, beside the turn without the log that belongs to it: the median.`,
     tables: [
       {
         caption: 'At full load',
-        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'more than without'],
+        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU service', 'CPU PostgreSQL', 'more than without'],
         rows: found.flatMap(({ name, without, with: own }, i) =>
           [without, own].map((samples, on) => {
             const middle = (value: (sample: Turn) => number) => median(samples.map(value))
             return [
               ...[name, on ? 'on' : 'off', whole(middle(sample => sample.answersPerSecond))],
               tenths(middle(sample => sample.p99)),
-              tenths(middle(sample => sample.each)),
+              whole(middle(sample => sample.cpu.service)),
+              whole(middle(sample => sample.cpu.postgres)),
               on ? shown(grown[i]?.by ?? Number.NaN) : '',
             ]
           }),
