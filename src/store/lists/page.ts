@@ -81,7 +81,7 @@ export async function readPage(
   /** So many records in one text. */
   const joined = (onwards: Sql, most: number) => sql`
     select string_agg(record, ${between(lines)}) as records,
-           (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key
+           (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key, count(*) as many
       from (select * from (
               select ${record} as record, ${order} as "order", ${key} as key
                 from ${table}
@@ -124,7 +124,7 @@ const inPieces = (
       union all
       select place + 1, next.*
         from piece cross join lateral (${joined(behind(sql`(piece.last_order, piece.last_key)`), inPiece)}) next
-       where piece.records is not null and place < ${Math.ceil(most / inPiece)})
+       where piece.many = ${inPiece} and place < ${Math.ceil(most / inPiece)})
     select * from piece) listed on records is not null
    order by place`
 
