@@ -66,3 +66,22 @@ test('one that names a SKU of the batch before it waits for that, however both n
   assert.deepEqual([inserted, changed], [2_001, 1_999])
   assert.deepEqual(await stockOf(2), [{ count: 7, skus: 2_000 }])
 })
+
+test('where refused lines may stop the import each batch waits for the one before it', async () => {
+  const letGo = await holdFirstStore()
+  const first = ['1,,unknown,1', ...batch(1, i => `k${i},`, 5).slice(1)]
+  const importing = shop.feed(
+    'stock',
+    file(
+      first,
+      batch(2, i => `k${i},`, 5),
+    ),
+    { stopAfter: 1 },
+  )
+  await until(isHeld, 'the first batch waits')
+  // As long as the second one would need.
+  await delay(300)
+  letGo()
+  const { read, stoppedAfter } = await importing
+  assert.deepEqual([read, stoppedAfter, await stockOf(2)], [2_000, 2_001, []])
+})

@@ -101,7 +101,8 @@ export async function importFile(
       }
       const rest = from ? behind(from, sheet) : sheet
       const end = dryRun ? undefined : await kind.open?.(db, service)
-      const putIn = importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, signal }, taken)
+      const mayEnd = stopAfter < Infinity
+      const putIn = importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, mayEnd, signal }, taken)
       const left = await putIn.catch(async error => {
         // What is in stays. Where the database is away as well, the file that is imported again sees to it.
         await end?.({ isWhole: false, hasCome: false }).catch(() => {})

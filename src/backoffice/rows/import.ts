@@ -48,7 +48,9 @@ interface Importing {
   rejected: Rejected | undefined
   /** Called when a batch is dealt with, with its last line; the next one waits for it. */
   onBatch?: (line: number) => Promise<void> | void
-  /** Stops it behind the batch that is under way. */
+  /** A batch may be the last one: none goes in beside it. */
+  mayEnd?: boolean
+  /** Stops it behind what is under way. */
   signal?: AbortSignal | undefined
 }
 
@@ -69,11 +71,8 @@ interface Coming {
   prepared: Promise<Prepared>
 }
 
-async function putSheet(
-  sheet: Sheet,
-  { db, service, kind, keys, dryRun = false, rejected, onBatch, signal, isFirst }: Importing & { isFirst: boolean },
-  taken: Taken,
-): Promise<Left> {
+async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean }, taken: Taken): Promise<Left> {
+  const { db, service, kind, keys, dryRun = false, rejected, onBatch, mayEnd, signal, isFirst } = importing
   let lastLine = 0
   let batches = 0
   const refusals = refusalsOf(sheet.fields)
@@ -86,7 +85,7 @@ async function putSheet(
     prepared.catch(() => {})
     return { batch, sound, prepared }
   }
-  const isApart = apartFrom(isFirst ? kind.apart : undefined)
+  const isApart = apartFrom(isFirst && !mayEnd ? kind.apart : undefined)
   const put = async ({ batch, sound, prepared }: Coming, before: Promise<void>) => {
     const refuse = (at: number, { reason }: Violation) => {
       const one = sound[at]
