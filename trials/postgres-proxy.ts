@@ -10,6 +10,8 @@ export interface PostgresProxy {
   roundTrips(): number
   /** Loses the reply to the next commit, which is carried out: its connection ends in its place. Resolves once that has happened. */
   loseCommit(): Promise<void>
+  /** The same of the next statement that is asked with this text among its values, and answered with a tag that begins so (`INSERT`). */
+  loseAnswer(value: string, tag: string): Promise<void>
   /** Breaks all connections and lets none through until the answer is called. */
   cutOff(): () => void
   close(): void
@@ -24,7 +26,11 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
   const port = Number(direct.port || 5432)
   const open = new Set<Socket>()
   let count = 0
-  let lost: (() => void) | undefined
+  let losing: { asked: string; answered: string; done: () => void } | undefined
+  const lose = (asked: string, answered: string) =>
+    new Promise<void>(done => {
+      losing = { asked, answered, done }
+    })
   let isCut = false
   const server = createServer(inward => {
     if (isCut) return inward.destroy()
@@ -42,11 +48,11 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
       from.on('data', data => {
         if (from === inward) {
           isAsked = true
-          isLost ||= lost !== undefined && data.includes(commit)
-        } else if (isLost) {
-          if (!data.includes('COMMIT\0')) return
-          lost?.()
-          lost = undefined
+          isLost ||= losing !== undefined && data.includes(losing.asked)
+        } else if (isLost && losing) {
+          if (!data.includes(losing.answered)) return
+          losing.done()
+          losing = undefined
           inward.destroy()
           return
         } else if (isAsked) {
@@ -65,7 +71,8 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
   return {
     connection: through.href,
     roundTrips: () => count,
-    loseCommit: () => new Promise(resolve => (lost = resolve)),
+    loseCommit: () => lose(commit, 'COMMIT\0'),
+    loseAnswer: lose,
     cutOff() {
       isCut = true
       for (const socket of open) socket.destroy()

@@ -17,9 +17,8 @@ import { instanceOf } from './operation.ts'
 /** Milliseconds between two writings, unless there is enough sooner. */
 const everyMs = 1_000
 const enough = 2_000
-/** Lines that wait for a database, and blocks of them that go out in one statement. */
+/** Lines that wait for a database. */
 const mostWaiting = 20_000
-const mostAtOnce = 100
 /** Characters of a path that are kept: what is longer than any of ours leads nowhere. */
 const mostCharacters = 500
 
@@ -71,10 +70,10 @@ function logIn(db: Db, log: Logger) {
   let isAway = false
   let writing: Promise<void> | undefined
 
-  async function writeSome() {
+  async function writeWaiting() {
     if (!waiting.length) return
     open = new Map()
-    const blocks = waiting.slice(0, mostAtOnce)
+    const blocks = [...waiting]
     try {
       for (const each of new Set(blocks.map(block => block.second.slice(0, 10))))
         if (each !== day) {
@@ -94,7 +93,7 @@ function logIn(db: Db, log: Logger) {
   }
 
   const write = () => {
-    writing ??= writeSome().finally(() => {
+    writing ??= writeWaiting().finally(() => {
       writing = undefined
     })
   }
@@ -124,7 +123,7 @@ function logIn(db: Db, log: Logger) {
     async end() {
       await writing
       isAway = false
-      while (waiting.length && !isAway) await writeSome()
+      while (waiting.length && !isAway) await writeWaiting()
     },
   }
 }

@@ -244,3 +244,20 @@ test('what cannot be written for a while is written later, and keeps no request 
   }
   for (let i = 0; i < 3; i++) assert.equal((await logged(shop, `late-${i}`)).status, 200)
 })
+
+test('what has waited is written by one statement, of however many services it is', async () => {
+  const shops: Caller[] = []
+  while (shops.length < 120) shops.push(await service.tenant())
+  const written = async () =>
+    await db.row<{ services: number; statements: number }>(sql`
+      select count(distinct service_id)::integer as services, count(distinct xmin::text)::integer as statements
+        from request_block where strpos(lines, 'one-of-many') > 0`)
+  await db.run(sql`alter table request_block rename to elsewhere`)
+  try {
+    await Promise.all(shops.map(shop => shop.get('/stores', { 'x-request-id': 'one-of-many' })))
+  } finally {
+    await db.run(sql`alter table elsewhere rename to request_block`)
+  }
+  await until(async () => (await written())?.services, 'the first are there', 30_000)
+  assert.deepEqual(await written(), { services: 120, statements: 1 })
+})

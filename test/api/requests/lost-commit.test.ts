@@ -5,6 +5,7 @@ import { startPostgresProxy } from '../../../trials/postgres-proxy.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { orderOf, startOrderShop } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
+import { until } from '../../support/processes.ts'
 import { type Answer, startTestService } from '../../support/service.ts'
 import { isReplay, keyed, post } from '../../support/write.ts'
 
@@ -46,3 +47,18 @@ for (const [table, path, body] of [
     assert.equal(await rows(table), already + 1)
   })
 }
+
+test('a line of the log whose writing is not heard of is written, and counted, once', async () => {
+  const tenant = await far.tenant()
+  const counted = async () =>
+    await api.db.row<{ answered: number; lines: number }>(sql`
+      select sum(answered)::integer as answered, (select count(*)::integer from request_log where service_id = ${tenant.service.id}) as lines
+        from request_minute where service_id = ${tenant.service.id}`)
+  const lost = proxy.loseAnswer('never-heard', 'INSERT')
+  await tenant.get('/stores', { 'x-request-id': 'never-heard' })
+  await lost
+  assert.deepEqual(await counted(), { answered: 1, lines: 1 })
+  await tenant.get('/stores')
+  await until(async () => (await counted())?.lines === 2, 'the next line is there', 30_000)
+  assert.deepEqual(await counted(), { answered: 2, lines: 2 })
+})
