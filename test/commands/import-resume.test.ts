@@ -17,7 +17,9 @@ const options = {
   encoding: 'utf8',
   env: { PATH: process.env.PATH, DATABASE_URL: shop.connection },
 } as const
-const run = (...args: string[]) => spawnSync(process.execPath, [cli, 'import', 'customers', ...args], options)
+const importing = (kind: string, ...args: string[]) =>
+  spawnSync(process.execPath, [cli, 'import', kind, ...args], options)
+const run = (...args: string[]) => importing('customers', ...args)
 const customers = async () => Number((await shop.rows('select count(*) from customer'))[0].count)
 const reached = async () => Number((await shop.rows('select line from import_progress'))[0]?.line ?? 0)
 
@@ -29,16 +31,18 @@ const lines = Array.from({ length: count }, (_, i) => `c${i},${i % atOnce === 7 
 const file = `id,surname\n${lines.join('\n')}\n`
 const refusedIn = (path: string) => readFileSync(join(shop.directory, path), 'utf8').trim().split('\n').slice(1)
 
-/** Begins an import, and ends it by a signal once its first lines are in, and before those of the middle are. */
-async function interrupt(path: string, signal: NodeJS.Signals) {
-  const letGo = await hold(
-    shop.db,
-    `insert into customer (service_id, id, changed_at, record, ecommerce_ids) values (${shop.service.id}, 'c${count / 2}', now(), '', '')`,
-  )
-  const importing = spawn(process.execPath, [cli, 'import', 'customers', path], { ...options, stdio: 'ignore' })
-  const ended = once(importing, 'exit')
-  await until(async () => (await reached()) > 0, 'the first lines are in', 30_000).finally(() => {
-    importing.kill(signal)
+/** Begins an import, and ends it by a signal once so much is in, while what these statements lock is held. */
+async function interrupt(
+  [kind, path]: readonly [string, string],
+  signal: NodeJS.Signals,
+  held: string,
+  isIn: () => Promise<boolean>,
+) {
+  const letGo = await hold(shop.db, held)
+  const child = spawn(process.execPath, [cli, 'import', kind, path], { ...options, stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  await until(isIn, 'the first lines are in', 30_000).finally(() => {
+    child.kill(signal)
     letGo()
   })
   await ended
@@ -47,9 +51,18 @@ async function interrupt(path: string, signal: NodeJS.Signals) {
   await until(async () => !(await shop.rows(working)).length, 'nothing is under way', 30_000)
 }
 
+/** The same of the file of customers: its first lines are in, and those of the middle are not. */
+const interruptCustomers = (path: string, signal: NodeJS.Signals) =>
+  interrupt(
+    ['customers', path],
+    signal,
+    `insert into customer (service_id, id, changed_at, record, ecommerce_ids) values (${shop.service.id}, 'c${count / 2}', now(), '', '')`,
+    async () => (await reached()) > 0,
+  )
+
 test('an import that was killed has left whole batches, and --resume goes on behind them', async () => {
   writeFileSync(join(shop.directory, 'killed.csv'), file)
-  await interrupt('killed.csv', 'SIGKILL')
+  await interruptCustomers('killed.csv', 'SIGKILL')
   const [there, line] = [await customers(), await reached()]
   assert.equal(there % (atOnce - 1), 0)
   assert.ok(
@@ -80,7 +93,7 @@ test('an import that was killed has left whole batches, and --resume goes on beh
 
 test('an import that was stopped says how to go on; one that begins anew, or has another file, is told or begins anew', async () => {
   writeFileSync(join(shop.directory, 'stopped.csv'), file)
-  await interrupt('stopped.csv', 'SIGINT')
+  await interruptCustomers('stopped.csv', 'SIGINT')
   const line = await reached()
   writeFileSync(join(shop.directory, 'stopped.csv'), file.replace('c0,', 'x0,'))
   const other = run('stopped.csv', '--resume', '--stop-after', '1')
@@ -103,4 +116,31 @@ test('an import that was stopped says how to go on; one that begins anew, or has
 test('a stream cannot be gone on with', () => {
   const { status, stderr } = run('-', '--resume')
   assert.deepEqual([status, stderr], [1, 'tillbridge: standard input cannot be gone on with: --resume needs a file.\n'])
+})
+
+test('of batches that go in two at a time a kill may leave the later one, whole, and --resume puts in both', async () => {
+  const skus = Array.from({ length: 2 * atOnce }, (_, i) => `k${i}`)
+  await shop.feed('stores', 'storeId,storeNumber,name\n1,1,One\n2,2,Two\n')
+  const products = skus.map(sku => `p${sku},P,P,c,${sku},${sku},S,1`)
+  await shop.feed('products', ['productId,productCode,name,colourId,skuId,sku,sizeCode,price', ...products].join('\n'))
+  const batch = (store: number, of: string[]) => of.map(sku => `${store},${sku},5`)
+  const [early, late] = [skus.slice(0, atOnce), skus.slice(atOnce)]
+  const stock = [...batch(2, early), ...batch(1, early), ...batch(2, late)]
+  writeFileSync(join(shop.directory, 'stock.csv'), ['storeNumber,skuId,freeStock', ...stock].join('\n'))
+  const there = () => shop.rows('select store_id as store, count(*)::integer as skus from stock group by 1 order by 1')
+  await interrupt(
+    ['stock', 'stock.csv'],
+    'SIGKILL',
+    `select from store where store_id = '1' for update`,
+    async () => (await there())[0]?.skus === 2 * atOnce,
+  )
+  assert.deepEqual([await there(), await reached()], [[{ store: '2', skus: 2 * atOnce }], atOnce + 1])
+
+  const { status, stdout } = importing('stock', 'stock.csv', '--resume')
+  assert.equal(status, 0)
+  assert.match(stdout, /^stock\.csv +4,000 +2,000 +0 +2,000 /m)
+  assert.deepEqual(await there(), [
+    { store: '1', skus: atOnce },
+    { store: '2', skus: 2 * atOnce },
+  ])
 })
