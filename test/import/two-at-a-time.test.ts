@@ -85,3 +85,41 @@ test('where refused lines may stop the import each batch waits for the one befor
   const { read, stoppedAfter } = await importing
   assert.deepEqual([read, stoppedAfter, await stockOf(2)], [2_000, 2_001, []])
 })
+
+/** Feeds 4,000 lines of which the first batch waits, with one between that the other batch begins with: it is refused, and all others are in. */
+async function refusesLater(kind: string, head: string, line: (i: number) => string, later: string, held: string) {
+  const letGo = await hold(shop.db, held)
+  const lines = skus.map(line)
+  const importing = shop.feed(kind, [head, ...lines.slice(0, 2_000), later, ...lines.slice(2_000)].join('\n'))
+  await until(isHeld, 'the first batch waits').catch(error => {
+    letGo()
+    throw error
+  })
+  // As long as the second one would need.
+  await delay(300)
+  letGo()
+  const { inserted, rejected } = await importing
+  const [, refused, ...others] = rejected?.trim().split('\n') ?? []
+  assert.deepEqual([inserted, others], [4_000, []])
+  assert.match(refused ?? '', new RegExp(`^2002,.*,${RegExp.escape(later)}$`))
+}
+
+test('of two customers with one e-mail address, whatever its case, the later one is refused', () =>
+  refusesLater(
+    'customers',
+    'id,surname,email,joinedStoreId',
+    i => `c${i},L,c${i}@example.com,${i < 2_000 ? 1 : ''}`,
+    'd,L,C7@EXAMPLE.COM,',
+    `select from store where store_id = '1' for update`,
+  ))
+
+test('of two stores with one number the later one is refused', async () => {
+  await shop.rows('delete from store')
+  await refusesLater(
+    'stores',
+    'storeId,storeNumber,name',
+    i => `s${i},n${i},S`,
+    't,n7,S',
+    `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`,
+  )
+})

@@ -121,7 +121,7 @@ the mark of UTF-8 in front; its numbers and days are as they were.
 ## Interrupted imports
 
 Lines go in by batches of about two thousand, each of them whole or not at all, and how far an import has come is noted in the database
-with the digest of the file. While a list of products, stock or transactions is filled for the first time two batches may be under way:
+with the digest of the file. While stores, products, stock, customers or transactions are filled for the first time two batches may be under way:
 where the import is killed then, the later one may be in without the one before it, and \`--resume\` goes on behind the last that has
 all before it in. An import that was stopped (Ctrl-C), killed, or lost its database is gone on with by the same command
 and \`--resume\`: it reads past what is in. What is refused then stands in a file beside the earlier one

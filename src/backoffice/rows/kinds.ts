@@ -1,4 +1,5 @@
 import { CustomerMappingRow, CustomerRow } from '../../domain/customers/customers.ts'
+import { comparable } from '../../domain/email.ts'
 import { PaymentGatewayRow } from '../../domain/gateways.ts'
 import { StockRow } from '../../domain/goods/inventory.ts'
 import { ProductRow, SkuMappingRow } from '../../domain/goods/products.ts'
@@ -53,6 +54,7 @@ export const kinds = {
     inPaths: ['storeId', 'storeNumber'],
     prepare: asTheyAre,
     write: upsertStores,
+    apart: ({ storeId, storeNumber }) => [`store ${storeId}`, `number ${storeNumber}`],
     ofAdmins: ['ecommerceLocationId', 'inventoryBuffer'],
     list: 'store',
     examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street', ecommerceLocationId: '6884556843' }],
@@ -106,6 +108,7 @@ export const kinds = {
     inPaths: ['id'],
     prepare: each(customerFrom),
     write: upsertCustomers,
+    apart: ({ id, email }) => [`customer ${id}`, ...(email ? [`email ${comparable(email)}`] : [])],
     list: 'customer',
     examples: [
       {},
