@@ -16,7 +16,7 @@ export function minorUnits(text: string, decimals: number): bigint | undefined {
   const parts = /^(-?)(\d{1,12})(?:\.(\d+))?$/.exec(text)
   if (!parts) return
   const [, sign, whole = '', fraction = ''] = parts
-  if (fraction.slice(decimals).replace(/0+$/, '')) return
+  if (fraction.length > decimals && /[1-9]/.test(fraction.slice(decimals))) return
   const units = BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
   return sign ? -units : units
 }
@@ -43,8 +43,9 @@ export function unitPrice(text: string, decimals: number): string | undefined {
   const units = minorUnits(text, finest)
   if (units === undefined) return
   const full = amount(units, finest)
-  const needed = Math.max(decimals, full.replace(/0+$/, '').length - full.indexOf('.') - 1)
-  return amount(minorUnits(text, needed) ?? 0n, needed)
+  const point = full.length - finest - 1
+  const needed = Math.max(decimals, full.replace(/0+$/, '').length - point - 1)
+  return full.slice(0, needed ? point + 1 + needed : point)
 }
 
 /** What a quantity of three decimals at most costs, in minor units: rounded to the nearest, halves away from zero. */

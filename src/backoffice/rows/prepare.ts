@@ -33,9 +33,11 @@ export const gatewaysFrom: Prepare<Row> = async (db, service, rows) => {
   return { inputs }
 }
 
-const given = (rows: readonly Row[], column: string) => [
-  ...new Set(rows.map(row => row[column]).filter(value => typeof value === 'string')),
-]
+function given(rows: readonly Row[], column: string): string[] {
+  const found = new Set<string>()
+  for (const { [column]: value } of rows) if (typeof value === 'string') found.add(value)
+  return [...found]
+}
 
 /** SKUs by what rows name them. */
 async function skusOf(db: Db, service: Service, rows: readonly Row[]) {
@@ -85,11 +87,15 @@ function noteOtherHeaders(rows: readonly Row[], notes: Notes) {
   for (const row of rows) {
     const first = firsts.get(row.id)
     if (!first) firsts.set(row.id, row)
-    else if (headerColumns.some(name => row[name] !== undefined && row[name] !== first[name]))
+    else if (
+      isOther(row.saleDate, first.saleDate) ||
+      isOther(row.storeNumber, first.storeNumber) ||
+      isOther(row.customerId, first.customerId)
+    )
       note(notes, withOtherHeader)
   }
 }
-const headerColumns = ['saleDate', 'storeNumber', 'customerId']
+const isOther = (value: unknown, first: unknown) => value !== undefined && value !== first
 
 /** Lines of transactions; what they name and nobody knows is no fault, for it may be long gone. */
 export const transactionsFrom: Prepare<Row> = async (db, service, rows) => {

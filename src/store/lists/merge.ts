@@ -23,6 +23,8 @@ export interface Table {
 export function merged(service: Service, table: Table, rows: readonly object[], alias: string): Sql {
   const { name, key, columns, fresh = {}, derived = {} } = table
   const { text, told, times } = incoming(columns, rows)
+  // PostgreSQL counts its way through an array that has nulls, from the front.
+  const toldAt = times.some(Boolean) ? sql`(${times}::timestamp[])[new.ordinality]` : sql`null::timestamp`
   const given = columns.map((column, i) => {
     if (column === 'service_id') return sql`${service.id}::integer as service_id`
     if (key.includes(column)) return raw(`new.${column}`)
@@ -34,7 +36,7 @@ export function merged(service: Service, table: Table, rows: readonly object[], 
   return sql`
     json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${text}) with ordinality new
     left join ${raw(name)} old on old.service_id = ${anyService(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
-    cross join lateral (select (${told}::bigint[])[new.ordinality] as mask, (${times}::timestamp[])[new.ordinality] as told_at offset 0) told
+    cross join lateral (select (${told}::bigint[])[new.ordinality] as mask, ${toldAt} as told_at offset 0) told
     cross join lateral (select ${raw(following.join(', '))} from (select ${listed(given)} offset 0) whole) ${raw(alias)}`
 }
 

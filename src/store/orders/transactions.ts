@@ -70,8 +70,11 @@ function inPortions(rows: readonly TransactionParts[]): TransactionParts[][] {
   )
 }
 
-const erasedOf = (tx: Db, service: Service, rows: readonly TransactionParts[]) =>
-  erasedAmong(tx, service, [...new Set(rows.flatMap(({ header }) => header.customerId ?? []))])
+function erasedOf(tx: Db, service: Service, rows: readonly TransactionParts[]) {
+  const customers = new Set<string>()
+  for (const { header } of rows) if (header.customerId) customers.add(header.customerId)
+  return erasedAmong(tx, service, [...customers])
+}
 
 /** What comes in late of somebody who was erased is nobody's. */
 const withoutErased = (row: TransactionParts, erased: ReadonlySet<string>): TransactionParts =>

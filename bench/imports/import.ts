@@ -1,0 +1,114 @@
+import type { Bench } from '../rig/bench.ts'
+import type { Loaded } from '../rig/database.ts'
+import { median, percent, type Section, tenths, whole } from '../rig/report.ts'
+import { files, stores } from './files.ts'
+import { measureMillion, million } from './million.ts'
+import { copyOf, type Disk, emptyService, imported, remove } from './runs.ts'
+
+const wanted = 20_000
+const mostGigabytes = 4
+
+const ways = ['empty', 'changed', 'the same'] as const
+
+/** A run of the command, and how long what was left to the job took behind it. */
+interface Run {
+  kind: string
+  way: (typeof ways)[number]
+  seconds: number
+  peak: number
+  after: number
+}
+
+/** Files of so many lines of each kind, imported by `tillbridge import` into a service of its own: all new, all changed, and once more. */
+export async function measureImport(bench: Bench, loaded: Loaded, lines: number): Promise<Section> {
+  const runs: Run[] = []
+  const copies = new Map<string, number[]>()
+  let disk: Disk[] = []
+  for (let round = 0; round < bench.rounds; round++) {
+    const service = await emptyService(loaded)
+    disk = []
+    for (const file of files) {
+      bench.say(`  round ${round + 1}: ${file.kind}`)
+      for (const way of ways) {
+        runs.push({ kind: file.kind, way, ...(await imported(bench, loaded, file, lines, way === 'empty' ? 1 : 2)) })
+        if (way !== 'empty' || !file.tables.length) continue
+        const copy = await copyOf(loaded, service, file)
+        copies.set(file.kind, [...(copies.get(file.kind) ?? []), copy.seconds])
+        disk.push(...copy.disk)
+      }
+    }
+  }
+  const byTheMillion = await measureMillion(bench, loaded)
+  await remove(loaded)
+  const found = files.flatMap(({ kind }) =>
+    ways.map(way => {
+      const of = runs.filter(run => run.kind === kind && run.way === way)
+      const seconds = median(of.map(run => run.seconds))
+      const share = median(copies.get(kind) ?? []) / seconds
+      const after = median(of.map(run => run.after))
+      return { kind, way, seconds, after, rate: lines / seconds, share, peak: Math.max(...of.map(({ peak }) => peak)) }
+    }),
+  )
+  const many = found.filter(({ kind }) => ['products', 'stock', 'customers', 'transactions'].includes(kind))
+  const mappings = found.filter(({ kind }) => kind.endsWith('mapping'))
+  const gigabytes = ((disk.find(({ table }) => table === 'retail_transaction')?.whole ?? Number.NaN) * 1.5e6) / 1e9
+  const least = (way: string, of: 'rate' | 'share') =>
+    Math.min(...many.filter(one => one.way === way).map(one => one[of]))
+  return {
+    title: 'Imports',
+    about:
+      `\`tillbridge import\` of generated CSV into a service of its own beside the one of the bench, ${whole(lines)} lines, each run a process, whose start counts; every line changes in the second run, and none in the third. ` +
+      `COPY is that of the rows which the first run made, by the server from a file into a table with the same indexes. ${stores} of the stores have stock, ${whole(lines / stores)} rows each: what becomes of it when they, or its SKUs, are mapped is the job's, which is timed behind the run. Where it is ${whole(million)} lines, what a start takes until all code is compiled is next to nothing.`,
+    tables: [
+      {
+        caption: 'Files',
+        head: ['kind', 'run', 'seconds', 'lines/s', 'of COPY', 'then the job, s', 'peak MB'],
+        rows: found.map(({ kind, way, seconds, rate, share, after, peak }) => [
+          ...[kind, way, tenths(seconds), whole(rate), Number.isNaN(share) ? '-' : percent(share)],
+          ...[after < 0.1 ? '-' : tenths(after), whole(peak)],
+        ]),
+      },
+      byTheMillion.table,
+      {
+        caption: 'A row on disk, in bytes, as COPY leaves it',
+        head: ['table', 'rows', 'row', 'of it the record', 'indexes', 'all'],
+        rows: disk.map(({ table, rows, row, text, indexes, whole: size }) => [
+          ...[table, whole(rows), whole(row), whole(text), whole(indexes), whole(size)],
+        ]),
+      },
+    ],
+    targets: [
+      ...(['empty', 'changed'] as const).flatMap(way => {
+        const share = way === 'empty' ? 0.3 : 0.15
+        const [of, rate] = [least(way, 'share'), least(way, 'rate')]
+        return [
+          {
+            what: `${way}, of COPY, the slowest of ${whole(lines)} lines`,
+            wanted: `≥ ${percent(share)}`,
+            found: percent(of),
+            met: of >= share,
+          },
+          {
+            what: `${way}, lines/s, the slowest`,
+            wanted: `≥ ${whole(wanted)}`,
+            found: whole(rate),
+            met: rate >= wanted,
+          },
+        ]
+      }),
+      byTheMillion.target,
+      {
+        what: '3,000,000 lines of transactions on disk, two lines each',
+        wanted: `< ${mostGigabytes} GB`,
+        found: `${tenths(gigabytes)} GB`,
+        met: gigabytes < mostGigabytes,
+      },
+      {
+        what: 'mappings, lines/s, the slowest',
+        wanted: `≥ ${whole(wanted)}`,
+        found: whole(Math.min(...mappings.map(({ rate }) => rate))),
+        met: mappings.every(({ rate }) => rate >= wanted),
+      },
+    ],
+  }
+}

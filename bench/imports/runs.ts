@@ -1,0 +1,83 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { raw, sql } from '../../src/db.ts'
+import { renderStaleStock } from '../../src/jobs/render-stock.ts'
+import { addService } from '../../src/services.ts'
+import type { Bench } from '../rig/bench.ts'
+import { runCommand } from '../rig/command.ts'
+import type { Loaded } from '../rig/database.ts'
+import type { File } from './files.ts'
+
+const name = 'bench-import'
+
+/** The service that files are imported into, with nothing in it. */
+export async function emptyService(loaded: Loaded) {
+  await remove(loaded)
+  const service = await addService(loaded.db, name, { currency: 'AUD' })
+  if (!service) throw new Error('it was just deleted')
+  return service.id
+}
+
+/** The tables from the ends: a service that goes at once is looked for in each of them, row by row. */
+export async function remove({ db }: Loaded) {
+  for (const table of ['stock', 'variant', 'colour', 'product', 'store', 'customer', 'retail_transaction'])
+    await db.run(
+      sql`delete from ${raw(table)} where service_id in (select service_id from service where name = ${name})`,
+    )
+  await db.run(sql`delete from service where name = ${name}`)
+  await db.run(raw('vacuum (analyze)'))
+}
+
+/** Imports a file of so many lines by the command; `turn` makes it say something else. Seconds, its peak of memory in MB, and the seconds of the job behind it. */
+export async function imported(bench: Bench, loaded: Loaded, { kind, head, line }: File, lines: number, turn: number) {
+  const file = join(bench.directory, `${kind}.csv`)
+  await writeFile(file, [head, ...Array.from({ length: lines }, (_, i) => line(i, turn)), ''].join('\n'))
+  const { seconds, peak, out } = await runCommand(bench, loaded, ['import', kind, file, '--service', name])
+  if (/[1-9]\d* refused/.test(out)) throw new Error(`lines were refused: ${out}`)
+  const began = performance.now()
+  await renderStaleStock(loaded.db, new AbortController().signal)
+  return { seconds, peak, after: (performance.now() - began) / 1_000 }
+}
+
+/** Bytes of a row of a table, by its parts. */
+export interface Disk {
+  table: string
+  rows: number
+  row: number
+  text: number
+  indexes: number
+  whole: number
+}
+
+/** COPY of a service's rows into an empty table that has the indexes of theirs. */
+async function copied({ db }: Loaded, service: number, table: string) {
+  const home = await db.row<{ path: string }>(sql`select current_setting('data_directory') as path`)
+  const file = join(home?.path ?? '', 'bench.copy')
+  const record = ['colour', 'variant'].includes(table) ? '0' : 'avg(octet_length(record))'
+  await db.run(raw('drop table if exists copied'))
+  await db.run(raw(`create table copied (like ${table} including all)`))
+  const columns = await db.row<{ names: string }>(sql`
+    select string_agg(attname, ', ' order by attnum) as names from pg_attribute
+     where attrelid = 'copied'::regclass and attnum > 0 and attgenerated = ''`)
+  await db.run(raw(`copy (select ${columns?.names} from ${table} where service_id = ${service}) to '${file}'`))
+  const began = performance.now()
+  await db.run(raw(`copy copied (${columns?.names}) from '${file}'`))
+  const seconds = (performance.now() - began) / 1_000
+  const found = await db.row<Omit<Disk, 'table'>>(
+    raw(`
+    select n::integer as rows, (pg_table_size('copied') / n)::float as row, text::float, (pg_indexes_size('copied') / n)::float as indexes,
+           (pg_total_relation_size('copied') / n)::float as whole
+      from (select greatest(count(*), 1) as n, ${record} as text from copied) c`),
+  )
+  await db.run(raw('drop table copied'))
+  await rm(file)
+  if (!found) throw new Error('an aggregate has a row')
+  return { seconds, table, ...found }
+}
+
+/** COPY of all that an import has made of a file. */
+export async function copyOf(loaded: Loaded, service: number, { tables }: File) {
+  const disk: (Disk & { seconds: number })[] = []
+  for (const table of tables) disk.push(await copied(loaded, service, table))
+  return { disk, seconds: disk.reduce((sum, { seconds }) => sum + seconds, 0) }
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/db.ts'
+import { until } from '../../support/processes.ts'
+import { keptLog } from '../../support/servers.ts'
+import { type Caller, startTestService } from '../../support/service.ts'
+
+const kept = keptLog('warn')
+const service = await startTestService({ settings: { readsPerMinute: 'off' }, log: kept.log })
+after(() => service.stop())
+const { db } = service
+
+test('what cannot be written for a while is written later, and keeps no request waiting', async () => {
+  const shop = await service.tenant()
+  await db.run(sql`alter table request_block rename to elsewhere`)
+  try {
+    for (let i = 0; i < 3; i++) assert.equal((await shop.get('/stores', { 'x-request-id': `late-${i}` })).status, 200)
+    await until(() => kept.text.includes('The log of requests waits for the database.'), 'it could not be', 20_000)
+  } finally {
+    await db.run(sql`alter table elsewhere rename to request_block`)
+  }
+  await until(
+    async () => (await shop.get('/requests?path=/stores')).json.data.length === 3,
+    'they are in the log',
+    30_000,
+  )
+})
+
+test('what has waited is written by one statement, of however many services it is', async () => {
+  const shops: Caller[] = []
+  while (shops.length < 120) shops.push(await service.tenant())
+  const written = async () =>
+    await db.row<{ services: number; statements: number }>(sql`
+      select count(distinct service_id)::integer as services, count(distinct xmin::text)::integer as statements
+        from request_block where strpos(lines, 'one-of-many') > 0`)
+  await db.run(sql`alter table request_block rename to elsewhere`)
+  try {
+    await Promise.all(shops.map(shop => shop.get('/stores', { 'x-request-id': 'one-of-many' })))
+  } finally {
+    await db.run(sql`alter table elsewhere rename to request_block`)
+  }
+  await until(async () => (await written())?.services, 'the first are there', 30_000)
+  assert.deepEqual(await written(), { services: 120, statements: 1 })
+})
