@@ -16,14 +16,14 @@ const measured = /^customers, first|^one customer/
 const most = 0.03
 /** Turns of a round; those before the first one count for nothing: what runs in them is compiled. */
 const turnsOfRound = 6
-const turnsToWarm = 8
-const secondsOfTurn = 0.5
+const turnsToWarm = 4
+const secondsOfTurn = 1.5
 /** Milliseconds by which what a turn leaves to be written is written. */
 const untilWrittenMs = 1_200
 /** Customers of each of the two services. */
 const copied = 1_000
 
-/** `each`: CPU of all of it, of the service and of PostgreSQL, by the answers that were counted. */
+/** `each`: microseconds of CPU for each answer, of the service and of PostgreSQL, until all of it was written. */
 interface Turn extends Sample {
   each: number
 }
@@ -38,10 +38,11 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   const used = () => cpuSeconds(served.pid) + cpuSeconds(bench.postgresPid)
   /** A turn, with what is written after it. */
   const turnOf = async (scenario: Scenario) => {
-    const before = used()
     const sample = await ask(bench, served, scenario, { connections: 32, seconds: secondsOfTurn })
+    const before = used()
     await delay(untilWrittenMs)
-    return { ...sample, each: ((used() - before) * 1e6) / (sample.answersPerSecond * secondsOfTurn) }
+    const rest = ((used() - before) * 1e6) / (sample.answersPerSecond * secondsOfTurn)
+    return { ...sample, each: sample.cpu.service + sample.cpu.postgres + rest }
   }
   const found: { name: string; without: Turn[]; with: Turn[] }[] = []
   try {
@@ -69,27 +70,26 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
       await loaded.db.run(sql`delete from account where username = ${name}`)
     }
   }
-  const grown = found.map(({ name, without, with: own }) => ({
-    name,
-    by: median(own.map((sample, turn) => sample.each / (without[turn]?.each ?? Number.NaN) - 1)),
-  }))
+  const grown = found.map(({ name, without, with: own }) => {
+    const by = own.map((sample, turn) => sample.each / (without[turn]?.each ?? Number.NaN) - 1)
+    return { name, by: median(by), error: standardError(by) }
+  })
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
   return {
     title: 'What the log of requests costs',
-    about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL, while it is asked for. How much more it is than without is of whole turns, each until what it leaves to be written is written, beside the turn without the log that belongs to it: the median.`,
+    about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL, until what a turn leaves to be written is written. How much more it is than in the turn without the log that belongs to it is the median, with the standard error of the mean.`,
     tables: [
       {
         caption: 'At full load',
-        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU service', 'CPU PostgreSQL', 'more than without'],
+        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'more than without'],
         rows: found.flatMap(({ name, without, with: own }, i) =>
           [without, own].map((samples, on) => {
             const middle = (value: (sample: Turn) => number) => median(samples.map(value))
             return [
               ...[name, on ? 'on' : 'off', whole(middle(sample => sample.answersPerSecond))],
               tenths(middle(sample => sample.p99)),
-              whole(middle(sample => sample.cpu.service)),
-              whole(middle(sample => sample.cpu.postgres)),
-              on ? shown(grown[i]?.by ?? Number.NaN) : '',
+              tenths(middle(sample => sample.each)),
+              on ? `${shown(grown[i]?.by ?? Number.NaN)} ± ${shown(grown[i]?.error ?? Number.NaN)}` : '',
             ]
           }),
         ),
@@ -102,6 +102,11 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
       met: by <= most,
     })),
   }
+}
+
+const standardError = (values: readonly number[]) => {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0)) / values.length
 }
 
 /** A service that keeps requests for so many days, with customers like the bench's own. */
