@@ -77,11 +77,11 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
   return {
     title: 'What the log of requests costs',
-    about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL, until what a turn leaves to be written is written. How much more it is than in the turn without the log that belongs to it is the median, with the standard error of the mean.`,
+    about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL, until what a turn leaves to be written is written. How much more it is than in the turn without the log that belongs to it is the median of all turns; beside it stands the standard error of their mean.`,
     tables: [
       {
         caption: 'At full load',
-        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'more than without'],
+        head: ['request', 'log', 'requests/s', 'p99 ms', 'CPU', 'more than without', 'standard error'],
         rows: found.flatMap(({ name, without, with: own }, i) =>
           [without, own].map((samples, on) => {
             const middle = (value: (sample: Turn) => number) => median(samples.map(value))
@@ -89,7 +89,7 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
               ...[name, on ? 'on' : 'off', whole(middle(sample => sample.answersPerSecond))],
               tenths(middle(sample => sample.p99)),
               tenths(middle(sample => sample.each)),
-              on ? `${shown(grown[i]?.by ?? Number.NaN)} ± ${shown(grown[i]?.error ?? Number.NaN)}` : '',
+              ...(on ? [shown(grown[i]?.by ?? Number.NaN), shown(grown[i]?.error ?? Number.NaN)] : ['', '']),
             ]
           }),
         ),
@@ -104,9 +104,11 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   }
 }
 
+/** Of the mean of these values. */
 const standardError = (values: readonly number[]) => {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0)) / values.length
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+  return Math.sqrt(squares / (values.length * (values.length - 1)))
 }
 
 /** A service that keeps requests for so many days, with customers like the bench's own. */

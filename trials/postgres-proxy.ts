@@ -36,7 +36,7 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
     if (isCut) return inward.destroy()
     const outward = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
     let isAsked = false
-    let isLost = false
+    let lost: typeof losing
     for (const [from, to] of [
       [inward, outward],
       [outward, inward],
@@ -48,8 +48,8 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
       from.on('data', data => {
         if (from === inward) {
           isAsked = true
-          isLost ||= losing !== undefined && data.includes(losing.asked)
-        } else if (isLost && losing) {
+          if (losing && data.includes(losing.asked)) lost = losing
+        } else if (losing && lost === losing) {
           if (!data.includes(losing.answered)) return
           losing.done()
           losing = undefined

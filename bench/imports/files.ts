@@ -62,3 +62,6 @@ export const files: readonly File[] = [
     tables: [],
   },
 ]
+
+/** The kinds that come by the million. */
+export const large = ['products', 'stock', 'customers', 'transactions']

@@ -1,8 +1,8 @@
 import type { Bench } from '../rig/bench.ts'
 import type { Loaded } from '../rig/database.ts'
 import { median, percent, type Section, tenths, whole } from '../rig/report.ts'
-import { files, stores } from './files.ts'
-import { measureMillion, million } from './million.ts'
+import { files, large, stores } from './files.ts'
+import { measureLarge } from './large.ts'
 import { copyOf, type Disk, emptyService, imported, remove } from './runs.ts'
 
 const wanted = 20_000
@@ -38,7 +38,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
       }
     }
   }
-  const byTheMillion = await measureMillion(bench, loaded)
+  const largeFiles = await measureLarge(bench, loaded, 10 * lines)
   await remove(loaded)
   const found = files.flatMap(({ kind }) =>
     ways.map(way => {
@@ -49,7 +49,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
       return { kind, way, seconds, after, rate: lines / seconds, share, peak: Math.max(...of.map(({ peak }) => peak)) }
     }),
   )
-  const many = found.filter(({ kind }) => ['products', 'stock', 'customers', 'transactions'].includes(kind))
+  const many = found.filter(({ kind }) => large.includes(kind))
   const mappings = found.filter(({ kind }) => kind.endsWith('mapping'))
   const gigabytes = ((disk.find(({ table }) => table === 'retail_transaction')?.whole ?? Number.NaN) * 1.5e6) / 1e9
   const least = (way: string, of: 'rate' | 'share') =>
@@ -58,7 +58,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
     title: 'Imports',
     about:
       `\`tillbridge import\` of generated CSV into a service of its own beside the one of the bench, ${whole(lines)} lines, each run a process, whose start counts; every line changes in the second run, and none in the third. ` +
-      `COPY is that of the rows which the first run made, by the server from a file into a table with the same indexes. ${stores} of the stores have stock, ${whole(lines / stores)} rows each: what becomes of it when they, or its SKUs, are mapped is the job's, which is timed behind the run. Where it is ${whole(million)} lines, what a start takes until all code is compiled is next to nothing.`,
+      `COPY is that of the rows which the first run made, by the server from a file into a table with the same indexes. ${stores} of the stores have stock, ${whole(lines / stores)} rows each: what becomes of it when they, or its SKUs, are mapped is the job's, which is timed behind the run. Where it is ${whole(10 * lines)} lines, what a start takes until all code is compiled is next to nothing.`,
     tables: [
       {
         caption: 'Files',
@@ -68,7 +68,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
           ...[after < 0.1 ? '-' : tenths(after), whole(peak)],
         ]),
       },
-      byTheMillion.table,
+      largeFiles.table,
       {
         caption: 'A row on disk, in bytes, as COPY leaves it',
         head: ['table', 'rows', 'row', 'of it the record', 'indexes', 'all'],
@@ -96,7 +96,7 @@ export async function measureImport(bench: Bench, loaded: Loaded, lines: number)
           },
         ]
       }),
-      byTheMillion.target,
+      largeFiles.target,
       {
         what: '3,000,000 lines of transactions on disk, two lines each',
         wanted: `< ${mostGigabytes} GB`,

@@ -14,6 +14,3 @@ export function isEmail(text: string) {
     labels.every(label => /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u.test(label))
   )
 }
-
-/** An address as two of them are compared. */
-export const comparable = (email: string) => email.normalize('NFC').toLowerCase()

@@ -31,7 +31,7 @@ const lines = Array.from({ length: count }, (_, i) => `c${i},${i % atOnce === 7 
 const file = `id,surname\n${lines.join('\n')}\n`
 const refusedIn = (path: string) => readFileSync(join(shop.directory, path), 'utf8').trim().split('\n').slice(1)
 
-/** Begins an import, and ends it by a signal once so much is in, while what these statements lock is held. */
+/** Begins an import while what a statement locks is held, and ends it by a signal once `isIn`. */
 async function interrupt(
   [kind, path]: readonly [string, string],
   signal: NodeJS.Signals,
@@ -51,7 +51,7 @@ async function interrupt(
   await until(async () => !(await shop.rows(working)).length, 'nothing is under way', 30_000)
 }
 
-/** The same of the file of customers: its first lines are in, and those of the middle are not. */
+/** The same of the file of customers: its first lines are in, and the batch that begins in the middle is not. */
 const interruptCustomers = (path: string, signal: NodeJS.Signals) =>
   interrupt(
     ['customers', path],

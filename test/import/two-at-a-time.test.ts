@@ -86,40 +86,66 @@ test('where refused lines may stop the import each batch waits for the one befor
   assert.deepEqual([read, stoppedAfter, await stockOf(2)], [2_000, 2_001, []])
 })
 
-/** Feeds 4,000 lines of which the first batch waits, with one between that the other batch begins with: it is refused, and all others are in. */
-async function refusesLater(kind: string, head: string, line: (i: number) => string, later: string, held: string) {
+/** Begins to feed 4,000 sound lines, in two batches of which the first one is held, with one more at the head of the second. */
+async function feedHeld(kind: string, head: string, line: (i: number) => string, between: string, held: string) {
   const letGo = await hold(shop.db, held)
   const lines = skus.map(line)
-  const importing = shop.feed(kind, [head, ...lines.slice(0, 2_000), later, ...lines.slice(2_000)].join('\n'))
+  const importing = shop.feed(kind, [head, ...lines.slice(0, 2_000), between, ...lines.slice(2_000)].join('\n'))
   await until(isHeld, 'the first batch waits').catch(error => {
     letGo()
     throw error
   })
-  // As long as the second one would need.
-  await delay(300)
-  letGo()
-  const { inserted, rejected } = await importing
-  const [, refused, ...others] = rejected?.trim().split('\n') ?? []
-  assert.deepEqual([inserted, others], [4_000, []])
-  assert.match(refused ?? '', new RegExp(`^2002,.*,${RegExp.escape(later)}$`))
+  return { letGo, importing }
 }
 
-test('of two customers with one e-mail address, whatever its case, the later one is refused', () =>
-  refusesLater(
-    'customers',
-    'id,surname,email,joinedStoreId',
-    i => `c${i},L,c${i}@example.com,${i < 2_000 ? 1 : ''}`,
-    'd,L,C7@EXAMPLE.COM,',
-    `select from store where store_id = '1' for update`,
-  ))
+const customers = ['customers', 'id,surname,email,joinedStoreId'] as const
+/** Those of the first batch joined the first store, which is held. */
+const customer = (i: number) => `c${i},L,c${i}@example.com,${i < 2_000 ? 1 : ''}`
+const firstStore = `select from store where store_id = '1' for update`
+const stores = ['stores', 'storeId,storeNumber,name'] as const
+const store = (i: number) => `s${i},n${i},S`
+const aStore = `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`
 
-test('of two stores with one number the later one is refused', async () => {
-  await shop.rows('delete from store')
-  await refusesLater(
-    'stores',
-    'storeId,storeNumber,name',
-    i => `s${i},n${i},S`,
-    't,n7,S',
-    `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`,
-  )
+test('what a line gives up is there for a later one, whichever batch is sooner', async () => {
+  const letGo = await hold(shop.db, firstStore)
+  const lines = (from: number, count: number, at = '') =>
+    Array.from({ length: count }, (_, i) => `c${from + i},L,c${from + i}@example.com,${at}`)
+  // Of the second batch each one joined the store that is held, and its first line gives up what the third batch begins with.
+  const batches = [
+    lines(0, 2_000),
+    ['c0,L,other@example.com,1', ...lines(2_000, 1_999, '1')],
+    ['d,L,c0@example.com,', ...lines(4_000, 1_999)],
+  ]
+  const importing = shop.feed(customers[0], [customers[1], ...batches.flat()].join('\n'))
+  const isIn = async () => (await shop.rows(`select from customer where id = 'c4000'`)).length
+  await until(isIn, 'the third batch is in').finally(letGo)
+  const { inserted, changed, rejected } = await importing
+  assert.deepEqual([inserted, changed, rejected], [6_000 - 1, 1, undefined])
 })
+
+for (const [[kind, head], line, table, held, between, refused] of [
+  [customers, customer, 'customer', firstStore, 'd,L,d@example.com,', 'e,L,C7@EXAMPLE.COM,'],
+  [stores, store, 'store', aStore, 't,t,S', 'u,n7,S'],
+] as const) {
+  const empty = () => shop.rows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, removal')
+
+  test(`a batch of ${kind} goes in beside the one before it`, async () => {
+    await empty()
+    const { letGo, importing } = await feedHeld(kind, head, line, between, held)
+    const isIn = async () => (await shop.rows(`select from ${table} where record like '%"${between[0]}"%'`)).length
+    await until(isIn, 'the second batch is in').finally(letGo)
+    assert.deepEqual((await importing).inserted, 4_001)
+  })
+
+  test(`one that names what ${kind} of the batch before it have waits for that, and is refused`, async () => {
+    await empty()
+    const { letGo, importing } = await feedHeld(kind, head, line, refused, held)
+    // As long as the second one would need.
+    await delay(300)
+    letGo()
+    const { inserted, rejected } = await importing
+    const [, first, ...others] = rejected?.trim().split('\n') ?? []
+    assert.deepEqual([inserted, others], [4_000, []])
+    assert.match(first ?? '', new RegExp(`^2002,.*,${RegExp.escape(refused)}$`))
+  })
+}

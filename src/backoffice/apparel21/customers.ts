@@ -11,7 +11,6 @@ import {
   withoutNulls,
 } from '../../domain/customers/input.ts'
 import { type KnownReferences, pointerTo } from '../../domain/customers/references.ts'
-import { comparable } from '../../domain/email.ts'
 import type { Finishing, Write } from '../../domain/write.ts'
 import { ApiError } from '../../errors.ts'
 import { refuse } from '../../refuse.ts'
@@ -38,7 +37,7 @@ import {
 } from './lookup/people.ts'
 import type { Upstream } from './lookup/upstream.ts'
 import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from './records/person-write.ts'
-import { idOf } from './records/persons.ts'
+import { comparable, idOf } from './records/persons.ts'
 import { isAsAsked, isWhatWasAsked } from './records/same-person.ts'
 import { triedPerson } from './records/tried-person.ts'
 import { atText } from './refused.ts'

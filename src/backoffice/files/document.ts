@@ -121,9 +121,9 @@ the mark of UTF-8 in front; its numbers and days are as they were.
 ## Interrupted imports
 
 Lines go in by batches of about two thousand, each of them whole or not at all, and how far an import has come is noted in the database
-with the digest of the file. While stores, products, stock, customers or transactions are filled for the first time two batches may be under way:
-where the import is killed then, the later one may be in without the one before it, and \`--resume\` goes on behind the last that has
-all before it in. An import that was stopped (Ctrl-C), killed, or lost its database is gone on with by the same command
+with the digest of the file. In the first import of stores, products, stock, customers or transactions two
+batches may be under way, unless \`--stop-after\` is given: where it is killed then, the second may be in and the first not, and \`--resume\`
+goes on behind the last batch up to which all are in. An import that was stopped (Ctrl-C), killed, or lost its database is gone on with by the same command
 and \`--resume\`: it reads past what is in. What is refused then stands in a file beside the earlier one
 (\`<file>.rejected-2.csv\`). A file that was changed in the meantime begins at its first line, and so does an import without
 \`--resume\`, which is as safe and takes longer. A stream cannot be gone on with.

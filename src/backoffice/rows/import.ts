@@ -86,7 +86,8 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
     return { batch, sound, prepared }
   }
   const isApart = apartFrom(isFirst && !mayEnd ? kind.apart : undefined)
-  const put = async ({ batch, sound, prepared }: Coming, before: Promise<void>) => {
+  /** Puts in a batch; where it is beside the one before it, that may still be under way. */
+  const put = async ({ batch, sound, prepared }: Coming, before: Promise<void>, isBeside: boolean) => {
     const refuse = (at: number, { reason }: Violation) => {
       const one = sound[at]
       if (one?.row) one.reasons = [reason(one.row)]
@@ -96,6 +97,8 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
       service,
       intake: kind,
       dryRun,
+      // It may claim what that one gives up.
+      again: isBeside ? before : undefined,
       refuse,
     })
     await before
@@ -113,9 +116,10 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
     for await (const batch of untilStopped(batchesOf(sheet, kind), signal)) {
       const coming = prepare(batch)
       await earlier
-      if (!(await isApart(coming.prepared))) await last
+      const isBeside = await isApart(coming.prepared)
+      if (!isBeside) await last
       if (signal?.aborted) break
-      ;[earlier, last] = [last, put(coming, last)]
+      ;[earlier, last] = [last, put(coming, last, isBeside)]
       last.catch(() => {})
     }
     await earlier

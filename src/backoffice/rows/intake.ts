@@ -29,8 +29,8 @@ export interface Intake<R> {
   // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes
   write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
   /**
-   * What an input claims: of two that claim the same the later one wins, so that they are not put in at the same time. Where it is given, batches of a
-   * first load go in two at a time; in a later one a row may need what another one gives up, which cannot be told from the two.
+   * What an input claims: where two claim the same, the order in which they go in decides, so that they are not put in at the same time. Where
+   * it is given, batches of a first load go in two at a time. In a later one many a row needs what another one gives up, which is not claimed.
    */
   // biome-ignore lint/suspicious/noExplicitAny: as of `write`
   apart?(input: any): readonly string[]

@@ -18,8 +18,8 @@ interface Wishes<R> {
   dryRun?: boolean
   /** Inputs of a transaction; all, where it is not given. */
   atOnce?: number
-  /** What is refused is tried once more when the rest is in: what stood in its way may have moved by then. */
-  again?: boolean
+  /** What is refused is tried once more when the rest is in, and what this waits for: what stood in its way may have moved by then. */
+  again?: true | Promise<unknown> | undefined
   /** Hears why the input of this place is refused. Where it is `mended`, it is put in all the same, without what is refused. */
   refuse(at: number, violation: Violation, mended: boolean): void
 }
@@ -36,7 +36,7 @@ export async function takeIn<R>(rows: readonly R[], wishes: Wishes<R>) {
 /** The same of rows that were prepared before their turn came. */
 export async function takePrepared<R>(
   { inputs, notes, leftOut = {} }: Prepared,
-  { db, service, intake, dryRun = false, atOnce, again = false, refuse }: Wishes<R>,
+  { db, service, intake, dryRun = false, atOnce, again, refuse }: Wishes<R>,
 ): Promise<Taken & { inputs: readonly object[] }> {
   const given = [...inputs]
   const inputsAt = (places: readonly number[]) => places.map(at => given[at])
@@ -56,6 +56,7 @@ export async function takePrepared<R>(
     }
   }
   for (const { input: at, violation } of dryRun ? [] : await put(sound, atOnce)) {
+    await again
     const [still] = again ? await put([at]) : [{ violation }]
     if (!still) continue
     const column = intake.clears?.[still.violation.constraint]

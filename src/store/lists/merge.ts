@@ -23,7 +23,7 @@ export interface Table {
 export function merged(service: Service, table: Table, rows: readonly object[], alias: string): Sql {
   const { name, key, columns, fresh = {}, derived = {} } = table
   const { text, told, times } = incoming(columns, rows)
-  // PostgreSQL counts its way through an array that has nulls, from the front.
+  // An array with nulls is walked from its front for each row: where no row tells a time there is none.
   const toldAt = times.some(Boolean) ? sql`(${times}::timestamp[])[new.ordinality]` : sql`null::timestamp`
   const given = columns.map((column, i) => {
     if (column === 'service_id') return sql`${service.id}::integer as service_id`

@@ -16,7 +16,7 @@ export interface TakenVoucher extends Validated {
   balance: bigint
   /** `YYYY-MM-DD`. */
   expiryDate: string | null
-  /** Of its newest e-mail, as it was before the row was waited for: it is told, and nothing goes by it. */
+  /** Of its newest e-mail, as it was before the row was waited for: it is only shown, and nothing is decided by it. */
   mail: MailStatus | null
   /** When it was taken, by the database's clock: text of a `timestamptz`. */
   takenAt: string

@@ -104,3 +104,6 @@ function loyaltyFrom(person: Xml, codes: ReadonlyMap<string, string>) {
     .sort((a, b) => (a.joined === b.joined ? b.id - a.id : a.joined < b.joined ? 1 : -1))
   return { loyaltyCode: newest ? (codes.get(newest.typeId) ?? null) : null, loyaltyName: newest?.name ?? null }
 }
+
+/** An e-mail address as two of them are compared. */
+export const comparable = (email: string) => email.normalize('NFC').toLowerCase()

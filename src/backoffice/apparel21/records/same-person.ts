@@ -1,8 +1,8 @@
 import { columnsFrom, type JudgedChange } from '../../../domain/customers/change.ts'
 import type { CustomerChange, CustomerInput } from '../../../domain/customers/input.ts'
-import { comparable } from '../../../domain/email.ts'
 import type { FeedRows } from '../../../domain/port/feed.ts'
 import { clean } from '../xml/values.ts'
+import { comparable } from './persons.ts'
 
 /** What nobody but the one who creates a person gives. */
 const own = [
