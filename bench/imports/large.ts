@@ -2,7 +2,7 @@ import type { Bench } from '../rig/bench.ts'
 import type { Loaded } from '../rig/database.ts'
 import { median, percent, type Table, type Target, tenths, whole } from '../rig/report.ts'
 import { type File, files, large, stores } from './files.ts'
-import { copyOf, emptyService, imported } from './runs.ts'
+import { copyOf, emptyService, imported, importedBarely } from './runs.ts'
 
 const wanted = 0.3
 
@@ -14,7 +14,9 @@ interface Run {
   copied: number
 }
 
-/** Large files into empty lists, as when a retailer moves in. */
+const bare = 'transactions, nothing checked'
+
+/** Large files into empty lists, as when a retailer moves in; those of transactions also by what checks nothing, and makes no list. */
 export async function measureLarge(
   bench: Bench,
   loaded: Loaded,
@@ -29,16 +31,19 @@ export async function measureLarge(
       if (!large.includes(file.kind)) continue
       bench.say(`  round ${round + 1}: ${whole(lines)} lines of ${file.kind}`)
       const run = await put(file, lines)
-      runs.push({ kind: file.kind, ...run, copied: (await copyOf(loaded, service, file)).seconds })
+      const copied = (await copyOf(loaded, service, file)).seconds
+      runs.push({ kind: file.kind, ...run, copied })
+      if (file.kind === 'transactions')
+        runs.push({ kind: bare, ...(await importedBarely(bench, loaded, service)), copied })
     }
   }
-  const found = large.map(kind => {
+  const found = [...large, bare].map(kind => {
     const of = runs.filter(run => run.kind === kind)
     const middle = (value: (run: Run) => number) => median(of.map(value))
     const seconds = middle(run => run.seconds)
     return { kind, seconds, share: middle(run => run.copied) / seconds, peak: Math.max(...of.map(({ peak }) => peak)) }
   })
-  const least = Math.min(...found.map(({ share }) => share))
+  const least = Math.min(...found.filter(({ kind }) => kind !== bare).map(({ share }) => share))
   return {
     table: {
       caption: `${whole(lines)} lines into empty lists`,

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { raw, sql } from '../../src/db.ts'
 import { renderStaleStock } from '../../src/jobs/render-stock.ts'
 import { addService } from '../../src/services.ts'
@@ -37,6 +40,20 @@ export async function imported(bench: Bench, loaded: Loaded, { kind, head, line 
   const began = performance.now()
   await renderStaleStock(loaded.db, new AbortController().signal)
   return { seconds, peak, after: (performance.now() - began) / 1_000 }
+}
+
+/** Takes in the file of transactions that was imported last, once more, by a process that checks nothing. */
+export async function importedBarely({ directory }: Bench, { db, url }: Loaded, service: number) {
+  await db.run(sql`delete from retail_transaction where service_id = ${service}`)
+  await db.run(raw('vacuum retail_transaction'))
+  const began = performance.now()
+  const script = fileURLToPath(new URL('./bare.ts', import.meta.url))
+  const child = spawn(process.execPath, [script, url, join(directory, 'transactions.csv'), String(service)], {
+    stdio: 'inherit',
+  })
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`It ended with code ${code}.`)
+  return { seconds: (performance.now() - began) / 1_000, peak: Number.NaN }
 }
 
 /** Bytes of a row of a table, by its parts. */

@@ -30,7 +30,7 @@ export interface Intake<R> {
   write(db: Database, service: Service, inputs: readonly any[]): Promise<Upserted>
   /**
    * What an input claims: where two claim the same, the order in which they go in decides, so that they are not put in at the same time. Where
-   * it is given, batches of a first load go in two at a time. In a later one many a row needs what another one gives up, which is not claimed.
+   * it is given, batches of a first load go in two at a time. In a later one rows often need what others give up, which is not claimed.
    */
   // biome-ignore lint/suspicious/noExplicitAny: as of `write`
   apart?(input: any): readonly string[]

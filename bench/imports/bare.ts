@@ -1,0 +1,76 @@
+import { createReadStream } from 'node:fs'
+import pg from 'pg'
+
+// Takes in a file of transactions as the bench writes it, and checks nothing: what Node needs at least to read it, to make records of it and to
+// have two connections insert them. Its arguments: the database, the file, the service.
+
+const [url = '', path = '', service = ''] = process.argv.slice(2)
+const linesAtOnce = 2_000
+
+interface Transaction {
+  id: string
+  customerId: string
+  saleDate: string
+  lines: object[]
+  [field: string]: unknown
+}
+
+const clients = [new pg.Client(url), new pg.Client(url)]
+await Promise.all(clients.map(client => client.connect()))
+const underWay: Promise<unknown>[] = []
+let turn = 0
+
+async function put(transactions: readonly Transaction[]) {
+  const at = turn++ % clients.length
+  await underWay[at]
+  underWay[at] = clients[at]?.query({
+    name: 'put',
+    text: `
+      insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
+      select $1, id, customer_id, sale_date, sale_date, body || ',"updateTimeStamp":"2024-05-26 12:00:00"}'
+        from unnest($2::text[], $3::text[], $4::timestamp[], string_to_array($5, chr(10))) as t (id, customer_id, sale_date, body)`,
+    values: [
+      service,
+      transactions.map(({ id }) => id),
+      transactions.map(({ customerId }) => customerId),
+      transactions.map(({ saleDate }) => saleDate),
+      transactions.map(each => JSON.stringify(each).slice(0, -1)).join('\n'),
+    ],
+  }) as Promise<unknown>
+}
+
+const recordOf = (cells: readonly string[]): Transaction => {
+  const [id = '', number, saleDate = '', customerId = '', storeNumber] = cells
+  const header = { id, number, orderNumber: null, channel: 'store', type: 'sale', saleDate, customerId, storeNumber }
+  return { ...header, storeName: '', currency: 'AUD', total: '0.00', lines: [] }
+}
+
+const lineOf = (cells: readonly string[]) => {
+  const [id, sequence, sku, productCode, productName, quantity, price] = cells.slice(5)
+  const goods = { sku, productCode, productName, colourCode: null, colourName: null, sizeCode: null }
+  const paid = { quantity: Number(quantity), price, value: price, taxPercent: null, discounts: [] }
+  return { id, sequence: Number(sequence), ...goods, ...paid }
+}
+
+let coming = new Map<string, Transaction>()
+let count = -1
+let rest = ''
+for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20 })) {
+  const lines = (rest + chunk).split('\n')
+  rest = lines.pop() ?? ''
+  for (const line of lines) {
+    // The heading.
+    if (++count === 0) continue
+    const cells = line.split(',')
+    const [id = ''] = cells
+    const known = coming.get(id) ?? recordOf(cells)
+    coming.set(id, known)
+    known.lines.push(lineOf(cells))
+    if (count % linesAtOnce) continue
+    await put([...coming.values()])
+    coming = new Map()
+  }
+}
+await put([...coming.values()])
+await Promise.all(underWay)
+await Promise.all(clients.map(client => client.end()))
