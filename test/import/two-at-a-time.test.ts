@@ -137,7 +137,7 @@ for (const [[kind, head], line, table, held, between, refused] of [
     assert.deepEqual((await importing).inserted, 4_001)
   })
 
-  test(`one that names what ${kind} of the batch before it have waits for that, and is refused`, async () => {
+  test(`a line that claims what ${kind} of the batch before it have waits for them, and is refused`, async () => {
     await empty()
     const { letGo, importing } = await feedHeld(kind, head, line, refused, held)
     // As long as the second one would need.
