@@ -28,7 +28,7 @@ const stockOf = (store: number) =>
 /** Keeps batches from going in that have stock of the first store. */
 const holdFirstStore = () => hold(shop.db, `select from store where store_id = '1' for update`)
 const isHeld = async () =>
-  (await shop.rows(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`))
+  (await shop.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`))
     .length > 0
 
 test('a batch of a first load goes in beside the one before it, and what is refused is told in the order of the file', async () => {

@@ -35,6 +35,15 @@ const { lines, kills, seed, keep } = new Command('npm run trial -- millions')
 const mostMegabytes = 400
 const count = Math.floor(lines / 2)
 const random = seeded(seed)
+/** Behind two batches, which may be under way together: the third one begins once the first is noted. */
+const first = 4_000
+const from = Math.max(first, Math.floor(count / 3))
+/** Each kill has a stretch of the records, and lies in its first half: what is beside it may be in when the next one comes. */
+const stretch = Math.floor((count - from) / kills)
+if (kills > 1 && stretch < 2 * first) {
+  console.error(`So many kills lie too close to each other: --lines ${24_000 * kills} or more, or fewer --kills.`)
+  process.exit(1)
+}
 const installation = await openInstallation({
   apis: 0,
   settings: { currency },
@@ -65,7 +74,8 @@ async function killedAt({ kind, table, row }: List, place: number, importing: Re
   await holder.query('begin')
   await holder.query('set local idle_in_transaction_session_timeout = 0')
   await holder.query(`insert into ${table} (service_id, ${columns}) values (${service.id}, ${values})`)
-  while (importing.isRunning() && !(await isBusy(`wait_event_type = 'Lock'`))) await delay(20)
+  // Not of any lock: two batches that grow a table at the same time wait for each other too.
+  while (importing.isRunning() && !(await isBusy(`wait_event = 'transactionid'`))) await delay(20)
   if (!importing.isRunning()) wrong.resumed.push(`${kind}: the import ended before record ${place}`)
   importing.kill()
   holder.release(true)
@@ -75,14 +85,9 @@ async function killedAt({ kind, table, row }: List, place: number, importing: Re
   return ended
 }
 
-/** Behind some batches: of what comes before them nothing has been noted yet. */
-const first = 2_000
-
 /** Imports a file, killed at some places and gone on with. */
 async function takeIn(list: List, file: string) {
-  const places = Array.from({ length: kills }, () =>
-    random.whole(Math.max(first, Math.floor(count / 3)), count - 1),
-  ).sort((a, b) => a - b)
+  const places = Array.from({ length: kills }, (_, i) => from + Math.floor(i * stretch) + random.whole(0, stretch / 2))
   for (let life = 0; life <= kills; life++) {
     const importing = begun('import', list.kind, file, ...(life ? ['--resume'] : []))
     const place = places[life]
