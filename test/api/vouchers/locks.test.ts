@@ -174,13 +174,19 @@ test('a lock lasts from 1 to 86400 seconds, and 0 gives back what is held or not
   for (const lockSeconds of [1, 86_400]) assert.equal((await lock(api, number, mine, lockSeconds)).status, 200)
 })
 
-test('a lock keeps a voucher alive past its last day until it ends', async () => {
+/** A voucher that was locked before its last day was over. */
+async function lockPastLastDay() {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   await lock(api, number, mine)
   await api.db.run(
     sql`update voucher set expiry_date = '2020-01-01' where service_id = ${api.service.id} and number = ${number}`,
   )
+  return { number, mine }
+}
+
+test('a lock keeps a voucher alive past its last day until it ends', async () => {
+  const { number } = await lockPastLastDay()
   const look = async () => (await post(api, '/vouchers/lookup', { number, pin })).json.data.status
   assert.equal(await look(), 'locked')
   await backDate(api, number, 'locked_until')
@@ -188,12 +194,7 @@ test('a lock keeps a voucher alive past its last day until it ends', async () =>
 })
 
 test('a voucher that is given back after its last day is expired', async () => {
-  const number = await newVoucher(api)
-  const mine = await validationOf(api, number)
-  await lock(api, number, mine)
-  await api.db.run(
-    sql`update voucher set expiry_date = '2020-01-01' where service_id = ${api.service.id} and number = ${number}`,
-  )
+  const { number, mine } = await lockPastLastDay()
   assert.equal((await lock(api, number, mine, 0)).json.data.status, 'expired')
 })
 
