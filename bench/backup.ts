@@ -1,7 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { usualShare } from '../src/backup/pace.ts'
+import { usualShare } from '../src/backup/throttle.ts'
 import { ask, type Bench } from './rig/bench.ts'
 import { runCommand } from './rig/command.ts'
 import type { Loaded } from './rig/database.ts'

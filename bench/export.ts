@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { memory } from '../trials/usage.ts'
+import { memory } from '../scenarios/support/usage.ts'
 import { ask, type Bench, type Sample } from './rig/bench.ts'
 import { type Loaded, serviceName } from './rig/database.ts'
 import { type Running, startService } from './rig/processes.ts'

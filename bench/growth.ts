@@ -1,5 +1,5 @@
 import { Agent, get } from 'node:https'
-import { sql } from '../src/db.ts'
+import { sql } from '../src/database/db.ts'
 import { ask, type Bench } from './rig/bench.ts'
 import { type Cluster, type Loaded, type Size, serviceName } from './rig/database.ts'
 import { type Running, startService } from './rig/processes.ts'

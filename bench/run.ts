@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { sql } from '../src/db.ts'
+import { sql } from '../src/database/db.ts'
 import { measureBackup } from './backup.ts'
 import { measureBreaker } from './breaker.ts'
 import { measureColdStart } from './cold-start.ts'

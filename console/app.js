@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Problem } from './components/problem.js'
 import { Frame } from './frame.js'
-import { actOn, ask, Refused, session } from './ground/api.js'
-import { html } from './ground/html.js'
-import { Problem } from './parts/problem.js'
+import { actOn, ask, Refused, session } from './lib/api.js'
+import { html } from './lib/html.js'
 import { SignIn } from './sign-in.js'
 
 const chosenKey = 'tillbridge service'
@@ -10,7 +10,7 @@ const chosenKey = 'tillbridge service'
 /** The console: where to sign in, or the frame around the screens. */
 export function App() {
   const [signedIn, setSignedIn] = useState(
-    /** @type {import('./ground/role.js').SignedIn | null | undefined} */ (undefined),
+    /** @type {import('./lib/role.js').SignedIn | null | undefined} */ (undefined),
   )
   const [fault, setFault] = useState(/** @type {Refused | undefined} */ (undefined))
   const [chosen, setChosen] = useState(() => localStorage.getItem(chosenKey))
@@ -43,7 +43,7 @@ export function App() {
   if (signedIn === null)
     return html`<${SignIn}
       fault=${fault}
-      done=${(/** @type {import('./ground/role.js').SignedIn} */ found) => {
+      done=${(/** @type {import('./lib/role.js').SignedIn} */ found) => {
         setFault(undefined)
         setSignedIn(found)
       }}

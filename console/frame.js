@@ -1,19 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { html } from './ground/html.js'
-import { Role, reaches } from './ground/role.js'
-import { linkTo, useRoute } from './ground/route.js'
-import { Button } from './parts/button.js'
-import { Problem } from './parts/problem.js'
-import { useAction } from './parts/use-load.js'
-import { screens } from './screens.js'
+import { Button } from './components/button.js'
+import { Problem } from './components/problem.js'
+import { useAction } from './components/use-load.js'
+import { html } from './lib/html.js'
+import { Role, reaches } from './lib/role.js'
+import { linkTo, useRoute } from './lib/route.js'
+import { pages } from './pages.js'
 
 /**
  * The frame around the screens: which service, which screen, who.
- * @param {{ signedIn: import('./ground/role.js').SignedIn, service: { name: string, role: string }, choose: (name: string) => void, leave: () => Promise<void> }} props
+ * @param {{ signedIn: import('./lib/role.js').SignedIn, service: { name: string, role: string }, choose: (name: string) => void, leave: () => Promise<void> }} props
  */
 export function Frame({ signedIn, service, choose, leave }) {
   const [asked = '', ...rest] = useRoute()
-  const open = screens.filter(({ role }) => reaches(service.role, role))
+  const open = pages.filter(({ role }) => reaches(service.role, role))
   const current = open.find(({ path }) => path === asked) ?? open[0]
   const record = rest.join(' ')
   const heading = useRef(/** @type {HTMLElement | null} */ (null))

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { ask, Refused } from './ground/api.js'
-import { html } from './ground/html.js'
-import { Send } from './parts/button.js'
+import { Send } from './components/button.js'
+import { ask, Refused } from './lib/api.js'
+import { html } from './lib/html.js'
 
 /** @param {Error} error */
 const remedyOf = error =>

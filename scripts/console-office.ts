@@ -1,6 +1,6 @@
 import { startSimulator } from '../simulator/simulator.ts'
-import { sql } from '../src/db.ts'
-import { setBackOffice } from '../src/store/running/back-office.ts'
+import { sql } from '../src/database/db.ts'
+import { setBackOffice } from '../src/store/backoffice/connections.ts'
 import { until } from '../test/support/processes.ts'
 import type { Caller, TestService } from '../test/support/service.ts'
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
-import { makeLink } from '../src/sessions.ts'
+import { demoSettings, fillDemoShop } from '../seed/shop.ts'
+import { makeLink } from '../src/auth/sessions.ts'
 import { browserMissing, openPage } from '../test/support/browser.ts'
 import { startTestService } from '../test/support/service.ts'
 

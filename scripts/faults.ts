@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises'
-import type { Case } from '../test/house/faults/fault.ts'
-import { faults } from '../test/house/faults/faults.ts'
+import type { Case } from '../test/conventions/faults/fault.ts'
+import { faults } from '../test/conventions/faults/faults.ts'
 
 /** Where the faults are told, for reading. */
 export const faultsFile = new URL('../docs/faults.md', import.meta.url)
 
-const head = `<!-- Written by \`npm run docs\`, of test/house/faults/; edit that. -->
+const head = `<!-- Written by \`npm run docs\`, of test/conventions/faults/; edit that. -->
 # Faults
 
 What goes wrong around a service like this one, and the test that causes it for real: a process that is killed or halted, a connection that is cut, a disk that is full, clients that come at the same moment. What is expected of the service is in

@@ -2,7 +2,7 @@ import { importsOf, sourcesOf } from '../test/support/imports.ts'
 
 /** Prints the test files that start neither a database nor a service: a minute for all of them, nothing to wait for with one. */
 const files = new Map(
-  sourcesOf('src', 'simulator', 'scripts', 'trials', 'chaos', 'soak', 'bench', 'test').map(file => [file.path, file]),
+  sourcesOf('src', 'seed', 'simulator', 'scripts', 'scenarios', 'bench', 'test').map(file => [file.path, file]),
 )
 const starters =
   /^test\/support\/(database|cluster|service|processes|servers|postgres-processes|installations\/shop-processes)\.ts$/

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { type Db, raw, sql } from '../src/db.ts'
-import { migrationFiles } from '../src/migrate.ts'
+import { type Db, raw, sql } from '../src/database/db.ts'
+import { migrationFiles } from '../src/database/migrate.ts'
 import { freshDatabase } from '../test/support/database.ts'
 
 const folder = new URL('../migrations/', import.meta.url)

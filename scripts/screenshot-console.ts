@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { demoSettings, fillDemoShop } from '../src/demo/shop.ts'
+import { demoSettings, fillDemoShop } from '../seed/shop.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { type Console, openConsole } from '../test/support/console/console.ts'
 import { spendMorning } from '../test/support/console/morning.ts'

@@ -1,4 +1,4 @@
-import { voucherMail } from '../src/mail/voucher-mail.ts'
+import { voucherMail } from '../src/mail/voucher-email.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { takePicture } from './take-picture.ts'
 

@@ -1,4 +1,4 @@
-import { cpuSeconds, memory, memoryOfAll } from '../../trials/usage.ts'
+import { cpuSeconds, memory, memoryOfAll } from '../../scenarios/support/usage.ts'
 import type { Fixed, Ports } from './bare.ts'
 import { type Child, startChild } from './child.ts'
 import type { Loaded } from './database.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { memory } from '../../trials/usage.ts'
+import { memory } from '../../scenarios/support/usage.ts'
 import type { Bench } from './bench.ts'
 import type { Loaded } from './database.ts'
 

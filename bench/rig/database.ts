@@ -3,18 +3,6 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { addAccount, addPassword } from '../../src/accounts.ts'
-import { type Database, openDatabase, raw, sql } from '../../src/db.ts'
-import { migrate } from '../../src/migrate.ts'
-import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
-import { type Keys, keysFrom, secretIn } from '../../src/secrets.ts'
-import { addService, listServices } from '../../src/services.ts'
-import type { Service } from '../../src/settings.ts'
-import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { upsertProducts } from '../../src/store/goods/products.ts'
-import { upsertStock } from '../../src/store/goods/stock.ts'
-import { upsertStores } from '../../src/store/goods/stores.ts'
-import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import {
   currency,
   customers,
@@ -24,7 +12,19 @@ import {
   stockRows,
   stores,
   transactions,
-} from '../../trials/records.ts'
+} from '../../scenarios/support/records.ts'
+import { type Keys, keysFrom, secretIn } from '../../src/crypto/keys.ts'
+import { type Database, openDatabase, raw, sql } from '../../src/database/db.ts'
+import { migrate } from '../../src/database/migrate.ts'
+import type { Service } from '../../src/domain/tenancy/service-settings.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+import { addAccount, addPassword } from '../../src/store/accounts/accounts.ts'
+import { upsertProducts } from '../../src/store/catalog/products.ts'
+import { upsertStores } from '../../src/store/catalog/stores.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { upsertStock } from '../../src/store/inventory/stock.ts'
+import { upsertTransactions } from '../../src/store/orders/transactions.ts'
+import { addService, listServices } from '../../src/store/tenancy/services.ts'
 
 /** How many records the bench's service holds. */
 export interface Size {

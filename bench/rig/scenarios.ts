@@ -1,12 +1,12 @@
 import type pg from 'pg'
-import { type Db, type Sql, sql } from '../../src/db.ts'
-import { writeCursor } from '../../src/follow/cursor.ts'
-import type { Service } from '../../src/settings.ts'
+import { lastHour, productRows, stores } from '../../scenarios/support/records.ts'
+import { type Db, type Sql, sql } from '../../src/database/db.ts'
+import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { customerPage, customerRecord } from '../../src/store/customers/customers.ts'
-import { stockPage } from '../../src/store/goods/stock.ts'
+import { stockPage } from '../../src/store/inventory/stock.ts'
+import { writeCursor } from '../../src/store/lists/cursor.ts'
 import type { Page, PageEnd, PageRequest } from '../../src/store/lists/page.ts'
 import { transactionPage } from '../../src/store/orders/transactions.ts'
-import { lastHour, productRows, stores } from '../../trials/records.ts'
 import { type Loaded, serviceName } from './database.ts'
 
 /** One request that is measured, and the statement behind it. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type Database, openDatabase } from '../../src/db.ts'
+import { type Database, openDatabase } from '../../src/database/db.ts'
 import { answerAsks } from './child.ts'
 
 /** One statement, run over and over through the pool that the service uses: the limit of the database. */

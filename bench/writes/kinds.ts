@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { productRows } from '../../scenarios/support/records.ts'
 import type { OrderInput } from '../../src/domain/orders/orders.ts'
-import { productRows } from '../../trials/records.ts'
 import type { Client } from './client.ts'
 import { clients, contendedVoucher, contenders, ownVouchers, pin, shoppers } from './shop.ts'
 

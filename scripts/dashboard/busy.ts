@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Product } from '../../src/domain/goods/products.ts'
-import { listServices } from '../../src/services.ts'
-import { upsertGateways } from '../../src/store/running/gateways.ts'
+import { type Asked, askOnce } from '../../scenarios/support/asking.ts'
+import { address } from '../../scenarios/support/paying.ts'
+import type { Product } from '../../src/domain/catalog/products.ts'
+import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
+import { listServices } from '../../src/store/tenancy/services.ts'
 import type { Monitored } from '../../test/support/prometheus/monitored.ts'
 import type { SmtpSink } from '../../test/support/smtp-sink.ts'
-import { type Asked, askOnce } from '../../trials/asking.ts'
-import { address } from '../../trials/paying.ts'
 
 /** What shoppers ask for, in turn: the last two are refused. */
 const reads = [

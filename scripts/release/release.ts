@@ -15,6 +15,7 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url))
 /** What of the checkout goes into a release. */
 const ours = [
   'src',
+  'seed',
   'console',
   'migrations',
   'docs',

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import type { Db } from '../db.ts'
-import { addCalls, type CallMinute } from '../store/running/calls.ts'
+import type { Db } from '../database/db.ts'
+import { addCalls, type CallMinute } from '../store/stats/back-office-calls.ts'
 
 /** Minutes of services that wait for the database: what comes on top is not counted. */
 const mostWaiting = 10_000

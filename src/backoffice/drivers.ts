@@ -1,7 +1,7 @@
-import type { Driver, OpenDriver } from '../domain/port/driver.ts'
-import { type DriverName, ours } from '../domain/port/settings.ts'
-import { openApparel21 } from './apparel21/apparel21.ts'
+import { type DriverName, ours } from '../domain/tenancy/back-office-settings.ts'
+import { openApparel21 } from './apparel21/driver.ts'
 import { embedded } from './embedded/embedded.ts'
+import type { Driver, OpenDriver } from './port/driver.ts'
 
 const ownTables: Driver = {
   backOffice: embedded,

@@ -3,11 +3,11 @@ import { open, stat } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
-import { wholeFile } from '../whole-file.ts'
-import { type Checked, check } from './check.ts'
+import { wholeFile } from '../files/atomic-write.ts'
 import { Damaged, type Frame, framesIn, preamble } from './frames.ts'
-import { paced } from './pace.ts'
 import type { Progress } from './progress.ts'
+import { paced } from './throttle.ts'
+import { type Checked, check } from './verify.ts'
 
 /** Bytes that are read and unpacked at a time: by 16 KB, as usual, a third of the time is the way there and back. */
 const chunkSize = 64 * 1024

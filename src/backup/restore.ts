@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { connectAlone } from '../beside-pool.ts'
-import { type Database, over, sql } from '../db.ts'
-import { migrate } from '../migrate.ts'
-import { readMark } from '../store/running/data-databases.ts'
-import type { Checked } from './check.ts'
+import { type Database, over, sql } from '../database/db.ts'
+import { connectAlone } from '../database/dedicated-connection.ts'
+import { migrate } from '../database/migrate.ts'
+import { readMark } from '../store/shards/shards.ts'
+import { takeOff } from './deferred-indexes.ts'
 import { clear } from './empty.ts'
 import type { Frame, TableHead } from './frames.ts'
-import { noteRestore, openShut } from './noted.ts'
-import { takeOff } from './taken-off.ts'
+import { noteRestore, openShut } from './history.ts'
+import type { Checked } from './verify.ts'
 
 interface Restoring {
   /** Nothing was written since the backup: what clients were told still holds. */

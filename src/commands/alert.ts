@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { wayOutOf } from '../domain/alerts.ts'
-import { listAlerts, settleKind } from '../store/running/alerts.ts'
+import { listAlerts, settleKind } from '../store/alerts/alerts.ts'
 import { leaveCommandLine } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { makeDemo } from '../running/access.ts'
+import { makeDemo } from '../runtime/installation/first-access.ts'
 import { printCredentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { pino } from 'pino'
-import { feedsDocument } from '../backoffice/files/document.ts'
-import { envExample } from '../config.ts'
-import { catalogue } from '../errors.ts'
-import type { Gate } from '../http/gate.ts'
-import { buildServer } from '../server.ts'
+import { envExample } from '../config/config.ts'
+import { catalogue } from '../errors/api-error.ts'
+import type { Gate } from '../http/admission/admit.ts'
+import { feedsDocument } from '../import/formats/document.ts'
+import { buildServer } from '../runtime/server.ts'
 
 const root = new URL('../../', import.meta.url)
 
@@ -63,7 +63,7 @@ function errorsPage() {
   return `# Errors
 
 Every error is \`application/problem+json\` (RFC 9457); programs branch on \`code\`. \`type\` is the address of a page that says what
-stands here: \`GET /errors/<code>\`. This page is made from \`src/error-catalogue.ts\` by \`npm run docs\`.
+stands here: \`GET /errors/<code>\`. This page is made from \`src/errors/catalogue.ts\` by \`npm run docs\`.
 
 | Status | Code | What it means | What to do |
 |---|---|---|---|

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { listMails, type MailStatus, retryMails } from '../store/running/mails.ts'
+import { listMails, type MailStatus, retryMails } from '../store/mail/mails.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'

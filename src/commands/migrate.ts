@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import { joinDatabase } from '../running/installation.ts'
+import { readConfig } from '../config/config.ts'
+import { joinDatabase } from '../runtime/installation/installation.ts'
 import { examples } from './terminal/examples.ts'
 
 export const migrateCommand = (program: Command) =>

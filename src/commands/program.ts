@@ -8,9 +8,9 @@ const commands = {
   start: async () => (await import('./start.ts')).startCommand,
   worker: async () => (await import('./worker.ts')).workerCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
-  database: async () => (await import('./database.ts')).databaseCommand,
+  database: async () => (await import('./shard.ts')).databaseCommand,
   service: async () => (await import('./service.ts')).serviceCommand,
-  user: async () => (await import('./user.ts')).userCommand,
+  user: async () => (await import('./account.ts')).userCommand,
   import: async () => (await import('./import.ts')).importCommand,
   export: async () => (await import('./export.ts')).exportCommand,
   'back-office': async () => (await import('./back-office/back-office.ts')).backOfficeCommand,
@@ -28,7 +28,7 @@ const commands = {
   backup: async () => (await import('./backups/backup.ts')).backupCommand,
   restore: async () => (await import('./backups/restore.ts')).restoreCommand,
   secret: async () => (await import('./secret.ts')).secretCommand,
-  restored: async () => (await import('./backups/restored.ts')).restoredCommand,
+  restored: async () => (await import('./backups/restore-acknowledge.ts')).restoredCommand,
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
 } satisfies Record<string, () => Promise<(program: Command) => unknown>>
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import { joinDatabase } from '../running/installation.ts'
-import { isKept } from '../running/keys.ts'
-import { forgetMark, readMark } from '../store/running/data-databases.ts'
+import { readConfig } from '../config/config.ts'
+import { joinDatabase } from '../runtime/installation/installation.ts'
+import { isKept } from '../runtime/installation/keys.ts'
+import { forgetMark, readMark } from '../store/shards/shards.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { apiKeyOf } from '../accounts.ts'
-import { type Config, readConfig } from '../config.ts'
-import { start } from '../main.ts'
-import type { Access } from '../running/access.ts'
+import { type Config, readConfig } from '../config/config.ts'
+import type { Access } from '../runtime/installation/first-access.ts'
+import { start } from '../runtime/main.ts'
+import { apiKeyOf } from '../store/accounts/accounts.ts'
 import { examples } from './terminal/examples.ts'
 
 export const startCommand = (program: Command) =>

@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import type { Db } from '../db.ts'
+import { placeOf } from '../change-feed/start-position.ts'
+import { readConfig } from '../config/config.ts'
+import type { Db } from '../database/db.ts'
 import { kinds } from '../domain/changes.ts'
-import { type Webhook, type WebhookAttempt, WebhookInput } from '../domain/webhooks.ts'
-import { makeWebhook } from '../follow/new-webhook.ts'
-import { placeOf } from '../follow/places.ts'
-import type { Service } from '../settings.ts'
+import type { Service } from '../domain/tenancy/service-settings.ts'
+import { type Webhook, type WebhookAttempt, WebhookInput } from '../domain/webhooks/webhooks.ts'
 import { addAttempt, attemptPage } from '../store/webhooks/attempts.ts'
 import { readDue } from '../store/webhooks/deliveries.ts'
 import {
@@ -19,17 +18,18 @@ import {
   webhookPage,
   webhookRecord,
 } from '../store/webhooks/endpoints.ts'
+import { makeWebhook } from '../webhooks/create-webhook.ts'
 import { senderWithin } from '../webhooks/sender.ts'
 import { newSecret } from '../webhooks/signature.ts'
-import { tryEndpoint } from '../webhooks/trying.ts'
-import { everyRecord } from './terminal/every-record.ts'
+import { tryEndpoint } from '../webhooks/test-event.ts'
+import { everyRecord } from './terminal/all-records.ts'
 import { examples } from './terminal/examples.ts'
-import { judged } from './terminal/judged.ts'
-import { kindsFrom, kindsOption } from './terminal/kinds.ts'
+import { kindsFrom, kindsOption } from './terminal/record-types.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { printSecret } from './terminal/standard-output.ts'
 import { table } from './terminal/table.ts'
+import { judged } from './terminal/validate-input.ts'
 
 interface Options {
   service?: string

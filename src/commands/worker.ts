@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { readConfig } from '../config.ts'
-import { work } from '../main.ts'
+import { readConfig } from '../config/config.ts'
+import { work } from '../runtime/main.ts'
 import { whereMailGoes } from './start.ts'
 import { examples } from './terminal/examples.ts'
 

@@ -3,15 +3,15 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { asItWas, withoutFormula } from '../backoffice/files/formulas.ts'
-import { columnsOf } from '../backoffice/rows/columns.ts'
-import type { Kind } from '../backoffice/rows/kind.ts'
-import { kinds } from '../backoffice/rows/kinds.ts'
 import { kinds as told } from '../domain/changes.ts'
-import { listFiles } from '../domain/mappings/doctor.ts'
-import { findingCells, findingHeaders } from '../domain/mappings/finding-csv.ts'
-import { catalogue } from '../errors.ts'
-import { Settings } from '../settings.ts'
+import { findingCells, findingHeaders } from '../domain/mappings/issue-csv.ts'
+import { listFiles } from '../domain/mappings/mapping-check.ts'
+import { Settings } from '../domain/tenancy/service-settings.ts'
+import { catalogue } from '../errors/api-error.ts'
+import { asItWas, withoutFormula } from '../import/formats/formulas.ts'
+import { columnsOf } from '../import/pipeline/columns.ts'
+import type { Kind } from '../import/pipeline/import-type.ts'
+import { kinds } from '../import/pipeline/import-types.ts'
 
 /** A file that the console's page is made of. */
 export interface Asset {
@@ -86,10 +86,10 @@ const types: Record<string, string> = {
 }
 
 /** The later ones refine the earlier ones. */
-const styles = ['ground', 'frame', 'parts', 'forms', 'screens', 'narrow']
+const styles = ['base', 'frame', 'components', 'forms', 'pages', 'narrow']
 
 /** Loaded only by the screens that need them. */
-const later = /^(screens\/|parts\/chart|packages\/(uplot|settings|kinds|changes|mappings))/
+const later = /^(pages\/|components\/chart|packages\/(uplot|settings|kinds|changes|mappings))/
 
 interface Made {
   assets: ReadonlyMap<string, Asset>

@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { ApiError } from '../errors.ts'
-import { readBody, requireJsonBody } from '../http/body/body.ts'
+import type { SignedIn } from '../auth/sessions.ts'
+import { defaultSettings } from '../domain/tenancy/service-settings.ts'
+import { ApiError } from '../errors/api-error.ts'
+import { byPassword, bySession, type Gate, tooManyFailures } from '../http/admission/admit.ts'
+import { callerOf } from '../http/admission/client-address.ts'
 import {
   challenge,
   endedCookie,
@@ -8,15 +11,12 @@ import {
   requireOwnPage,
   sessionCookie,
   sessionToken,
-} from '../http/credentials.ts'
+} from '../http/admission/credentials.ts'
+import { readBody, requireJsonBody } from '../http/body/body.ts'
 import { withoutSlash } from '../http/docs/docs.ts'
-import { byPassword, bySession, type Gate, tooManyFailures } from '../http/gate.ts'
-import { weightOf } from '../http/media/accept.ts'
-import { json } from '../http/operation.ts'
-import { callerOf } from '../http/origin.ts'
-import type { SignedIn } from '../sessions.ts'
-import { defaultSettings } from '../settings.ts'
-import { Type } from '../shapes/shapes.ts'
+import { weightOf } from '../http/negotiation/accept.ts'
+import { json } from '../http/routing/operation.ts'
+import { Type } from '../schemas/schemas.ts'
 import { type Asset, assets, page } from './assets.ts'
 
 const text = (description: string) => Type.String({ description, minLength: 1, maxLength: 250 })

@@ -1,6 +1,6 @@
-import { roles } from '../accounts.ts'
-import { Type } from '../shapes/shapes.ts'
-import { LocalTime, Nullable, Text, Whole, Words } from './fields.ts'
+import { Type } from '../schemas/schemas.ts'
+import { roles } from '../store/accounts/accounts.ts'
+import { LocalTime, Nullable, Text, Whole, Words } from './values/fields.ts'
 
 /** What a username is, in words. A colon would end it in the Authorization header (RFC 7617). */
 export const usernameRule = '1 to 100 characters with a letter or a digit among them, and no colon'

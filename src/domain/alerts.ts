@@ -1,5 +1,5 @@
-import { type Static, Type } from '../shapes/shapes.ts'
-import { Flag, Id, Instant, Nullable, Text, Whole } from './fields.ts'
+import { type Static, Type } from '../schemas/schemas.ts'
+import { Flag, Id, Instant, Nullable, Text, Whole } from './values/fields.ts'
 
 interface AlertKind {
   /** What has happened. */

@@ -1,5 +1,5 @@
-import { type Static, Type } from '../shapes/shapes.ts'
-import { Id, LocalTime, Text } from './fields.ts'
+import { type Static, Type } from '../schemas/schemas.ts'
+import { Id, LocalTime, Text } from './values/fields.ts'
 
 /** One write as the audit keeps it (contract 1.5 and 9): its values are not kept, they may be personal, or secret. */
 export type Audit = Static<typeof Audit>

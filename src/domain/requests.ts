@@ -1,6 +1,6 @@
-import { Type } from '../shapes/shapes.ts'
+import { Type } from '../schemas/schemas.ts'
 import { Audit } from './audit.ts'
-import { Flag, Id, Instant, Nullable, Text, Whole } from './fields.ts'
+import { Flag, Id, Instant, Nullable, Text, Whole } from './values/fields.ts'
 
 const Milliseconds = (description: string, example: number) =>
   Type.Number({ description, minimum: 0, examples: [example] })

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { LocalTime, Words } from '../domain/fields.ts'
-import { ApiError, catalogue, type ErrorCode } from '../errors.ts'
-import { CommitUnknown, DatabaseAway, DiskFull, OnTheMove } from '../outages.ts'
-import { type Static, Type } from '../shapes/shapes.ts'
+import { CommitUnknown, DatabaseAway, DiskFull, OnTheMove } from '../database/errors.ts'
+import { LocalTime, Words } from '../domain/values/fields.ts'
+import { ApiError, catalogue, type ErrorCode } from '../errors/api-error.ts'
+import { type Static, Type } from '../schemas/schemas.ts'
 import { bodyErrors } from './body/body.ts'
 
 const code = Type.Enum(Object.keys(catalogue) as ErrorCode[], {

@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { failpoint } from '../failpoints.ts'
-import { deliveryOf } from '../follow/delivery.ts'
-import { cursorAt, placesAt } from '../follow/following.ts'
-import { changesAfter } from '../store/changes/feed.ts'
+import { cursorAt, placesAt } from '../change-feed/subscription.ts'
+import { changesAfter } from '../store/change-feed/changes.ts'
 import {
   type Delivery,
   type Due,
@@ -13,13 +11,15 @@ import {
   readDue,
 } from '../store/webhooks/deliveries.ts'
 import { pauseExpired } from '../store/webhooks/endpoints.ts'
-import { traced } from '../telemetry/around.ts'
-import { mostChanges } from '../webhooks/body.ts'
+import { traced } from '../telemetry/current-context.ts'
+import { failpoint } from '../testing/failpoints.ts'
+import { deliveryOf } from '../webhooks/delivery.ts'
+import { mostChanges } from '../webhooks/payload.ts'
+import { paceMs, waitAfter } from '../webhooks/retry-delays.ts'
 import type { Channel, Sender } from '../webhooks/sender.ts'
 import { postSigned } from '../webhooks/signed-post.ts'
-import { paceMs, waitAfter } from '../webhooks/waits.ts'
 import type { ServiceWork } from './job.ts'
-import { untilMarked } from './until-marked.ts'
+import { untilMarked } from './retry-until-recorded.ts'
 
 /** A job lasts so long at most, so that others have their turn. Milliseconds. */
 const mostMs = 5_000

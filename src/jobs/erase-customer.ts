@@ -1,4 +1,4 @@
-import { emptyPlacesOf } from '../store/privacy/portions.ts'
+import { emptyPlacesOf } from '../store/privacy/erase-batch.ts'
 import type { ServiceWork } from './job.ts'
 
 /** Empties what still names a customer who was erased, in portions; what is empty already is not found again. */

@@ -1,4 +1,4 @@
-import { expireVouchers as expire } from '../backoffice/embedded/vouchers/standing.ts'
+import { expireVouchers as expire } from '../backoffice/embedded/vouchers/decisions.ts'
 import type { Work } from './job.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import type { Database } from '../db.ts'
-import type { Post } from '../mail/post.ts'
-import type { Keys } from '../secrets.ts'
-import type { Service } from '../settings.ts'
+import type { Keys } from '../crypto/keys.ts'
+import type { Database } from '../database/db.ts'
+import type { Service } from '../domain/tenancy/service-settings.ts'
+import type { Post } from '../mail/transport.ts'
 
 /** What every job is given. */
 export interface Tools {

@@ -1,8 +1,8 @@
-import { pastContention } from '../connections/contention.ts'
-import type { Database } from '../db.ts'
-import { failpoint } from '../failpoints.ts'
-import { readServiceOfJob } from '../services.ts'
-import { renderSomeStale, servicesWithStaleStock } from '../store/goods/stale-stock.ts'
+import type { Database } from '../database/db.ts'
+import { pastContention } from '../database/pg/contention.ts'
+import { renderSomeStale, servicesWithStaleStock } from '../store/inventory/stale-stock.ts'
+import { readServiceOfJob } from '../store/tenancy/services.ts'
+import { failpoint } from '../testing/failpoints.ts'
 import type { Work } from './job.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { alertMail } from '../mail/alert-mail.ts'
+import { alertMail } from '../mail/alert-email.ts'
 import { compose } from '../mail/message.ts'
-import { type Alert, readAlert } from '../store/running/alerts.ts'
-import { senderOf } from '../store/running/mails.ts'
+import { type Alert, readAlert } from '../store/alerts/alerts.ts'
+import { senderOf } from '../store/mail/mails.ts'
 import type { ServiceWork } from './job.ts'
 
 /** The job that tells the service's `alertEmail` of an alert; its subject says of which. */

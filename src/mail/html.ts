@@ -1,4 +1,4 @@
-import { escaped } from '../domain/html.ts'
+import { escaped } from '../domain/values/html.ts'
 
 /** HTML, as opposed to text that has yet to be escaped. */
 class Html {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { denied } from './denied.ts'
+import { denied } from './access-denied.ts'
 
 const busy = 5 // SQLITE_BUSY
 

@@ -1,7 +1,6 @@
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
-import { type Carrying, carryOver } from './carry-over.ts'
 import { connectionTo, logDirectory, openCluster, own } from './cluster.ts'
 import { lockDirectory } from './lock.ts'
 import { clusterNameOf, endOrphans } from './orphans.ts'
@@ -9,6 +8,7 @@ import { chooseRunAs } from './run-as.ts'
 import { type Connection, type Server, spawnServer, untilReady } from './server.ts'
 import { serverArguments } from './server-settings.ts'
 import { socketDirectory } from './socket.ts'
+import { type Carrying, carryOver } from './upgrade.ts'
 
 /** The bundled PostgreSQL, running. */
 export interface Postgres {

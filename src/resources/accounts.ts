@@ -1,3 +1,10 @@
+import type { Db } from '../database/db.ts'
+import { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
+import type { Service } from '../domain/tenancy/service-settings.ts'
+import { ApiError, faulty, notFound } from '../errors/api-error.ts'
+import { NoBody } from '../http/body/body.ts'
+import type { Api } from '../http/routing/api.ts'
+import { accountPage, accountRecord } from '../store/accounts/account-page.ts'
 import {
   addPassword,
   apiKeyOf,
@@ -8,14 +15,7 @@ import {
   makeAccount,
   mayDoAsMuch,
   unassign,
-} from '../accounts.ts'
-import type { Db } from '../db.ts'
-import { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
-import { ApiError, faulty, notFound } from '../errors.ts'
-import type { Api } from '../http/api.ts'
-import { NoBody } from '../http/body/body.ts'
-import type { Service } from '../settings.ts'
-import { accountPage, accountRecord } from '../store/running/accounts.ts'
+} from '../store/accounts/accounts.ts'
 
 const [tag, role, kind, ofAccounts] = ['Accounts', 'admin', 'account', true] as const
 const params = { username: { description: 'The account.', example: 'webshop' } }

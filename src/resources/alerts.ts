@@ -1,8 +1,8 @@
 import { AlertRecord } from '../domain/alerts.ts'
-import { notFound } from '../errors.ts'
-import type { Api } from '../http/api.ts'
+import { notFound } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
-import { alertPage, settleOne } from '../store/running/alerts.ts'
+import type { Api } from '../http/routing/api.ts'
+import { alertPage, settleOne } from '../store/alerts/alerts.ts'
 
 const [tag, role] = ['Alerts', 'maintainer'] as const
 

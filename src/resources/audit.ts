@@ -1,8 +1,8 @@
 import { Audit } from '../domain/audit.ts'
-import type { Api } from '../http/api.ts'
-import { Filter, updatedAfter } from '../http/lists.ts'
-import { Type } from '../shapes/shapes.ts'
-import { auditPage } from '../store/running/audit.ts'
+import { Filter, updatedAfter } from '../http/pagination/lists.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
+import { auditPage } from '../store/audit/audit.ts'
 
 /** Who wrote what, when. */
 export function audit(api: Api) {

@@ -1,6 +1,6 @@
-import type { Api } from '../http/api.ts'
-import { Type } from '../shapes/shapes.ts'
-import { gatewayNames } from '../store/running/gateways.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
+import { gatewayNames } from '../store/tenancy/gateways.ts'
 
 const PaymentGateway = Type.String({
   $id: 'PaymentGateway',

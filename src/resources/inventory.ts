@@ -1,10 +1,10 @@
-import { StockLevel } from '../domain/goods/inventory.ts'
-import { notFound } from '../errors.ts'
-import type { Api } from '../http/api.ts'
-import { Filter, updatedAfter } from '../http/lists.ts'
-import { Type } from '../shapes/shapes.ts'
-import { skuIds } from '../store/goods/skus.ts'
-import { stockPage, stockRecord } from '../store/goods/stock.ts'
+import { StockLevel } from '../domain/inventory/stock-level.ts'
+import { notFound } from '../errors/api-error.ts'
+import { Filter, updatedAfter } from '../http/pagination/lists.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
+import { skuIds } from '../store/catalog/skus.ts'
+import { stockPage, stockRecord } from '../store/inventory/stock.ts'
 
 /** Contract 3. */
 export function inventory(api: Api) {

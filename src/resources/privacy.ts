@@ -1,10 +1,10 @@
 import { Erasure } from '../domain/customers/erasure.ts'
 import { PersonalData } from '../domain/privacy/personal-data.ts'
-import { after } from '../domain/write.ts'
-import { notFound } from '../errors.ts'
-import type { Api } from '../http/api.ts'
+import { notFound } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
+import type { Api } from '../http/routing/api.ts'
 import { personalData } from '../store/privacy/export.ts'
+import { after } from '../writes/write.ts'
 import { ofCustomer } from './customers.ts'
 
 const tag = 'Privacy'

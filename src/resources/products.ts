@@ -1,11 +1,11 @@
-import { LocalTime } from '../domain/fields.ts'
-import { Product } from '../domain/goods/products.ts'
-import type { Fault } from '../errors.ts'
-import type { Api } from '../http/api.ts'
-import { Filter, updatedAfter } from '../http/lists.ts'
-import { Type } from '../shapes/shapes.ts'
-import { productPage, productRecord } from '../store/goods/products.ts'
-import { forgottenAfter } from '../store/lists/removals.ts'
+import { Product } from '../domain/catalog/products.ts'
+import { LocalTime } from '../domain/values/fields.ts'
+import type { Fault } from '../errors/api-error.ts'
+import { Filter, updatedAfter } from '../http/pagination/lists.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
+import { productPage, productRecord } from '../store/catalog/products.ts'
+import { forgottenAfter } from '../store/lists/tombstones.ts'
 
 const RemovedProduct = Type.Object(
   {

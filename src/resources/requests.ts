@@ -1,9 +1,9 @@
 import { RequestDetails, RequestLine } from '../domain/requests.ts'
-import type { Api } from '../http/api.ts'
-import { Filter, inverted, Moment } from '../http/lists.ts'
-import { loggedKey } from '../http/request-log.ts'
-import { Type } from '../shapes/shapes.ts'
-import { requestPage, requestRecord } from '../store/running/requests.ts'
+import { loggedKey } from '../http/observability/request-log.ts'
+import { Filter, inverted, Moment } from '../http/pagination/lists.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
+import { requestPage, requestRecord } from '../store/request-log/requests.ts'
 
 const [tag, role] = ['Requests', 'admin'] as const
 

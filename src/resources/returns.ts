@@ -1,9 +1,9 @@
 import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/returns.ts'
-import { after } from '../domain/write.ts'
-import { notFound } from '../errors.ts'
-import type { Api } from '../http/api.ts'
-import { Type } from '../shapes/shapes.ts'
+import { notFound } from '../errors/api-error.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
 import { returnableRecord, returnPage, returnRecord } from '../store/orders/returns.ts'
+import { after } from '../writes/write.ts'
 import { ofOrder } from './orders.ts'
 
 const tag = 'Returns'

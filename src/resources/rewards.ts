@@ -1,6 +1,6 @@
 import { RewardAccount, RewardProgram } from '../domain/rewards/rewards.ts'
-import type { Api } from '../http/api.ts'
-import { Type } from '../shapes/shapes.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
 import { rewardPrograms } from '../store/rewards/rewards.ts'
 
 export const liveRewards =

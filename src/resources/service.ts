@@ -1,12 +1,12 @@
-import { Instant, Nullable } from '../domain/fields.ts'
-import { ours } from '../domain/port/settings.ts'
-import { faultsAgainst, SettingsChange, ShownSettings } from '../domain/settings.ts'
-import type { Api } from '../http/api.ts'
-import { refuse } from '../refuse.ts'
-import { Type } from '../shapes/shapes.ts'
-import { dueJobs } from '../store/running/jobs.ts'
-import { changeSettings, holdSettings, shownSettings } from '../store/running/settings.ts'
-import { syncFacts } from '../store/sync/facts.ts'
+import { ours } from '../domain/tenancy/back-office-settings.ts'
+import { faultsAgainst, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
+import { Instant, Nullable } from '../domain/values/fields.ts'
+import { refuse } from '../errors/throw-if-any.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
+import { dueJobs } from '../store/jobs/jobs.ts'
+import { syncFacts } from '../store/sync/status.ts'
+import { changeSettings, holdSettings, shownSettings } from '../store/tenancy/settings.ts'
 
 const SyncedFeed = Type.Object(
   {

@@ -1,8 +1,8 @@
-import { StaffMember } from '../domain/goods/staff.ts'
-import type { Api } from '../http/api.ts'
-import { Filter } from '../http/lists.ts'
-import { Type } from '../shapes/shapes.ts'
-import { staffPage, staffRecord } from '../store/goods/staff.ts'
+import { StaffMember } from '../domain/catalog/staff.ts'
+import { Filter } from '../http/pagination/lists.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
+import { staffPage, staffRecord } from '../store/catalog/staff.ts'
 
 /** Contract 2. */
 export function staff(api: Api) {

@@ -1,8 +1,8 @@
-import { Store } from '../domain/goods/stores.ts'
-import type { Api } from '../http/api.ts'
-import { Filter } from '../http/lists.ts'
-import { Type } from '../shapes/shapes.ts'
-import { storePage, storeRecord } from '../store/goods/stores.ts'
+import { Store } from '../domain/catalog/stores.ts'
+import { Filter } from '../http/pagination/lists.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
+import { storePage, storeRecord } from '../store/catalog/stores.ts'
 
 /** Contract 2. */
 export function stores(api: Api) {

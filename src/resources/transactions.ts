@@ -1,7 +1,7 @@
 import { RetailTransaction } from '../domain/orders/transactions.ts'
-import type { Api } from '../http/api.ts'
-import { inverted, Moment, updatedAfter } from '../http/lists.ts'
-import { Type } from '../shapes/shapes.ts'
+import { inverted, Moment, updatedAfter } from '../http/pagination/lists.ts'
+import type { Api } from '../http/routing/api.ts'
+import { Type } from '../schemas/schemas.ts'
 import { transactionPage, transactionRecord } from '../store/orders/transactions.ts'
 
 /** The parameters of a range of sale dates. */

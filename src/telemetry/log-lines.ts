@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { unlogged } from './measured.ts'
+import { unlogged } from './durations.ts'
 
 // Node makes a pipe that it has as its own stream one that does not block: a reader that stands still would hold the process up.
 const standardError: number = process.stderr.fd

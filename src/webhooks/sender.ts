@@ -3,7 +3,7 @@ import { Agent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
 import { type Addresses, addressesWithin, hostOf, NotAllowed, type Resolve } from './addresses.ts'
-import { type Outcome, postOver } from './posting.ts'
+import { type Outcome, postOver } from './post.ts'
 
 /** The way out to the endpoints of webhooks. */
 export interface Sender {

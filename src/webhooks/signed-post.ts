@@ -1,4 +1,4 @@
-import type { Outcome } from './posting.ts'
+import type { Outcome } from './post.ts'
 import type { Channel } from './sender.ts'
 import { type Signed, signedHeaders } from './signature.ts'
 

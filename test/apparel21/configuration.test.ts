@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ConfigError, readConfig } from '../../src/config.ts'
-import { sftpAddressIn } from '../../src/domain/port/settings.ts'
+import { ConfigError, readConfig } from '../../src/config/config.ts'
+import { sftpAddressIn } from '../../src/domain/tenancy/back-office-settings.ts'
 
 const canary = 'kanarie-Wachtwoord-7'
 

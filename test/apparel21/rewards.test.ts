@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
-import { apparel21 } from '../../src/backoffice/apparel21/apparel21.ts'
+import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { behind, startApparel21Service } from '../drivers/apparel21.ts'
 import { isProblem } from '../support/problem.ts'
 import type { TestService } from '../support/service.ts'

@@ -4,10 +4,10 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { gone } from '../../soak/client.ts'
-import { soak } from '../../soak/soak.ts'
-import { sql } from '../../src/db.ts'
-import type { Verdict } from '../../trials/verdict.ts'
+import { gone } from '../../scenarios/soak/client.ts'
+import { soak } from '../../scenarios/soak/soak.ts'
+import type { Verdict } from '../../scenarios/support/verdict.ts'
+import { sql } from '../../src/database/db.ts'
 import { freshDatabase } from '../support/database.ts'
 import { checkout, run } from '../support/processes.ts'
 
@@ -69,7 +69,11 @@ test('after changes, faults and kills at random our tables are as the back offic
 })
 
 test('the soak says how it is run', async () => {
-  const { code, out } = await run(['--help'], {}, { program: [process.execPath, join(checkout, 'soak/run.ts')] })
+  const { code, out } = await run(
+    ['--help'],
+    {},
+    { program: [process.execPath, join(checkout, 'scenarios/soak/run.ts')] },
+  )
   assert.equal(code, 0)
   assert.match(out, /--seed <number>[\s\S]*Examples:[\s\S]*npm run soak -- --seed 7/)
 })

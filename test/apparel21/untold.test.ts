@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { apparel21 } from '../../src/backoffice/apparel21/apparel21.ts'
+import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { behind } from '../drivers/apparel21.ts'
 import { startTestService } from '../support/service.ts'
 

@@ -1,4 +1,4 @@
-import { type Database, raw, sql } from '../../src/db.ts'
+import { type Database, raw, sql } from '../../src/database/db.ts'
 
 /** How many rows each table has, and a digest of them, whatever order they lie in. */
 export async function contentsOf(db: Database) {

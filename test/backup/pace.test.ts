@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { paced } from '../../src/backup/pace.ts'
+import { paced } from '../../src/backup/throttle.ts'
 
 /** Milliseconds of CPU that the process has taken. */
 const taken = () => {

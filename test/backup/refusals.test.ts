@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
 import { checkFile, readFrames } from '../../src/backup/file.ts'
 import { frame, preamble } from '../../src/backup/frames.ts'
-import { sql } from '../../src/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { directory, done, run } from '../support/processes.ts'
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { sql } from '../../src/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { directory, done, type Environment, run } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 

@@ -9,7 +9,7 @@ import {
   NotFoundError,
   TillbridgeError,
 } from '../../client/src/index.ts'
-import { sql } from '../../src/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { address, fillShop, orderOf } from '../support/order-shop.ts'
 import { startTestService } from '../support/service.ts'

@@ -11,7 +11,7 @@ import {
   tillbridge,
   UnavailableError,
 } from '../../client/src/index.ts'
-import { sql } from '../../src/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { fillShop, orderOf } from '../support/order-shop.ts'
 import { startTestService } from '../support/service.ts'
 import { clientOf, startNetwork } from './shop.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../src/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { rowsOf } from '../support/postgres/rows-of.ts'
 import { begin, until } from '../support/processes.ts'
 import { startTestService } from '../support/service.ts'

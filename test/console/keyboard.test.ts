@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { raiseAlert } from '../../src/store/running/alerts.ts'
+import { raiseAlert } from '../../src/store/alerts/alerts.ts'
 import { browserMissing } from '../support/browser.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
 import { fillShop } from '../support/order-shop.ts'

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import type { Role } from '../../src/accounts.ts'
-import { makeLink } from '../../src/sessions.ts'
+import { makeLink } from '../../src/auth/sessions.ts'
+import type { Role } from '../../src/store/accounts/accounts.ts'
 import { ask, operationsOf } from '../api/access/documented.ts'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
@@ -109,7 +109,7 @@ const told = ({ titles, rows }: Pick<Table, 'titles' | 'rows'>) =>
 
 /** What the tables of the console are called, by its modules: `Stock of ${sku} by store`. */
 async function captions() {
-  const folder = new URL('../../console/screens/', import.meta.url)
+  const folder = new URL('../../console/pages/', import.meta.url)
   const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.js'))
   const sources = await Promise.all(files.map(name => readFile(new URL(name, folder), 'utf8')))
   return sources.flatMap(source =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { dashboard } from '../../scripts/monitoring/dashboard.ts'
-import { sql } from '../../src/db.ts'
+import { sql } from '../../src/database/db.ts'
 import { ask, until } from '../support/processes.ts'
 import { type Monitored, patienceMs, startMonitored } from '../support/prometheus/monitored.ts'
 import { type Prometheus, prometheusMissing, startPrometheus } from '../support/prometheus/prometheus.ts'
@@ -50,7 +50,7 @@ test('each query of the dashboard finds something in what a Prometheus has read 
   assert.ok(panels.length > 20, 'panels are found')
   for (const { title, targets } of panels)
     for (const { expr } of targets) {
-      // Told only where there are such: test/faults/replicas.test.ts, test/running/databases/away.test.ts.
+      // Told only where there are such: test/faults/replicas.test.ts, test/shards/away.test.ts.
       if (/tillbridge_(replica|data_database)_/.test(expr)) continue
       const query = expr.replaceAll('$__rate_interval', '5m')
       const found = async () => {

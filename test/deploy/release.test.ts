@@ -60,7 +60,7 @@ test('a release is made of a commit, not of what has been changed since', {
   git('init')
   git('add', 'package.json', 'scripts', 'src')
   git('commit', '--message=x')
-  writeFileSync(join(copy, 'src/main.ts'), '')
+  writeFileSync(join(copy, 'src/runtime/main.ts'), '')
   const { status, stderr } = spawnSync(process.execPath, [join(copy, script), '--out', join(copy, 'dist')], {
     encoding: 'utf8',
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAtLeast } from '../../src/domain/release.ts'
+import { isAtLeast } from '../../src/domain/values/release.ts'
 import { changed, created, freshEmail, isRefused, john, warningsIn } from '../support/customer-bodies.ts'
 import { isProblem } from '../support/problem.ts'
 import { post, put } from '../support/write.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
-import { raw, sql } from '../../src/db.ts'
+import { raw, sql } from '../../src/database/db.ts'
 import { freshEmail, john } from '../support/customer-bodies.ts'
 import { isProblem } from '../support/problem.ts'
 import type { Answer, TestService } from '../support/service.ts'

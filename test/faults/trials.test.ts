@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { noDebianPostgres } from '../../trials/debian-postgres.ts'
-import { noFaketime, noHaproxy } from '../../trials/haproxy.ts'
-import { noBuildah, noCompose } from '../../trials/image/needs.ts'
-import { trials } from '../../trials/trials.ts'
+import { noBuildah, noCompose } from '../../scenarios/packaging/image/needs.ts'
+import { noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
+import { noFaketime, noHaproxy } from '../../scenarios/support/haproxy.ts'
+import { trials } from '../../scenarios/trials.ts'
 import { checkout, run } from '../support/processes.ts'
 
 // The short forms of trials that take minutes.
 
-const trial = (...args: string[]) => run(args, {}, { program: [process.execPath, join(checkout, 'trials/run.ts')] })
+const trial = (...args: string[]) => run(args, {}, { program: [process.execPath, join(checkout, 'scenarios/run.ts')] })
 
 /** Runs a trial whose facts all have to hold; returns those. */
 async function holds(...args: string[]) {
@@ -27,7 +27,7 @@ test('the trials are listed, and one that there is not is told', async () => {
 
 test('each trial tells what it does when it is asked for help, and does nothing', async () => {
   const told = Object.entries(trials).map(async ([name, { file }]) => {
-    const program = [process.execPath, join(checkout, 'trials', file)] as const
+    const program = [process.execPath, join(checkout, 'scenarios', file)] as const
     return { name, ...(await run(['--help'], {}, { program })) }
   })
   for (const { name, code, out } of await Promise.all(told)) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { leave } from '../../src/store/customers/leaving.ts'
+import { leave } from '../../src/store/customers/removal.ts'
 import { openShop, type Shop } from '../support/feeds.ts'
 
 let shop: Shop

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { keysFrom } from '../../src/secrets.ts'
+import { keysFrom } from '../../src/crypto/keys.ts'
+import { emptyPlacesOf } from '../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../src/store/privacy/erasure.ts'
-import { emptyPlacesOf } from '../../src/store/privacy/portions.ts'
 import { openShop, type Shop } from '../support/feeds.ts'
 
 const keys = keysFrom(randomBytes(32))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { isEmail } from '../../src/domain/email.ts'
+import { isEmail } from '../../src/domain/values/email.ts'
 import { openShop } from '../support/feeds.ts'
 import { startTestService } from '../support/service.ts'
 import { post, put } from '../support/write.ts'

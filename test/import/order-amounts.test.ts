@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Order } from '../../src/domain/orders/orders.ts'
-import { faultsOf } from '../../src/http/body/shape.ts'
+import { faultsOf } from '../../src/http/body/validate.ts'
 import { bring } from '../support/bringing.ts'
 import { startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'

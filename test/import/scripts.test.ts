@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ImportOptions } from '../../src/backoffice/files/import.ts'
+import type { ImportOptions } from '../../src/import/import-file.ts'
 import { openShop, type Shop } from '../support/feeds.ts'
 
 let shop: Shop

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { after, test } from 'node:test'
-import { importFile } from '../../src/backoffice/files/import.ts'
-import { openDatabase, sql } from '../../src/db.ts'
+import { openDatabase, sql } from '../../src/database/db.ts'
+import { importFile } from '../../src/import/import-file.ts'
 import { openShop } from '../support/feeds.ts'
 import { until } from '../support/processes.ts'
 

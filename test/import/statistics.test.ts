@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../src/db.ts'
-import { addService } from '../../src/services.ts'
+import { sql } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { lookAtGrownTables } from '../../src/store/lists/statistics.ts'
+import { addService } from '../../src/store/tenancy/services.ts'
 import { freshDatabase } from '../support/database.ts'
 import { customers } from '../support/walk.ts'
 

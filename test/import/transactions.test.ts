@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { exampleFile } from '../../src/backoffice/files/document.ts'
-import { kinds } from '../../src/backoffice/rows/kinds.ts'
+import { exampleFile } from '../../src/import/formats/document.ts'
+import { kinds } from '../../src/import/pipeline/import-types.ts'
 import { upsertTransactions } from '../../src/store/orders/transactions.ts'
 import { openShop, type Shop } from '../support/feeds.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../src/db.ts'
-import { holdStock, moveStock } from '../../src/store/goods/stock.ts'
-import { beginChange } from '../../src/store/lists/change.ts'
+import { sql } from '../../src/database/db.ts'
+import { holdStock, moveStock } from '../../src/store/inventory/stock.ts'
+import { beginChange } from '../../src/store/lists/change-timestamp.ts'
 import { openShop } from '../support/feeds.ts'
 import { until } from '../support/processes.ts'
 

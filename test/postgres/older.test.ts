@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
-import { makePrimary, noDebianPostgres } from '../../trials/debian-postgres.ts'
+import { makePrimary, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
 import { ask, begin, directory, done, makeAccess, run, serve, somePort, stop, until } from '../support/processes.ts'
 
 const people = ['id,email,firstname', ...Array.from({ length: 40 }, (_, i) => `${100 + i},c${i}@example.com,Ann`)].join(

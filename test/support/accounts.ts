@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { apiKeyOf, type Role } from '../../src/accounts.ts'
+import { apiKeyOf, type Role } from '../../src/store/accounts/accounts.ts'
 import type { Caller, TestService } from './service.ts'
 import { post } from './write.ts'
 

@@ -3,8 +3,8 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { openDatabase } from '../../src/db.ts'
-import { migrate } from '../../src/migrate.ts'
+import { openDatabase } from '../../src/database/db.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { startPostgres } from '../../src/postgres/postgres.ts'
 
 /** Where test databases are made, and the migrated, empty one that they are clones of. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Database, openDatabase } from '../../src/db.ts'
+import { type Database, openDatabase } from '../../src/database/db.ts'
 import { addressesAt, asAdmin, isPooled, openTestCluster, type TestCluster, throughPooler } from './cluster.ts'
 
 /** A database of its own, migrated and empty. */

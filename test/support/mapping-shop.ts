@@ -1,8 +1,8 @@
-import type { Settings } from '../../src/settings.ts'
+import type { Settings } from '../../src/domain/tenancy/service-settings.ts'
+import { upsertProducts } from '../../src/store/catalog/products.ts'
+import { upsertStores } from '../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { upsertProducts } from '../../src/store/goods/products.ts'
-import { upsertStock } from '../../src/store/goods/stock.ts'
-import { upsertStores } from '../../src/store/goods/stores.ts'
+import { upsertStock } from '../../src/store/inventory/stock.ts'
 import type { Caller, TestService } from './service.ts'
 
 /** A shop that the e-commerce platform knows nothing of: two stores, a hoodie in two sizes of black and one of red, two customers. */

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, wri
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../trials/free-port.ts'
-import { startPostgresProxy } from '../../trials/postgres-proxy.ts'
+import { freePort } from '../../scenarios/support/free-port.ts'
+import { startPostgresProxy } from '../../scenarios/support/postgres-proxy.ts'
 import { until } from './processes.ts'
 
 const program = '/usr/sbin/pgbouncer'

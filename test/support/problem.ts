@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { catalogue, type ErrorCode } from '../../src/errors.ts'
+import { catalogue, type ErrorCode } from '../../src/errors/api-error.ts'
 import type { Answer } from './service.ts'
 
 /** What would tell of the inside: SQL, stacks, paths, addresses, versions, names of what we are built on. */

@@ -11,8 +11,8 @@ import { after } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import type { Access } from '../../src/running/access.ts'
-import { childrenOf } from '../../trials/children.ts'
+import { childrenOf } from '../../scenarios/support/children.ts'
+import type { Access } from '../../src/runtime/installation/first-access.ts'
 import { isRunning } from './postgres/processes.ts'
 
 export const checkout = fileURLToPath(new URL('../..', import.meta.url))

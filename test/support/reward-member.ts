@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { Check } from 'typebox/value'
-import { type Db, sql } from '../../src/db.ts'
+import { type Db, sql } from '../../src/database/db.ts'
 import { RewardAccount } from '../../src/domain/rewards/rewards.ts'
-import type { Service } from '../../src/settings.ts'
+import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import {
   earnRewards,

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { type Logger, pino } from 'pino'
-import { readConfig } from '../../src/config.ts'
-import { listen } from '../../src/running/listen.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { listen } from '../../src/runtime/listener.ts'
 import type { Answer, Caller, TestService } from './service.ts'
 
 /** The header of Basic authentication; right where the text is `username:password`. */

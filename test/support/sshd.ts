@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../trials/free-port.ts'
+import { freePort } from '../../scenarios/support/free-port.ts'
 
 const program = '/usr/sbin/sshd'
 

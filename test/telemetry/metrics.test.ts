@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { processSamples } from '../../src/running/metrics.ts'
+import { processSamples } from '../../src/runtime/metrics.ts'
 import { metrics } from '../../src/telemetry/metric-list.ts'
 import { exposition, merged, type Sample } from '../../src/telemetry/samples.ts'
 import { installedWithAccess } from '../support/installations/installations.ts'

@@ -1,8 +1,8 @@
-import type { Capabilities, Capability, CapabilityName } from '../../domain/port/backoffice.ts'
-import { capability, common, needing, returns } from '../../domain/port/capabilities.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Configured } from '../../domain/vouchers/issue.ts'
-import type { Service } from '../../settings.ts'
-import { type Release, since } from './calls/release.ts'
+import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
+import { capability, common, needing, returns } from '../port/capabilities.ts'
+import { type Release, since } from './client/release.ts'
 
 const always: readonly CapabilityName[] = [
   'stores',

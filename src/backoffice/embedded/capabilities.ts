@@ -1,10 +1,10 @@
-import type { Db } from '../../db.ts'
-import type { Capabilities, CapabilityName } from '../../domain/port/backoffice.ts'
-import { capability, common, returns } from '../../domain/port/capabilities.ts'
-import { ours } from '../../domain/port/settings.ts'
+import type { Db } from '../../database/db.ts'
+import { ours } from '../../domain/tenancy/back-office-settings.ts'
+import type { Service, Settings } from '../../domain/tenancy/service-settings.ts'
 import type { Configured } from '../../domain/vouchers/issue.ts'
-import type { Service, Settings } from '../../settings.ts'
-import { gatewayNames } from '../../store/running/gateways.ts'
+import { gatewayNames } from '../../store/tenancy/gateways.ts'
+import type { Capabilities, CapabilityName } from '../port/back-office.ts'
+import { capability, common, returns } from '../port/capabilities.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 
 const always: readonly CapabilityName[] = [

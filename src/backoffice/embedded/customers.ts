@@ -1,5 +1,5 @@
 import { randomInt, randomUUIDv7 } from 'node:crypto'
-import { columnsFrom, judgeChange } from '../../domain/customers/change.ts'
+import { columnsFrom, judgeChange } from '../../domain/customers/changes.ts'
 import { consentChanges } from '../../domain/customers/consent.ts'
 import {
   type CustomerChange,
@@ -9,13 +9,13 @@ import {
   withoutNulls,
 } from '../../domain/customers/input.ts'
 import type { KnownReferences } from '../../domain/customers/references.ts'
-import type { Finishing } from '../../domain/write.ts'
-import { refuse } from '../../refuse.ts'
-import type { Service } from '../../settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { refuse } from '../../errors/throw-if-any.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
 import { addCustomer, customerRecord, customerWithEmail } from '../../store/customers/customers.ts'
-import { lockReferencesOf } from '../../store/customers/references-written.ts'
+import { lockReferencesOf } from '../../store/customers/reference-locks.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
+import type { Finishing } from '../../writes/write.ts'
 
 /** A new customer in our own tables. */
 export async function createCustomer(write: Finishing, given: CustomerInput): Promise<CustomerWritten> {

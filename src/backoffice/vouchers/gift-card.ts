@@ -1,6 +1,6 @@
-import type { Db } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { skuIds } from '../../store/goods/skus.ts'
+import type { Db } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { skuIds } from '../../store/catalog/skus.ts'
 
 /** The identifier of the SKU that gift vouchers are sold as; undefined where the setting names none, or one that no product has. */
 export async function giftCardSkuId(db: Db, service: Service): Promise<string | undefined> {

@@ -1,11 +1,11 @@
-import type { Db } from '../../db.ts'
-import type { Origin } from '../../domain/write.ts'
-import { ApiError } from '../../errors.ts'
-import { countFailure, type FailureLimit } from '../../failures.ts'
-import { hmac, type Keys } from '../../secrets.ts'
-import type { Service } from '../../settings.ts'
-import { type Alert, raiseAlert } from '../../store/running/alerts.ts'
+import { hmac, type Keys } from '../../crypto/keys.ts'
+import type { Db } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { countFailure, type FailureLimit } from '../../store/accounts/failures.ts'
+import { type Alert, raiseAlert } from '../../store/alerts/alerts.ts'
 import { countFailureOf, type Guarded, refuseFor, takeGuess } from '../../store/vouchers/pin.ts'
+import type { Origin } from '../../writes/write.ts'
 
 /** Wrong PINs in a minute, over all vouchers of a service: of one address; of one account, from wherever it asks and whomever it names. */
 const wrongPinsAllowed = { address: 30, account: 300 }

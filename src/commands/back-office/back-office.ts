@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { backOfficeOf, readConfig } from '../../config.ts'
-import type { Db } from '../../db.ts'
+import { backOfficeOf, readConfig } from '../../config/config.ts'
+import type { Keys } from '../../crypto/keys.ts'
+import type { Db } from '../../database/db.ts'
 import {
   type BackOfficeField,
   type BackOfficeSettings,
@@ -12,11 +13,10 @@ import {
   driverNames,
   ours,
   unfitFor,
-} from '../../domain/port/settings.ts'
-import type { Keys } from '../../secrets.ts'
-import type { Service } from '../../settings.ts'
-import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/running/back-office.ts'
-import { addJob } from '../../store/running/jobs.ts'
+} from '../../domain/tenancy/back-office-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/backoffice/connections.ts'
+import { addJob } from '../../store/jobs/jobs.ts'
 import { leaveCommandLine } from '../terminal/audit.ts'
 import { examples } from '../terminal/examples.ts'
 import { readSecret } from '../terminal/secret.ts'

@@ -1,9 +1,14 @@
 import { drivers } from '../../backoffice/drivers.ts'
-import type { Db } from '../../db.ts'
-import type { Feed } from '../../domain/port/feed.ts'
-import { type BackOfficeSettings, type Merchant, most, paymentOrigins } from '../../domain/port/settings.ts'
-import type { Service } from '../../settings.ts'
-import { gatewayNames } from '../../store/running/gateways.ts'
+import type { Db } from '../../database/db.ts'
+import type { Feed } from '../../domain/sync/port.ts'
+import {
+  type BackOfficeSettings,
+  type Merchant,
+  most,
+  paymentOrigins,
+} from '../../domain/tenancy/back-office-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { gatewayNames } from '../../store/tenancy/gateways.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 
 /** What is to change of the schedules and of the merchants of gateways; undefined takes one away. */

@@ -1,4 +1,4 @@
-import { type BackOfficeSettings, sftpAddressIn } from '../../domain/port/settings.ts'
+import { type BackOfficeSettings, sftpAddressIn } from '../../domain/tenancy/back-office-settings.ts'
 import { readSecret } from '../terminal/secret.ts'
 
 type SignIn = { [name in 'exportsHostKey' | 'exportsKey' | 'exportsPassword']?: string | undefined }

@@ -1,10 +1,10 @@
-import { lookInto } from '../../backoffice/apparel21/exports/files.ts'
+import { lookInto } from '../../backoffice/apparel21/export-files/files.ts'
 import { drivers } from '../../backoffice/drivers.ts'
-import { openExports } from '../../backoffice/places/places.ts'
-import type { Database } from '../../db.ts'
-import type { BackOfficeSettings } from '../../domain/port/settings.ts'
-import { ApiError } from '../../errors.ts'
-import type { Service } from '../../settings.ts'
+import type { Database } from '../../database/db.ts'
+import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { openExports } from '../../import/sources/open-source.ts'
 
 const exportsMs = 120_000
 

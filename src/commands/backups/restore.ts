@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { checkFile, readFrames } from '../../backup/file.ts'
 import { restore } from '../../backup/restore.ts'
-import { readConfig } from '../../config.ts'
-import { openAsItIs } from '../../running/installation.ts'
-import { rightKeys } from '../../running/keys.ts'
+import { readConfig } from '../../config/config.ts'
+import { openAsItIs } from '../../runtime/installation/installation.ts'
+import { rightKeys } from '../../runtime/installation/keys.ts'
 import { examples } from '../terminal/examples.ts'
 import { bytesDisplay, rateOf, shareDisplay } from '../terminal/progress.ts'
 

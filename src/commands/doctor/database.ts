@@ -1,9 +1,9 @@
-import { sql } from '../../db.ts'
-import { missingMigrations } from '../../migrate.ts'
-import type { OpenedDatabase } from '../../running/connecting.ts'
-import { requireOneServer } from '../../running/one-server.ts'
-import { listAlerts } from '../../store/running/alerts.ts'
-import { dueJobs } from '../../store/running/jobs.ts'
+import { sql } from '../../database/db.ts'
+import { missingMigrations } from '../../database/migrate.ts'
+import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
+import { requireOneServer } from '../../runtime/installation/require-one-server.ts'
+import { listAlerts } from '../../store/alerts/alerts.ts'
+import { dueJobs } from '../../store/jobs/jobs.ts'
 
 /** Whoever only looks migrates nothing: the release that serves would not start on it any more. */
 export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {

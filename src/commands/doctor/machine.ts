@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { readFile, statfs } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { newestBackup } from '../../backup/noted.ts'
-import type { Config } from '../../config.ts'
-import { type Database, sql } from '../../db.ts'
+import { newestBackup } from '../../backup/history.ts'
+import type { Config } from '../../config/config.ts'
+import { type Database, sql } from '../../database/db.ts'
 
 /** Stamps are PostgreSQL's, certificates and logs this machine's. */
 export async function clock(db: Database) {

@@ -1,5 +1,5 @@
-import type { Db } from '../../db.ts'
-import { listMoves, type Move } from '../../store/moving/moves.ts'
+import type { Db } from '../../database/db.ts'
+import { listMoves, type Move } from '../../store/moves/moves.ts'
 
 /** Moves of services between databases. Throws where there is one that nobody is at any more. */
 export async function moves(control: Db): Promise<string> {

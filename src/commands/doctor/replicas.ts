@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Config } from '../../config.ts'
-import { type Database, openDatabase, sql } from '../../db.ts'
-import { currentPosition, positionIn } from '../../replicas/position.ts'
-import { reachedBy, type Standing, standingOf, whyOf } from '../../replicas/standing.ts'
-import { type Trail, trailOf } from '../../replicas/trail.ts'
-import { nameOf, serversIn } from '../../servers.ts'
+import type { Config } from '../../config/config.ts'
+import { type Database, openDatabase, sql } from '../../database/db.ts'
+import { nameOf, serversIn } from '../../database/endpoints.ts'
+import { reachedBy, type Standing, standingOf, whyOf } from '../../database/replicas/health.ts'
+import { currentPosition, positionIn } from '../../database/replicas/lsn.ts'
+import { type Trail, trailOf } from '../../database/replicas/lsn-history.ts'
 
 /** How far each replica has come. Throws where one would not be asked. */
 export async function replicas(config: Config, primary: Database) {

@@ -1,6 +1,5 @@
-import { csvLine } from '../../backoffice/files/csv-line.ts'
-import { withoutFormula } from '../../backoffice/files/formulas.ts'
-import type { Database } from '../../db.ts'
+import type { Database } from '../../database/db.ts'
+import { findingCells, findingHeaders } from '../../domain/mappings/issue-csv.ts'
 import {
   type FindingState,
   findingStates,
@@ -8,11 +7,12 @@ import {
   type MappedKind,
   type MappingFinding,
   type MappingHealth,
-} from '../../domain/mappings/doctor.ts'
-import { findingCells, findingHeaders } from '../../domain/mappings/finding-csv.ts'
-import type { Service } from '../../settings.ts'
+} from '../../domain/mappings/mapping-check.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { csvLine } from '../../import/formats/csv-line.ts'
+import { withoutFormula } from '../../import/formats/formulas.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
-import { findingPage, mappingHealth } from '../../store/mappings/findings.ts'
+import { findingPage, mappingHealth } from '../../store/mappings/issues.ts'
 import { toStandardOutput } from '../terminal/outgoing-file.ts'
 import { table } from '../terminal/table.ts'
 

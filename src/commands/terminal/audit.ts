@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { type Audited, leaveAuditLine } from '../../store/running/audit.ts'
+import type { Db } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { type Audited, leaveAuditLine } from '../../store/audit/audit.ts'
 
 /** The audit tells what was done here from what came over the API. */
 const username = 'tillbridge (command line)'

@@ -1,4 +1,4 @@
-import { apiKeyOf } from '../../accounts.ts'
+import { apiKeyOf } from '../../store/accounts/accounts.ts'
 import { printSecret } from './standard-output.ts'
 
 /** Says a password that was just made. The API key is ready for `Authorization: Basic`. */

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Profile } from '../../backoffice/files/profile.ts'
-import { formats } from '../../backoffice/files/source.ts'
-import { decimalMarks } from '../../backoffice/rows/numbers.ts'
+import type { Profile } from '../../import/formats/profile.ts'
+import { decimalMarks } from '../../import/pipeline/numbers.ts'
+import { formats } from '../../import/sources/file.ts'
 
 /** What options say of the files. */
 export interface DialectOptions extends Omit<Profile, 'kind' | 'map' | 'set' | 'time'> {

@@ -1,4 +1,4 @@
-import type { Progress } from '../../backoffice/files/import.ts'
+import type { Progress } from '../../import/import-file.ts'
 import { display, pacedWords, shareOf } from './progress.ts'
 
 const whole = (n: number) => Math.round(n).toLocaleString('en')

@@ -1,5 +1,5 @@
-import type { Summary } from '../../backoffice/files/import.ts'
-import type { Refusal } from '../../backoffice/rows/refusals.ts'
+import type { Summary } from '../../import/import-file.ts'
+import type { Refusal } from '../../import/pipeline/rejections.ts'
 import { table } from './table.ts'
 
 /** Reasons that are shown; the file of the refused lines has them all. */

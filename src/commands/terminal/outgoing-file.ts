@@ -2,8 +2,8 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Packing, packer } from '../../http/media/packing.ts'
-import { NoFile, wholeFile } from '../../whole-file.ts'
+import { NoFile, wholeFile } from '../../files/atomic-write.ts'
+import { type Packing, packer } from '../../http/negotiation/compression.ts'
 
 const packings: Readonly<Record<string, Packing>> = { gz: 'gzip', zst: 'zstd' }
 

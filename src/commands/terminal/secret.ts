@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { notRead } from '../../backoffice/files/source.ts'
+import { notRead } from '../../import/sources/file.ts'
 
 /** A secret - a `what` - from a file, or from standard input: one line of it, which a terminal does not show. */
 export async function readSecret(prompt: string, file?: string, what = 'password'): Promise<string> {

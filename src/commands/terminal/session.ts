@@ -1,12 +1,12 @@
-import { readConfig } from '../../config.ts'
-import type { Database } from '../../db.ts'
-import type { OpenedDatabase, Opening } from '../../running/connecting.ts'
-import { howToBegin, reachDatabase } from '../../running/data-databases.ts'
-import { joinInstallation } from '../../running/installation.ts'
-import type { Keys } from '../../secrets.ts'
-import { listAllServices, listEnding, readService } from '../../services.ts'
-import type { Service } from '../../settings.ts'
-import { listDatabases } from '../../store/running/data-databases.ts'
+import { readConfig } from '../../config/config.ts'
+import type { Keys } from '../../crypto/keys.ts'
+import type { Database } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { OpenedDatabase, Opening } from '../../runtime/installation/connect.ts'
+import { joinInstallation } from '../../runtime/installation/installation.ts'
+import { howToBegin, reachDatabase } from '../../runtime/shards/reach-shard.ts'
+import { listDatabases } from '../../store/shards/shards.ts'
+import { listAllServices, listEnding, readService } from '../../store/tenancy/services.ts'
 
 /** What a command works with. */
 export interface Session {

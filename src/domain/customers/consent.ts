@@ -1,5 +1,5 @@
-import type { Fault } from '../../errors.ts'
-import type { Settings } from '../../settings.ts'
+import type { Fault } from '../../errors/api-error.ts'
+import type { Settings } from '../tenancy/service-settings.ts'
 import { pointerTo } from './references.ts'
 
 /** What a customer has agreed to. `privacy` is the inverse of the accept-marketing status. */

@@ -1,7 +1,7 @@
-import { type Static, Type } from '../../shapes/shapes.ts'
-import { Address, addressColumns } from '../address.ts'
-import { Flag, Id, LocalDate, LocalTime, Nullable, Text, ToldTime } from '../fields.ts'
-import { References, referencePairs } from '../references.ts'
+import { type Static, Type } from '../../schemas/schemas.ts'
+import { References, referencePairs } from '../catalog/references.ts'
+import { Address, addressColumns } from '../values/address.ts'
+import { Flag, Id, LocalDate, LocalTime, Nullable, Text, ToldTime } from '../values/fields.ts'
 
 const id = Id("The back office's identifier of the customer.", '65432')
 const code = Text('The code of the customer in the back office.', 'SMITJOHN22', 50)

@@ -1,5 +1,5 @@
-import { type Static, Type } from '../../shapes/shapes.ts'
-import { Id, LocalTime, Words } from '../fields.ts'
+import { type Static, Type } from '../../schemas/schemas.ts'
+import { Id, LocalTime, Words } from '../values/fields.ts'
 
 /** How far the erasure of a customer has come (contract 15). */
 export type Erasure = Static<typeof Erasure>

@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors.ts'
+import type { Fault } from '../../errors/api-error.ts'
 import type { ChosenReference, CustomerChange } from './input.ts'
 
 /** A value of the reference cache. */

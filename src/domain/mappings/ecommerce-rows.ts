@@ -1,5 +1,5 @@
-import { Type } from '../../shapes/shapes.ts'
-import { Id, Text } from '../fields.ts'
+import { Type } from '../../schemas/schemas.ts'
+import { Id, Text } from '../values/fields.ts'
 
 const cell = (description: string, example: string, maxLength?: number) =>
   Type.Optional(Text(description, example, maxLength))

@@ -1,9 +1,9 @@
-import { Type } from '../../shapes/shapes.ts'
+import { Type } from '../../schemas/schemas.ts'
+import { SkuMappingRow } from '../catalog/products.ts'
+import { Store } from '../catalog/stores.ts'
 import { Customer } from '../customers/customers.ts'
 import { ecommerceIds } from '../customers/input.ts'
-import { Id, Nullable, Text } from '../fields.ts'
-import { SkuMappingRow } from '../goods/products.ts'
-import { Store } from '../goods/stores.ts'
+import { Id, Nullable, Text } from '../values/fields.ts'
 
 /** Whether the e-commerce platform has something of its own for a record. */
 export const mappingStates = ['mapped', 'unmapped'] as const

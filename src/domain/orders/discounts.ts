@@ -1,5 +1,5 @@
-import { Type } from '../../shapes/shapes.ts'
-import { Money, Nullable, Optional, Text } from '../fields.ts'
+import { Type } from '../../schemas/schemas.ts'
+import { Money, Nullable, Optional, Text } from '../values/fields.ts'
 
 const discountType = Type.String({
   description: 'Why there is a discount.',

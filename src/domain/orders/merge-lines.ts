@@ -1,5 +1,5 @@
-import { Contradiction } from '../contradiction.ts'
-import { amount, decimalsOf, minorUnits, priceOf, storedUnits, unitPrice } from '../money.ts'
+import { Contradiction } from '../values/contradiction.ts'
+import { amount, decimalsOf, minorUnits, priceOf, storedUnits, unitPrice } from '../values/money.ts'
 import type { RetailTransaction } from './transactions.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>

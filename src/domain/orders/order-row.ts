@@ -1,6 +1,6 @@
-import { type TSchema, Type } from '../../shapes/shapes.ts'
-import { OrderAddress } from '../address.ts'
-import { Id, LocalTime, Money, Text, Whole, Words } from '../fields.ts'
+import { type TSchema, Type } from '../../schemas/schemas.ts'
+import { OrderAddress } from '../values/address.ts'
+import { Id, LocalTime, Money, Text, Whole, Words } from '../values/fields.ts'
 import { lineStatuses, orderNumber, quantity } from './orders.ts'
 import { TransactionRow } from './transactions.ts'
 

@@ -1,4 +1,4 @@
-import { minorUnits } from '../money.ts'
+import { minorUnits } from '../values/money.ts'
 
 /** An amount that its shape has passed, in minor units. */
 export function units(text: string, decimals: number): bigint {

@@ -1,6 +1,6 @@
-import { type Static, Type } from '../../shapes/shapes.ts'
-import { notPadded } from '../characters.ts'
-import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../fields.ts'
+import { type Static, Type } from '../../schemas/schemas.ts'
+import { notPadded } from '../values/characters.ts'
+import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../values/fields.ts'
 import { Discount } from './discounts.ts'
 
 export const returnStatuses = ['requested', 'received', 'refunded', 'cancelled'] as const

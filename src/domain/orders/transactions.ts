@@ -1,8 +1,20 @@
-import type { Database } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { type Static, Type } from '../../shapes/shapes.ts'
-import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, UnitPrice, Units, Whole, Words } from '../fields.ts'
-import type { Brought } from './brought.ts'
+import type { Database } from '../../database/db.ts'
+import { type Static, Type } from '../../schemas/schemas.ts'
+import type { Service } from '../tenancy/service-settings.ts'
+import {
+  Currency,
+  Id,
+  LocalTime,
+  Money,
+  Nullable,
+  Text,
+  ToldTime,
+  UnitPrice,
+  Units,
+  Whole,
+  Words,
+} from '../values/fields.ts'
+import type { Brought } from './history-freshness.ts'
 
 const channels = ['store', 'headOffice', 'web'] as const
 const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../errors/api-error.ts'
 import type { OrderInput } from './orders.ts'
 
 /** What an order draws from a gift voucher. */

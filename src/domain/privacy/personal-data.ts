@@ -1,12 +1,12 @@
-import { Type } from '../../shapes/shapes.ts'
-import { OrderAddress } from '../address.ts'
+import { Type } from '../../schemas/schemas.ts'
 import { Customer } from '../customers/customers.ts'
-import { Flag, LocalDate, LocalTime, Nullable, Text, Words } from '../fields.ts'
-import { MappingFinding, MappingFix } from '../mappings/doctor.ts'
+import { MappingFinding, MappingFix } from '../mappings/mapping-check.ts'
 import { Order } from '../orders/orders.ts'
 import { Return } from '../orders/returns.ts'
 import { RetailTransaction } from '../orders/transactions.ts'
 import { RewardAccount } from '../rewards/rewards.ts'
+import { OrderAddress } from '../values/address.ts'
+import { Flag, LocalDate, LocalTime, Nullable, Text, Words } from '../values/fields.ts'
 import { ReceiverEmail } from '../vouchers/emails.ts'
 
 const ConsentChange = Type.Object(

@@ -1,7 +1,7 @@
-import type { Db } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { type Static, Type } from '../../shapes/shapes.ts'
-import { Currency, Flag, Id, LocalDate, LocalTime, Money, Nullable, Text, Whole, Words } from '../fields.ts'
+import type { Db } from '../../database/db.ts'
+import { type Static, Type } from '../../schemas/schemas.ts'
+import type { Service } from '../tenancy/service-settings.ts'
+import { Currency, Flag, Id, LocalDate, LocalTime, Money, Nullable, Text, Whole, Words } from '../values/fields.ts'
 
 const programId = Id('The programme.', '1')
 const programName = Text('The name of the programme.', 'Retail Rewards', 100)

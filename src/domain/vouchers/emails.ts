@@ -1,6 +1,6 @@
-import { ApiError } from '../../errors.ts'
-import { Type } from '../../shapes/shapes.ts'
-import { Flag, Id, LocalTime, Nullable, Text, Whole, Words } from '../fields.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { Type } from '../../schemas/schemas.ts'
+import { Flag, Id, LocalTime, Nullable, Text, Whole, Words } from '../values/fields.ts'
 
 /** An e-mail to the receiver of a voucher, without what it says. */
 export const ReceiverEmail = Type.Object(

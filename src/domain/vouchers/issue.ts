@@ -1,7 +1,7 @@
-import type { Fault } from '../../errors.ts'
-import type { Settings } from '../../settings.ts'
-import { amount, decimalsOf } from '../money.ts'
-import { unitsOf } from './use.ts'
+import type { Fault } from '../../errors/api-error.ts'
+import type { Settings } from '../tenancy/service-settings.ts'
+import { amount, decimalsOf } from '../values/money.ts'
+import { unitsOf } from './redemption.ts'
 import type { VoucherInput } from './vouchers.ts'
 
 /** What a service has that some capabilities depend on. */

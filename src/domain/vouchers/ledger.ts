@@ -1,5 +1,5 @@
-import { Type } from '../../shapes/shapes.ts'
-import { LocalTime, Money, Nullable, Text, Words } from '../fields.ts'
+import { Type } from '../../schemas/schemas.ts'
+import { LocalTime, Money, Nullable, Text, Words } from '../values/fields.ts'
 import { ReceiverEmail } from './emails.ts'
 import { voucherStates, voucherSteps } from './states.ts'
 import { Voucher } from './vouchers.ts'

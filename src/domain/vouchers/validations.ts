@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { hmac, type Keys } from '../../secrets.ts'
-import type { Service } from '../../settings.ts'
+import { hmac, type Keys } from '../../crypto/keys.ts'
+import type { Service } from '../tenancy/service-settings.ts'
 import type { VoucherState } from './states.ts'
 
 /** A voucher as its validations are judged, whoever keeps it. */

@@ -1,5 +1,5 @@
-import { type Static, Type } from '../../shapes/shapes.ts'
-import { Id, LocalDate, Money, Words } from '../fields.ts'
+import { type Static, Type } from '../../schemas/schemas.ts'
+import { Id, LocalDate, Money, Words } from '../values/fields.ts'
 
 /** Where a voucher of an earlier system may stand: nobody here holds it yet. */
 const broughtStates = ['active', 'pending', 'redeemed', 'expired', 'suspended'] as const

@@ -1,9 +1,9 @@
-import type { ApiError } from '../../errors.ts'
-import { type Static, Type } from '../../shapes/shapes.ts'
-import { OrderAddress } from '../address.ts'
-import { notBlank } from '../characters.ts'
-import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../fields.ts'
-import type { Finish, Write } from '../write.ts'
+import type { ApiError } from '../../errors/api-error.ts'
+import { type Static, Type } from '../../schemas/schemas.ts'
+import type { Finish, Write } from '../../writes/write.ts'
+import { OrderAddress } from '../values/address.ts'
+import { notBlank } from '../values/characters.ts'
+import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../values/fields.ts'
 import { voucherStates } from './states.ts'
 
 const Email = Type.Object(

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { faultsOfChanged } from '../../domain/as-stored.ts'
-import { ApiError, catalogue, type Fault } from '../../errors.ts'
-import { refuse } from '../../refuse.ts'
-import type { Service } from '../../settings.ts'
-import { type Static, type TSchema, Type } from '../../shapes/shapes.ts'
-import { withoutEmptyTexts } from './empty-texts.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { faultsOfChanged } from '../../domain/values/unchanged-fields.ts'
+import { ApiError, catalogue, type Fault } from '../../errors/api-error.ts'
+import { refuse } from '../../errors/throw-if-any.ts'
+import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
+import { withoutEmptyTexts } from './empty-strings.ts'
 import { readJson } from './json.ts'
-import { faultsOf } from './shape.ts'
+import { faultsOf } from './validate.ts'
 
 /** Bytes (contract 1.6). */
 const largestBody = 256 * 1024

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../errors/api-error.ts'
 
 /** Deeper than any body of ours: an array in an array in an array … */
 const deepest = 32

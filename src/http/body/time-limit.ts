@@ -1,6 +1,6 @@
 import { constants, type Http2ServerRequest } from 'node:http2'
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../../errors.ts'
+import { ApiError } from '../../errors/api-error.ts'
 
 const { NGHTTP2_NO_ERROR, NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE: allOfItCame } = constants
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { ApiError } from '../../errors.ts'
-import { guards } from '../guards.ts'
-import { asksForHtml } from '../media/accept.ts'
-import { instanceOf, namesTag, tagOf } from '../operation.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { asksForHtml } from '../negotiation/accept.ts'
+import { instanceOf, namesTag, tagOf } from '../routing/operation.ts'
+import { guards } from '../security-headers.ts'
 
 /** The API reference at `/docs`: a page, what starts it, and the viewer, all from here. */
 export function docsPages(server: FastifyInstance): void {

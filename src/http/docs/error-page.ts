@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { escaped } from '../../domain/html.ts'
-import { catalogue, type ErrorCode } from '../../errors.ts'
+import { escaped } from '../../domain/values/html.ts'
+import { catalogue, type ErrorCode } from '../../errors/api-error.ts'
 
 /** The page that a problem's `type` points to: what the error means, and what to do about it. */
 export function errorPage(code: ErrorCode): string {

@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http'
-import { ApiError, catalogue, type ErrorCode, faulty, notFound } from '../../errors.ts'
-import { Type } from '../../shapes/shapes.ts'
-import { paging, updatedAfter } from '../lists.ts'
+import { ApiError, catalogue, type ErrorCode, faulty, notFound } from '../../errors/api-error.ts'
+import { Type } from '../../schemas/schemas.ts'
+import { paging, updatedAfter } from '../pagination/lists.ts'
 import { type Problem, problem } from '../problem.ts'
-import { readQuery } from '../query.ts'
+import { readQuery } from '../routing/query.ts'
 import { type AnswerHeader, exampleRequestId, headersOf, rateLimitHeaders } from './headers.ts'
 
 /** What any request may be answered, whoever sends it. */

@@ -1,6 +1,6 @@
-import { guards } from '../guards.ts'
+import { rateHeaders } from '../limits/rate-limit.ts'
 import { standingHeaders } from '../problem.ts'
-import { rateHeaders } from '../rates.ts'
+import { guards } from '../security-headers.ts'
 import type { Schema } from './schema.ts'
 
 export const exampleRequestId = '0f8fad5b-d9cb-469f-a165-70867728950e'

@@ -1,14 +1,14 @@
 import manifest from '../../../package.json' with { type: 'json' }
-import { Reference } from '../../domain/references.ts'
-import { ListMeta, Warning } from '../lists.ts'
-import { type Operation, tagDescriptions } from '../operation.ts'
+import { Reference } from '../../domain/catalog/references.ts'
+import { ListMeta, Warning } from '../pagination/lists.ts'
 import { Problem } from '../problem.ts'
+import { type Operation, tagDescriptions } from '../routing/operation.ts'
+import { documentWriter } from './document-writer.ts'
 import { answerHeaders, headerParameters } from './headers.ts'
 import { writeOperation } from './operations.ts'
 import { writePage } from './page-operations.ts'
 import { pages, pagesTag } from './pages.ts'
 import { introduction } from './texts.ts'
-import { documentWriter } from './writer.ts'
 
 /** The OpenAPI document of the operations and of the public pages, all of it made from what the server itself runs on. */
 export function openApiDocument(operations: readonly Operation[], publicUrl: string): object {

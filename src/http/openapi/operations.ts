@@ -1,14 +1,14 @@
-import { catalogue, type ErrorCode } from '../../errors.ts'
+import { catalogue, type ErrorCode } from '../../errors/api-error.ts'
 import { isNoBody } from '../body/body.ts'
-import type { Operation } from '../operation.ts'
-import type { fileTypes } from '../uploads.ts'
-import { errorsOfEveryWrite, errorsOfRepeatable } from '../writes.ts'
-import { Answer, AnswerWithWarnings, linesOf } from './answers.ts'
+import type { Operation } from '../routing/operation.ts'
+import type { fileTypes } from '../routing/uploads.ts'
+import { errorsOfEveryWrite, errorsOfRepeatable } from '../routing/writes.ts'
+import type { Writer } from './document-writer.ts'
 import { errorsOfEveryOperation } from './errors.ts'
 import { headersOf, rateLimitHeaders, wholeHeaders } from './headers.ts'
 import { ownHeader, pathParameter, queryParameter, referredTo, requestHeaders } from './parameters.ts'
+import { Answer, AnswerWithWarnings, linesOf } from './responses.ts'
 import { heading } from './texts.ts'
-import type { Writer } from './writer.ts'
 
 /** An operation of a resource as the document has it. */
 export const writeOperation = (writer: Writer, operation: Operation) => ({

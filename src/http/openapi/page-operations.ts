@@ -1,9 +1,9 @@
+import type { Writer } from './document-writer.ts'
 import { errorsOfEveryRequest } from './errors.ts'
 import { headersOf } from './headers.ts'
 import { type PageAnswer, type PageOperation, pagesTag } from './pages.ts'
 import { pathParameter, referredTo, sentWithAny } from './parameters.ts'
 import { heading } from './texts.ts'
-import type { Writer } from './writer.ts'
 
 const answerOf = ({ json }: Writer, { description, shape, headers = [] }: PageAnswer) => ({
   description,

@@ -1,9 +1,9 @@
-import { LocalDate, Words } from '../../domain/fields.ts'
-import { catalogue, type ErrorCode } from '../../errors.ts'
-import { type TSchema, Type } from '../../shapes/shapes.ts'
-import type { Tag } from '../operation.ts'
-import { Answer } from './answers.ts'
+import { LocalDate, Words } from '../../domain/values/fields.ts'
+import { catalogue, type ErrorCode } from '../../errors/api-error.ts'
+import { type TSchema, Type } from '../../schemas/schemas.ts'
+import type { Tag } from '../routing/operation.ts'
 import type { AnswerHeader } from './headers.ts'
+import { Answer } from './responses.ts'
 
 /** One answer of a page: JSON of a shape, or HTML. */
 export interface PageAnswer {

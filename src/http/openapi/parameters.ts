@@ -1,5 +1,5 @@
-import { momentForms } from '../../domain/timestamp.ts'
-import type { Operation, OwnHeaders } from '../operation.ts'
+import { momentForms } from '../../domain/values/timestamp.ts'
+import type { Operation, OwnHeaders } from '../routing/operation.ts'
 import type { headerParameters } from './headers.ts'
 import type { Schema } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import { defaultSettings } from '../../settings.ts'
+import { defaultSettings } from '../../domain/tenancy/service-settings.ts'
 
 const { readsPerMinute, writesPerMinute } = defaultSettings
 

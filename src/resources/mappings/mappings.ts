@@ -1,5 +1,4 @@
-import { Words } from '../../domain/fields.ts'
-import type { MappedKind } from '../../domain/mappings/doctor.ts'
+import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import {
   CustomerMapping,
   CustomerMappingChange,
@@ -9,12 +8,13 @@ import {
   StoreMapping,
   StoreMappingChange,
 } from '../../domain/mappings/mappings.ts'
-import { type ErrorCode, notFound } from '../../errors.ts'
-import type { Api } from '../../http/api.ts'
-import { type TSchema, Type } from '../../shapes/shapes.ts'
+import { Words } from '../../domain/values/fields.ts'
+import { type ErrorCode, notFound } from '../../errors/api-error.ts'
+import type { Api } from '../../http/routing/api.ts'
+import { type TSchema, Type } from '../../schemas/schemas.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
 import { heldMapping, mappingPage, mappingRecord } from '../../store/mappings/mappings.ts'
-import { changeMapping, names, pathOf } from './applying.ts'
+import { changeMapping, names, pathOf } from './change-mapping.ts'
 
 /** What stores, SKUs and customers are in the e-commerce platform (contract 15). */
 export function mappings(api: Api) {

@@ -1,5 +1,5 @@
 import { countGuessAgain } from '../../backoffice/vouchers/guesses.ts'
-import { amount as canonical, decimalsOf, minorUnits } from '../../domain/money.ts'
+import { amount as canonical, decimalsOf, minorUnits } from '../../domain/values/money.ts'
 import {
   IssuedVoucher,
   ReadVoucher,
@@ -10,11 +10,11 @@ import {
   VoucherOpening,
   VoucherValidation,
 } from '../../domain/vouchers/vouchers.ts'
-import { after } from '../../domain/write.ts'
-import { ApiError, type Fault, faulty } from '../../errors.ts'
-import type { Api } from '../../http/api.ts'
-import { refuse } from '../../refuse.ts'
-import { Type } from '../../shapes/shapes.ts'
+import { ApiError, type Fault, faulty } from '../../errors/api-error.ts'
+import { refuse } from '../../errors/throw-if-any.ts'
+import type { Api } from '../../http/routing/api.ts'
+import { Type } from '../../schemas/schemas.ts'
+import { after } from '../../writes/write.ts'
 
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }

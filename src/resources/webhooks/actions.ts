@@ -1,9 +1,9 @@
-import type { Db } from '../../db.ts'
-import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/webhooks.ts'
-import { notFound } from '../../errors.ts'
-import { placeOf } from '../../follow/places.ts'
-import type { Api } from '../../http/api.ts'
+import { placeOf } from '../../change-feed/start-position.ts'
+import type { Db } from '../../database/db.ts'
+import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/webhooks/webhooks.ts'
+import { notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
+import type { Api } from '../../http/routing/api.ts'
 import { addAttempt, attemptPage } from '../../store/webhooks/attempts.ts'
 import { readDue } from '../../store/webhooks/deliveries.ts'
 import {
@@ -14,8 +14,8 @@ import {
   webhookRecord,
 } from '../../store/webhooks/endpoints.ts'
 import { newSecret } from '../../webhooks/signature.ts'
-import { tryEndpoint } from '../../webhooks/trying.ts'
-import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './described.ts'
+import { tryEndpoint } from '../../webhooks/test-event.ts'
+import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
 
 /** What is done with a webhook, and what became of its deliveries. */
 export function actions(api: Api) {

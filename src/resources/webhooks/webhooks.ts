@@ -1,14 +1,14 @@
-import { IssuedWebhook, RemovedWebhook, Webhook, WebhookChange, WebhookInput } from '../../domain/webhooks.ts'
-import { ApiError } from '../../errors.ts'
-import { kindsAmong } from '../../follow/following.ts'
-import { makeWebhook } from '../../follow/new-webhook.ts'
-import { changedKinds } from '../../follow/places.ts'
-import type { Api } from '../../http/api.ts'
+import { changedKinds } from '../../change-feed/start-position.ts'
+import { kindsAmong } from '../../change-feed/subscription.ts'
+import { IssuedWebhook, RemovedWebhook, Webhook, WebhookChange, WebhookInput } from '../../domain/webhooks/webhooks.ts'
+import { ApiError } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
-import type { WriteContext } from '../../http/writes.ts'
+import type { Api } from '../../http/routing/api.ts'
+import type { WriteContext } from '../../http/routing/writes.ts'
 import { changeWebhook, removeWebhook, webhookPage, webhookRecord } from '../../store/webhooks/endpoints.ts'
+import { makeWebhook } from '../../webhooks/create-webhook.ts'
 import { actions } from './actions.ts'
-import { changing, held, kind, params, path, pathOf, role, shown, tag } from './described.ts'
+import { changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
 
 /** Contract 11. */
 export function webhooks(api: Api) {

@@ -1,7 +1,7 @@
-import { type Db, sql } from '../../db.ts'
+import { type Db, sql } from '../../database/db.ts'
 import type { ConsentChange } from '../../domain/customers/consent.ts'
-import type { Finishing } from '../../domain/write.ts'
-import type { Service } from '../../settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { Finishing } from '../../writes/write.ts'
 
 /** Appends what a write has changed of a customer's consent to the record of it (contract 4). */
 export async function recordConsent(

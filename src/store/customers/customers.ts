@@ -1,14 +1,23 @@
-import { type Database, type Db, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, hold, opened, says, stamped, stampedBy, stampOfNow, type Upserted } from '../lists/change.ts'
-import { holdStores } from '../lists/held-stores.ts'
+import {
+  type Change,
+  hold,
+  opened,
+  says,
+  stamped,
+  stampedBy,
+  stampOfNow,
+  type Upserted,
+} from '../lists/change-timestamp.ts'
 import { added, columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
 import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { holdReferences, references } from '../lists/references.ts'
 import { anyService } from '../lists/statistics.ts'
-import { requireCustomers, withWhatWasKept } from './leaving.ts'
+import { holdStores } from '../lists/store-locks.ts'
+import { requireCustomers, withWhatWasKept } from './removal.ts'
 
 const customers: Table = {
   name: 'customer',

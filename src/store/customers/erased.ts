@@ -1,6 +1,6 @@
-import { type Db, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { holdCustomers } from './leaving.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { holdCustomers } from './removal.ts'
 
 /** Which of these customers were erased; the others will not be before the transaction ends. */
 export async function erasedAmong(tx: Db, service: Service, ids: readonly string[]): Promise<ReadonlySet<string>> {

@@ -1,6 +1,6 @@
-import { type Db, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { beginChange } from '../lists/change.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { beginChange } from '../lists/change-timestamp.ts'
 import { renderCustomers } from './customers.ts'
 
 /**

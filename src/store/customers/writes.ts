@@ -1,7 +1,7 @@
-import { type Db, sql } from '../../db.ts'
-import type { CustomerState } from '../../domain/customers/change.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { CustomerState } from '../../domain/customers/changes.ts'
 import type { Consent } from '../../domain/customers/consent.ts'
-import type { Service } from '../../settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { customerText, mergeCustomers } from './customers.ts'
 
 /** A customer as stored, and what a change of it depends on. */

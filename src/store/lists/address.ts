@@ -1,4 +1,4 @@
-import { sql } from '../../db.ts'
+import { sql } from '../../database/db.ts'
 
 /** The address (`Address`) of a row `c`, as JSON. */
 export const address = sql`

@@ -1,6 +1,15 @@
-import { type Db, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { beginChange, type Change, type Closing, kindOf, type List, numberOf, stamped, stampedBy } from './change.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import {
+  beginChange,
+  type Change,
+  type Closing,
+  kindOf,
+  type List,
+  numberOf,
+  stamped,
+  stampedBy,
+} from './change-timestamp.ts'
 
 /** A row that may say when its record changed: `YYYY-MM-DD HH:MM:SS`, on the service's wall clock. */
 export interface Dated {

@@ -1,6 +1,6 @@
-import { raw, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import type { Change } from './change.ts'
+import { raw, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { Change } from './change-timestamp.ts'
 import { anyService } from './statistics.ts'
 
 /** A table that feeds' rows go into. */

@@ -1,6 +1,6 @@
-import { type Db, raw, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { type Fixed, momentOf, type Stamps, tableOf } from './moment.ts'
+import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { type Fixed, momentOf, type Stamps, tableOf } from './as-of.ts'
 
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
 export type PageEnd = readonly [order: string, key: string]

@@ -1,6 +1,6 @@
-import { type Db, raw, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { hold } from './change.ts'
+import { type Db, raw, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { hold } from './change-timestamp.ts'
 
 /** The references of a row of `customer` or `product`, as its record shows them; most have none, and need not be asked for. */
 export const references = (alias: 'c' | 'p') => sql`

@@ -1,5 +1,5 @@
-import { type Db, raw, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /**
  * Has PostgreSQL look at tables that have at least doubled since it last did. For up to a minute its statistics of a table that is being

@@ -1,8 +1,8 @@
-import { type Db, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { findingRecord } from './findings.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { holdJudgement, judgeAnew } from './check-changed.ts'
 import { fixRecord, isKept } from './fixes.ts'
-import { holdJudgement, judgeAnew } from './judgement.ts'
+import { findingRecord } from './issues.ts'
 import { ofCustomer } from './sides.ts'
 
 /** Who somebody is there, by what they are mapped to or by their e-mail address: rows of `ecommerce_item`. */

@@ -1,6 +1,6 @@
-import { type Db, sql } from '../../db.ts'
-import type { MappedKind } from '../../domain/mappings/doctor.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { byChange, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 

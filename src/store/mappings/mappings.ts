@@ -1,8 +1,8 @@
-import { type Db, type Sql, sql } from '../../db.ts'
-import type { MappedKind } from '../../domain/mappings/doctor.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { MappingState } from '../../domain/mappings/mappings.ts'
-import type { Service } from '../../settings.ts'
-import type { List } from '../lists/change.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { List } from '../lists/change-timestamp.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 
 /** Records that the e-commerce platform knows by identifiers of its own. */

@@ -1,6 +1,6 @@
-import { raw, type Sql, sql } from '../../db.ts'
-import type { MappedKind } from '../../domain/mappings/doctor.ts'
-import type { Service } from '../../settings.ts'
+import { raw, type Sql, sql } from '../../database/db.ts'
+import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** The identifier of a customer in the legacy form, whichever form there is; as the index `customer_ecommerce_id` has it. */
 export const ofCustomer = (c: Sql) =>

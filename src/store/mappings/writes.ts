@@ -1,8 +1,8 @@
-import { type Database, type Db, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { holdProductsOf, renderProducts } from '../goods/products.ts'
-import { followInStock } from '../goods/stale-stock.ts'
-import { beginChange, type Upserted } from '../lists/change.ts'
+import { type Database, type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { holdProductsOf, renderProducts } from '../catalog/products.ts'
+import { followInStock } from '../inventory/stale-stock.ts'
+import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 
 /** What one SKU is in the e-commerce platform: what is not mentioned stays, null takes it away. The product is that of the whole colour. */
 interface SkuMapping {

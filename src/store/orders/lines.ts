@@ -1,9 +1,9 @@
-import { type Db, type Sql, sql } from '../../db.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { LineStatus, lineSteps, OrderName } from '../../domain/orders/orders.ts'
 import { units } from '../../domain/orders/pricing.ts'
-import type { SoldLine } from '../../domain/orders/return-check.ts'
-import type { Service } from '../../settings.ts'
-import type { Change } from '../lists/change.ts'
+import type { SoldLine } from '../../domain/orders/return-rules.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { Change } from '../lists/change-timestamp.ts'
 import { type HeldOrder, holdOrder, named } from './orders.ts'
 
 type LineStep = (typeof lineSteps)[keyof typeof lineSteps]

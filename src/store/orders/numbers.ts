@@ -1,5 +1,5 @@
-import { type Db, raw, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** The numbers that are made here, and where those that are taken stand. */
 const kinds = {

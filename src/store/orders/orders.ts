@@ -1,8 +1,8 @@
-import { type Db, type Sql, sql } from '../../db.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { OrderName } from '../../domain/orders/orders.ts'
 import { units } from '../../domain/orders/pricing.ts'
-import type { Service } from '../../settings.ts'
-import { beginChange, localTime } from '../lists/change.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { beginChange, localTime } from '../lists/change-timestamp.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** An amount of an order `o` with the decimals of its currency. */

@@ -1,13 +1,13 @@
 import { setImmediate as untilSent } from 'node:timers/promises'
-import { type Database, type Db, type Sql, sql, unawaited } from '../../db.ts'
+import { type Database, type Db, type Sql, sql, unawaited } from '../../database/db.ts'
 import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
-import type { Service } from '../../settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { erasedAmong } from '../customers/erased.ts'
 import { beginChangeOf, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, opened, stamped, type Upserted } from '../lists/change.ts'
+import { type Change, opened, stamped, type Upserted } from '../lists/change-timestamp.ts'
+import { readSieved } from '../lists/filtered-scan.ts'
 import { byChange, filter, type PageRequest, readPage, unseen } from '../lists/page.ts'
-import { readSieved } from '../lists/sieve.ts'
 import { anyService } from '../lists/statistics.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>

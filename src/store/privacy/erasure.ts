@@ -1,11 +1,11 @@
-import { type Db, sql } from '../../db.ts'
+import { type Db, sql } from '../../database/db.ts'
 import type { Erasure } from '../../domain/customers/erasure.ts'
-import type { Service } from '../../settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { customerText } from '../customers/customers.ts'
-import { leave } from '../customers/leaving.ts'
-import { localTime } from '../lists/change.ts'
+import { leave } from '../customers/removal.ts'
+import { addJob } from '../jobs/jobs.ts'
+import { localTime } from '../lists/change-timestamp.ts'
 import { forgetCustomer } from '../mappings/customers.ts'
-import { addJob } from '../running/jobs.ts'
 import { boughtBy, eraseBuyer, eraseReceiver } from '../vouchers/persons.ts'
 
 /** The job that empties the places that are left; its subject is the customer's identifier. */

@@ -1,14 +1,14 @@
-import { type Db, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { customerRecord } from '../customers/customers.ts'
-import { localTime } from '../lists/change.ts'
+import { localTime } from '../lists/change-timestamp.ts'
 import type { Page, PageRequest } from '../lists/page.ts'
+import { emailsOf } from '../mail/mails.ts'
 import { doctoredOf, ecommerceItemsOf } from '../mappings/customers.ts'
 import { arrayOf, orderPage } from '../orders/orders.ts'
 import { returnPage } from '../orders/returns.ts'
 import { transactionPage } from '../orders/transactions.ts'
 import { rewardAccount } from '../rewards/rewards.ts'
-import { emailsOf } from '../running/mails.ts'
 
 /**
  * Everything that is kept of a person, as JSON text (`PersonalData`): also of one who has left the list. Undefined where nothing was ever

@@ -1,5 +1,5 @@
-import { type Db, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** What there is of somebody, for whoever is about to have it erased. */
 export interface Summary {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, type Sql, sql, unawaited } from '../../db.ts'
-import { amount as amountText, minorUnits } from '../../domain/money.ts'
-import { type Entry, earning, type Move, restoring, reversing, type Standing } from '../../domain/rewards/moves.ts'
+import { type Db, type Sql, sql, unawaited } from '../../database/db.ts'
+import { type Entry, earning, type Move, restoring, reversing, type Standing } from '../../domain/rewards/movements.ts'
 import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../domain/rewards/rules.ts'
-import type { Service } from '../../settings.ts'
-import { stampOfNow } from '../lists/change.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { amount as amountText, minorUnits } from '../../domain/values/money.ts'
+import { stampOfNow } from '../lists/change-timestamp.ts'
 
 /** What a customer has bought. */
 interface Earned {

@@ -1,8 +1,8 @@
-import { type Database, type Db, raw, type Sql, sql } from '../../db.ts'
-import { decimalsOf } from '../../domain/money.ts'
-import type { Service } from '../../settings.ts'
-import { requireCustomers } from '../customers/leaving.ts'
-import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change.ts'
+import { type Database, type Db, raw, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { decimalsOf } from '../../domain/values/money.ts'
+import { requireCustomers } from '../customers/removal.ts'
+import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change-timestamp.ts'
 import { type Merged, merging, type Table } from '../lists/merge.ts'
 
 const programs: Table = {

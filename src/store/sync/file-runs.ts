@@ -1,5 +1,5 @@
-import { type Db, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { runFields } from './runs.ts'
 import type { Tally } from './sync.ts'
 

@@ -1,5 +1,5 @@
-import { type Db, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** A file that is imported: what its lines are, and the SHA-256 of its bytes, so that another one of the same name is not taken for it. */
 interface ImportedFile {

@@ -1,6 +1,6 @@
-import { type Db, sql } from '../../db.ts'
-import type { ReferenceKey, StockFeedRow } from '../../domain/port/feed.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { ReferenceKey, StockFeedRow } from '../../domain/sync/port.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** Which of these values the reference cache does not have. */
 export const unknownReferences = (db: Db, service: Service, keys: readonly ReferenceKey[]) =>

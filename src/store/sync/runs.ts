@@ -1,8 +1,8 @@
-import { type Db, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { byChange, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
-import { isHeld } from './held.ts'
+import { isHeld } from './lease.ts'
 
 /** A run's hold on its feed. */
 export interface Hold {

@@ -1,6 +1,6 @@
-import { type Db, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { isHeld } from './held.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { isHeld } from './lease.ts'
 import { type Hold, updateHeld } from './runs.ts'
 
 /** What a run has come to so far. */

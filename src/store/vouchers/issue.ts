@@ -1,6 +1,6 @@
-import { type Db, sql } from '../../db.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { VoucherInput } from '../../domain/vouchers/vouchers.ts'
-import type { Service } from '../../settings.ts'
 import { today } from './ledger.ts'
 
 /** The day it is in the service's time zone, and the last day of a voucher that is made on it: `YYYY-MM-DD`. */

@@ -1,11 +1,11 @@
-import { type Db, type Sql, sql } from '../../db.ts'
-import { decimalsOf, storedUnits } from '../../domain/money.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { decimalsOf, storedUnits } from '../../domain/values/money.ts'
+import type { Held } from '../../domain/vouchers/redemption.ts'
 import type { VoucherState, VoucherStep } from '../../domain/vouchers/states.ts'
-import type { Held } from '../../domain/vouchers/use.ts'
 import type { Validated } from '../../domain/vouchers/validations.ts'
-import type { Service } from '../../settings.ts'
-import { localTime } from '../lists/change.ts'
-import { emailsOf, type MailStatus, newestMail } from '../running/mails.ts'
+import { localTime } from '../lists/change-timestamp.ts'
+import { emailsOf, type MailStatus, newestMail } from '../mail/mails.ts'
 
 /** A voucher whose row this transaction has: nobody else changes it until the transaction ends. */
 export interface TakenVoucher extends Validated {

@@ -1,7 +1,7 @@
-import { type Db, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
-import { addJob } from '../running/jobs.ts'
-import { eraseMails, mailsOf } from '../running/mails.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { addJob } from '../jobs/jobs.ts'
+import { eraseMails, mailsOf } from '../mail/mails.ts'
 
 /** The job that takes away the file of a mail; its subject is the mail's id. */
 const eraseMailJob = 'erase-mail'

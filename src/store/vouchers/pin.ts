@@ -1,6 +1,6 @@
-import { type Db, sql } from '../../db.ts'
-import { hmac, type Keys } from '../../secrets.ts'
-import type { Service } from '../../settings.ts'
+import { hmac, type Keys } from '../../crypto/keys.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** How a PIN is kept: a stolen dump gives none away without the key. */
 export const pinHash = (keys: Keys, service: Service, number: string, pin: string) =>

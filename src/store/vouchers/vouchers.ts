@@ -1,12 +1,12 @@
-import { type Database, type Db, sql } from '../../db.ts'
-import { amount, decimalsOf, storedUnits } from '../../domain/money.ts'
+import type { Keys } from '../../crypto/keys.ts'
+import { type Database, type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { amount, decimalsOf, storedUnits } from '../../domain/values/money.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
-import type { Keys } from '../../secrets.ts'
-import type { Service } from '../../settings.ts'
-import { localTime } from '../lists/change.ts'
-import { type MailStatus, newestMail } from '../running/mails.ts'
+import { localTime } from '../lists/change-timestamp.ts'
+import { type MailStatus, newestMail } from '../mail/mails.ts'
+import { bringVouchers, broughtVoucher } from './imported-vouchers.ts'
 import { today } from './ledger.ts'
-import { bringVouchers, broughtVoucher } from './moving-in.ts'
 
 /** A voucher as a feed of finished vouchers brings it: with what was drawn so far. */
 export interface VoucherRow {

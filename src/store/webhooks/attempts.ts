@@ -1,5 +1,5 @@
-import { type Db, type Sql, sql } from '../../db.ts'
-import type { Service } from '../../settings.ts'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { byChange, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 

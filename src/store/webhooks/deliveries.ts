@@ -1,12 +1,12 @@
-import { type Database, type Db, sql } from '../../db.ts'
-import type { Keys } from '../../secrets.ts'
-import type { Service } from '../../settings.ts'
+import type { Keys } from '../../crypto/keys.ts'
+import { type Database, type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { settleAlert } from '../alerts/alerts.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
-import { settleAlert } from '../running/alerts.ts'
 import type { Attempt } from './attempts.ts'
 import { insertAttempt } from './attempts.ts'
 import type { Endpoint } from './endpoints.ts'
-import { failingAlert } from './planning.ts'
+import { failingAlert } from './schedule.ts'
 import { openSecret } from './secrets.ts'
 
 /** What goes out, the same each time that it is tried. */

@@ -1,5 +1,5 @@
-import { type Keys, seal, unseal } from '../../secrets.ts'
-import type { Service } from '../../settings.ts'
+import { type Keys, seal, unseal } from '../../crypto/keys.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 const placeOf = (service: Service, id: string) => `webhook ${service.id} ${id}`
 

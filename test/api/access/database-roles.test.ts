@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { raw, sql } from '../../../src/db.ts'
+import { raw, sql } from '../../../src/database/db.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { isProblem, masked } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { isProblem } from '../../support/problem.ts'
 import { anotherServer, basic, credentials, withPassword } from '../../support/servers.ts'
 import { type Answer, startTestService } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { addAccount } from '../../../src/accounts.ts'
+import { addAccount } from '../../../src/store/accounts/accounts.ts'
 import { makeAccount } from '../../support/accounts.ts'
 import { waiting } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'

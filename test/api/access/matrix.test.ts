@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { raw, sql } from '../../../src/db.ts'
+import { raw, sql } from '../../../src/database/db.ts'
 import { masked } from '../../support/problem.ts'
 import { type Answer, type Caller, startTestService } from '../../support/service.ts'
 import { forgetFailures, voucherSettings } from '../../support/voucher-shop.ts'

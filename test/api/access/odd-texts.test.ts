@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { upsertStock } from '../../../src/store/goods/stock.ts'
+import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { freshEmail } from '../../support/customer-bodies.ts'
 import { orderOf, placed, returnOf } from '../../support/order-shop.ts'
 import { keptLog } from '../../support/servers.ts'

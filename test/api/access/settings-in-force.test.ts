@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { until } from '../../support/processes.ts'
 import { credentials } from '../../support/servers.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { defaultSettings } from '../../../src/settings.ts'
+import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
 import { bring } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Settings } from '../../../src/settings.ts'
+import type { Settings } from '../../../src/domain/tenancy/service-settings.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { fillShop, giveBack, placed } from '../../support/order-shop.ts'
 import type { TestService } from '../../support/service.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { raw, sql } from '../../../src/db.ts'
+import { raw, sql } from '../../../src/database/db.ts'
 import { type Kind, kinds } from '../../../src/domain/changes.ts'
-import type { Service } from '../../../src/settings.ts'
-import { sources } from '../../../src/store/changes/sources.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
+import { sources } from '../../../src/store/change-feed/sources.ts'
 import type { Caller, TestService } from '../../support/service.ts'
 
 /** A change as it is told. */

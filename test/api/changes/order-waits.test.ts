@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { orderOf, startOrderShop } from '../../support/order-shop.ts'
 import { until } from '../../support/processes.ts'
 import type { Answer } from '../../support/service.ts'

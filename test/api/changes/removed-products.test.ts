@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
-import { upsertProducts } from '../../../src/store/goods/products.ts'
-import { beginChange } from '../../../src/store/lists/change.ts'
-import { removeFrom } from '../../../src/store/lists/removals.ts'
+import { sql } from '../../../src/database/db.ts'
+import { upsertProducts } from '../../../src/store/catalog/products.ts'
+import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
+import { removeFrom } from '../../../src/store/lists/tombstones.ts'
 import { isProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 

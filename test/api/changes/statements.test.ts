@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { kinds } from '../../../src/domain/changes.ts'
-import { forgetRemovals } from '../../../src/store/changes/forgetting.ts'
-import { upsertStaff } from '../../../src/store/goods/staff.ts'
+import { upsertStaff } from '../../../src/store/catalog/staff.ts'
+import { forgetRemovals } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { startTestService } from '../../support/service.ts'
 
 const api = await startTestService()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeCustomers, upsertCustomers, upsertCustomersAskedAfter } from '../../../src/store/customers/customers.ts'
-import { momentNow } from '../../../src/store/lists/change.ts'
+import { momentNow } from '../../../src/store/lists/change-timestamp.ts'
 import {
   changedBeside,
   countCustomers,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeCustomers, upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { leave } from '../../../src/store/customers/leaving.ts'
+import { leave } from '../../../src/store/customers/removal.ts'
 import { created, startCustomerShop, waiting } from '../../support/customer-bodies.ts'
 import { remove } from '../../support/write.ts'
 

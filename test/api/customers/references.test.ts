@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { upsertReferences } from '../../../src/store/catalog/references.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { upsertReferences } from '../../../src/store/goods/references.ts'
 import {
   changed,
   changedBeside,

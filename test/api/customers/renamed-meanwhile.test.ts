@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type Readied, storePerson } from '../../../src/backoffice/apparel21/lookup/people.ts'
-import { sql } from '../../../src/db.ts'
+import { type Readied, storePerson } from '../../../src/backoffice/apparel21/queries/persons.ts'
+import { sql } from '../../../src/database/db.ts'
+import { upsertProducts } from '../../../src/store/catalog/products.ts'
+import { upsertReferences } from '../../../src/store/catalog/references.ts'
+import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { upsertProducts } from '../../../src/store/goods/products.ts'
-import { upsertReferences } from '../../../src/store/goods/references.ts'
-import { upsertStores } from '../../../src/store/goods/stores.ts'
 import { startCustomerShop, waiting } from '../../support/customer-bodies.ts'
 
 const shop = await startCustomerShop()

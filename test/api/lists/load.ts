@@ -1,6 +1,6 @@
-import { openDatabase } from '../../../src/db.ts'
+import { openDatabase } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { beginLoad } from '../../../src/store/lists/first-load.ts'
+import { beginLoad } from '../../../src/store/lists/initial-load.ts'
 import { customers, dated } from '../../support/walk.ts'
 
 /** A process that loads customers without an end, for a test to kill. Its argument is JSON: database and service. */

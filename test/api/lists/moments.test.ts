@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isAtLeast, isRelease } from '../../../src/domain/release.ts'
-import { readMoment } from '../../../src/domain/timestamp.ts'
+import { isAtLeast, isRelease } from '../../../src/domain/values/release.ts'
+import { readMoment } from '../../../src/domain/values/timestamp.ts'
 
 const zone = fc.constantFrom(
   'UTC',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { bring } from '../../support/bringing.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
 import { isProblem } from '../../support/problem.ts'

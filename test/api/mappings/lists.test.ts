@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { upsertStores } from '../../../src/store/goods/stores.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'

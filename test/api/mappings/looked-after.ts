@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { pino } from 'pino'
-import { startWorker } from '../../../src/worker.ts'
+import { startWorker } from '../../../src/jobs/worker.ts'
 import { until } from '../../support/processes.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'

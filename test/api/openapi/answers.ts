@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ErrorCode } from '../../../src/errors.ts'
+import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { conformance, type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
 import { demoDatabase } from '../../support/demo/demo-database.ts'
 import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'

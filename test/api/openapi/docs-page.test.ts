@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { catalogue } from '../../../src/errors.ts'
+import { catalogue } from '../../../src/errors/api-error.ts'
 import { browserMissing, openPage, type Page } from '../../support/browser.ts'
 import type { Node } from '../../support/conformance.ts'
 import { startTestService, type TestService } from '../../support/service.ts'

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { lintOpenApi } from '../../../scripts/lint-openapi.ts'
 import { bareServer, documents } from '../../../src/commands/docs.ts'
-import { catalogue } from '../../../src/errors.ts'
-import { tagDescriptions } from '../../../src/http/operation.ts'
+import { catalogue } from '../../../src/errors/api-error.ts'
+import { tagDescriptions } from '../../../src/http/routing/operation.ts'
 import { type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
 
 let server: FastifyInstance

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { upsertStaff } from '../../../src/store/goods/staff.ts'
+import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
 import { type Answer, startTestService } from '../../support/service.ts'
 import { forgetFailures, voucherSettings } from '../../support/voucher-shop.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { openEvents } from '../../support/event-stream.ts'
 import { ndjson, openLines, recordsIn } from '../lists/lines.ts'
 import type { Traffic } from './answers.ts'

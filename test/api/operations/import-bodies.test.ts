@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { holdKind } from '../../../src/backoffice/rows/hold.ts'
+import { holdKind } from '../../../src/import/pipeline/import-type-lock.ts'
 import { bring, ended, sendFile } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'

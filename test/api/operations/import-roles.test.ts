@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { kinds } from '../../../src/backoffice/rows/kinds.ts'
+import { kinds } from '../../../src/import/pipeline/import-types.ts'
 import { bring, ended, sendFile } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { upsertTransactions } from '../../../src/store/orders/transactions.ts'
 import {
   giveBack,

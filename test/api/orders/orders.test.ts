@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Order } from '../../../src/domain/orders/orders.ts'
-import { faultsOf } from '../../../src/http/body/shape.ts'
+import { faultsOf } from '../../../src/http/body/validate.ts'
 import { address, made, orderOf, placed, salesOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'

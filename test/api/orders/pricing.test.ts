@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { priceOrder } from '../../../src/domain/orders/check.ts'
+import { priceOrder } from '../../../src/domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../src/domain/orders/orders.ts'
 import { amountDue, lineValue, refundFor, sum } from '../../../src/domain/orders/pricing.ts'
-import { judgeReturn, type SoldLine } from '../../../src/domain/orders/return-check.ts'
+import { judgeReturn, type SoldLine } from '../../../src/domain/orders/return-rules.ts'
 import { nextReturnStatus, returnStatuses, returnSteps } from '../../../src/domain/orders/returns.ts'
 import { address } from '../../support/order-shop.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import {
   cancelReturn,
   cents,

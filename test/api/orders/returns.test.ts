@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
-import { faultsOf } from '../../../src/http/body/shape.ts'
+import { faultsOf } from '../../../src/http/body/validate.ts'
 import {
   cents,
   giveBack,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { catalogue } from '../../../src/errors.ts'
+import { catalogue } from '../../../src/errors/api-error.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { hasStandingHeaders, isProblem } from '../../support/problem.ts'
 import { startTestService, type TestService } from '../../support/service.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { type Answered, openShop, voucherOf } from '../../support/installations/shop-processes.ts'
 import { orderOf, returnOf } from '../../support/order-shop.ts'
 import { type Serving, serve, stop } from '../../support/processes.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
-import { raw, sql } from '../../../src/db.ts'
+import { raw, sql } from '../../../src/database/db.ts'
 import { orderOf, placed, startOrderShop, stockOf } from '../../support/order-shop.ts'
 import { until } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'

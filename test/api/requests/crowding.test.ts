@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:https'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { askAt, basic, credentials } from '../../support/servers.ts'
 import { type Answer, startTestService } from '../../support/service.ts'

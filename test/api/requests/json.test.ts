@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { ErrorCode } from '../../../src/errors.ts'
+import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { john, makesNone } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { type Answer, startTestService } from '../../support/service.ts'

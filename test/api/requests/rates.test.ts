@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { rateLimiter } from '../../../src/http/rates.ts'
+import { rateLimiter } from '../../../src/http/limits/rate-limit.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { ErrorCode } from '../../../src/errors.ts'
+import type { ErrorCode } from '../../../src/errors/api-error.ts'
 import { isProblem } from '../../support/problem.ts'
 import { credentials, speak } from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startPostgresProxy } from '../../../trials/postgres-proxy.ts'
+import { startPostgresProxy } from '../../../scenarios/support/postgres-proxy.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { orderOf, startOrderShop } from '../../support/order-shop.ts'
 import { type Answer, startTestService } from '../../support/service.ts'

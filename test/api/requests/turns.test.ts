@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
-import { ApiError } from '../../../src/errors.ts'
-import { writeTurns } from '../../../src/http/once/turns.ts'
-import { defaultSettings, type Service } from '../../../src/settings.ts'
+import { defaultSettings, type Service } from '../../../src/domain/tenancy/service-settings.ts'
+import { ApiError } from '../../../src/errors/api-error.ts'
+import { writeTurns } from '../../../src/writes/fair-queue.ts'
 
 // Nobody's patience ends, unless a test says so.
 beforeEach(() => {

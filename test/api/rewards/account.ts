@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { earning, type Move, reversing, type Standing } from '../../../src/domain/rewards/moves.ts'
+import { earning, type Move, reversing, type Standing } from '../../../src/domain/rewards/movements.ts'
 import { isOpen, type Lot, type OrderEarnings, type TierRules } from '../../../src/domain/rewards/rules.ts'
 
 const year = { months: 12, days: 0 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { balances, member, short, standing } from '../../support/reward-member.ts'
 import { startTestService } from '../../support/service.ts'
 

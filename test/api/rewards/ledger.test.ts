@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { openDatabase, sql } from '../../../src/db.ts'
+import { openDatabase, sql } from '../../../src/database/db.ts'
 import { lastDay } from '../../../src/domain/rewards/rules.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { earnRewards, holdRewardAccount, reverseRewards } from '../../../src/store/rewards/ledger.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { reversing } from '../../../src/domain/rewards/moves.ts'
+import { reversing } from '../../../src/domain/rewards/movements.ts'
 import {
   climbed,
   drawn,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { setBackOffice } from '../../../src/store/running/back-office.ts'
+import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
 import { startTestService, type TestService } from '../../support/service.ts'

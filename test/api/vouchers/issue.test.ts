@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { insertVoucher } from '../../../src/backoffice/embedded/vouchers/issue.ts'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { makePin, makeVoucherNumber } from '../../../src/domain/vouchers/number.ts'
 import { faultsIn, isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'

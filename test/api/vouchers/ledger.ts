@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { drawVoucher, refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
-import { hold, validate } from '../../../src/backoffice/embedded/vouchers/holding.ts'
-import { type Db, sql } from '../../../src/db.ts'
-import { ApiError } from '../../../src/errors.ts'
+import { hold, validate } from '../../../src/backoffice/embedded/vouchers/lock.ts'
+import { type Db, sql } from '../../../src/database/db.ts'
+import { ApiError } from '../../../src/errors/api-error.ts'
 import type { TestService } from '../../support/service.ts'
 
 /** Contract 7: which state follows which; the state of a refunded voucher, on which the contract is silent, apart. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { isProblem } from '../../support/problem.ts'
 import { anotherServer, credentials } from '../../support/servers.ts'
 import { startTestService } from '../../support/service.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import { forgetFailures, lock, newVoucher, pin, validationOf, voucherSettings } from '../../support/voucher-shop.ts'

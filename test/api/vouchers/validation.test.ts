@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { type Decision, decideOnVoucher } from '../../../src/backoffice/embedded/vouchers/standing.ts'
-import { sql } from '../../../src/db.ts'
+import { type Decision, decideOnVoucher } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
+import { sql } from '../../../src/database/db.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { isProblem } from '../../support/problem.ts'
 import { anotherServer, credentials } from '../../support/servers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { begin, directory, type Environment, stop, until } from '../../support/processes.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { post, remove } from '../../support/write.ts'
 import { setUpHooks } from './hooks.ts'
 

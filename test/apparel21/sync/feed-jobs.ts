@@ -1,7 +1,7 @@
-import { type Database, sql } from '../../../src/db.ts'
-import type { Service } from '../../../src/settings.ts'
-import { listAlerts } from '../../../src/store/running/alerts.ts'
-import { syncFacts } from '../../../src/store/sync/facts.ts'
+import { type Database, sql } from '../../../src/database/db.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
+import { listAlerts } from '../../../src/store/alerts/alerts.ts'
+import { syncFacts } from '../../../src/store/sync/status.ts'
 import { until } from '../../support/processes.ts'
 
 /** How the feeds of a service stand while a worker does its jobs, and what has them done now. */

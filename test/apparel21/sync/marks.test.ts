@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { markAfter, wallAt } from '../../../src/backoffice/apparel21/pull/mark.ts'
+import { markAfter, wallAt } from '../../../src/backoffice/apparel21/syncs/checkpoint.ts'
 
 const timeZone = 'Australia/Melbourne'
 

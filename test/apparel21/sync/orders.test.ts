@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { created, john } from '../../support/customer-bodies.ts'
 import { until } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { feedRecords } from '../../../src/store/sync/feeds.ts'
-import { newlyStalled } from '../../../src/store/sync/plan.ts'
+import { newlyStalled } from '../../../src/store/sync/schedule.ts'
+import { feedRecords } from '../../../src/store/sync/sync-list.ts'
 import { count, customer, fedFor, personIds, sizes, stocked } from './fed.ts'
 
 test('below 2022.1 nobody is asked who changed, and everybody is read when it is time', async t => {

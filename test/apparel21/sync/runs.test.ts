@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
-import type { Feed, FeedRows, Portion } from '../../../src/domain/port/feed.ts'
+import type { Feed, FeedRows, Portion } from '../../../src/domain/sync/port.ts'
+import { syncFeed } from '../../../src/sync/sync.ts'
 import { count, fedFor, fedOfTests, sizes, stocked, stockOf } from './fed.ts'
 
 const fed = await fedOfTests()

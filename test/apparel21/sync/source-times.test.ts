@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { settings, startApparel21Service } from '../../drivers/apparel21.ts'
 import { walk } from '../../support/walk.ts'
 

@@ -1,6 +1,6 @@
-import { type Db, sql } from '../../../src/db.ts'
-import type { Service } from '../../../src/settings.ts'
-import { isHeld } from '../../../src/store/sync/held.ts'
+import { type Db, sql } from '../../../src/database/db.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
+import { isHeld } from '../../../src/store/sync/lease.ts'
 
 /** How far a feed has been read. */
 interface SyncState {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { syncFeed } from '../../../src/backoffice/sync/sync.ts'
-import type { Feed, FeedRows, Portion } from '../../../src/domain/port/feed.ts'
+import type { Feed, FeedRows, Portion } from '../../../src/domain/sync/port.ts'
 import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
+import { syncFeed } from '../../../src/sync/sync.ts'
 import { fedFor } from './fed.ts'
 
 const product = (productId: string): FeedRows['products'] => ({

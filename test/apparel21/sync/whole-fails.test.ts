@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askForRun } from '../../../src/store/sync/feeds.ts'
+import { askForRun } from '../../../src/store/sync/sync-list.ts'
 import { type Fed, fedFor, stocked, stockOf } from './fed.ts'
 
 const ago = ({ shop }: Fed, column: string, minutes: number) =>

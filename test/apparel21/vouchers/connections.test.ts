@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { lookUp, pin, vouchersOfTests } from './vouchers.ts'
 
 const { simulator, api } = await vouchersOfTests()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { isProblem } from '../../support/problem.ts'
 import { lock } from '../../support/voucher-shop.ts'
 import { keyed, put } from '../../support/write.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach } from 'node:test'
 import type { Simulator } from '../../../simulator/control/handle.ts'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { type Apparel21Service, behind, startApparel21Service } from '../../drivers/apparel21.ts'
 import { credentials } from '../../support/servers.ts'
 import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'

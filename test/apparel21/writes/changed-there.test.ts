@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import type { Order } from '../../../src/domain/orders/orders.ts'
 import { settings } from '../../drivers/apparel21.ts'
 import { address, made } from '../../support/order-shop.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { emptyPlacesOf } from '../../../src/store/privacy/portions.ts'
+import { emptyPlacesOf } from '../../../src/store/privacy/erase-batch.ts'
 import { created, john } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { begin, type Environment, serve, stop, until } from '../../support/processes.ts'
 import { halted, shopOfProcesses } from './processes.ts'
 

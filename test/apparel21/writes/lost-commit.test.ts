@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startPostgresProxy } from '../../../trials/postgres-proxy.ts'
+import { startPostgresProxy } from '../../../scenarios/support/postgres-proxy.ts'
 import { isReplay, keyed, post } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from './orders.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import type { Shop } from '../shop.ts'
 
 /** The persons whom a shop's back office has, and what was asked of it about them. */

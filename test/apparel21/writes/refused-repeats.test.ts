@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setGateways } from '../../../src/store/running/gateways.ts'
+import { setGateways } from '../../../src/store/tenancy/gateways.ts'
 import { isRefused, john } from '../../support/customer-bodies.ts'
 import { made } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'

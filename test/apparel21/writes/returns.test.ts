@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
-import { faultsOf } from '../../../src/http/body/shape.ts'
+import { faultsOf } from '../../../src/http/body/validate.ts'
 import { isRefused } from '../../support/customer-bodies.ts'
 import { cents, dollars, made, returnOf } from '../../support/order-shop.ts'
 import { faultsIn, isProblem } from '../../support/problem.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from '../../../src/db.ts'
+import { sql } from '../../../src/database/db.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { isReplay, keyed, post, put } from '../../support/write.ts'

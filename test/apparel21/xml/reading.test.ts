@@ -12,7 +12,7 @@ import {
 } from '../../../src/backoffice/apparel21/xml/payload.ts'
 import { text } from '../../../src/backoffice/apparel21/xml/values.ts'
 import { readDocument, readRecords, type Xml, XmlFault } from '../../../src/backoffice/apparel21/xml/xml.ts'
-import { ApiError } from '../../../src/errors.ts'
+import { ApiError } from '../../../src/errors/api-error.ts'
 
 /** The bytes of a text in pieces of some length. */
 async function* bytes(content: string | Buffer, length = 7): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-import type { KindName } from '../../../src/backoffice/rows/kinds.ts'
+import type { KindName } from '../../../src/import/pipeline/import-types.ts'
 
 /** The order in which the files are imported: what is referred to comes first. */
 export const importOrder = [

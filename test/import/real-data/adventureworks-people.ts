@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
+import type { ReferenceRow } from '../../../src/domain/catalog/references.ts'
+import type { StaffRow } from '../../../src/domain/catalog/staff.ts'
+import type { StoreMappingRow, StoreRow } from '../../../src/domain/catalog/stores.ts'
 import type { CustomerMappingRow, CustomerRow } from '../../../src/domain/customers/customers.ts'
-import type { StaffRow } from '../../../src/domain/goods/staff.ts'
-import type { StoreMappingRow, StoreRow } from '../../../src/domain/goods/stores.ts'
-import type { ReferenceRow } from '../../../src/domain/references.ts'
 import { type FeedWriter, type Folders, openFeed, readSource } from './csv.ts'
 import { shares } from './magento.ts'
 

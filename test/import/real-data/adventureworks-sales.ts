@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
-import type { ProductRow, SkuMappingRow } from '../../../src/domain/goods/products.ts'
-import { minorUnits } from '../../../src/domain/money.ts'
+import type { ProductRow, SkuMappingRow } from '../../../src/domain/catalog/products.ts'
 import type { TransactionRow } from '../../../src/domain/orders/transactions.ts'
+import { minorUnits } from '../../../src/domain/values/money.ts'
 import { timesPrice, toCents } from './accounts.ts'
 import { type Folders, openFeed, readSource } from './csv.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Summary } from '../../../src/backoffice/files/import.ts'
+import type { Summary } from '../../../src/import/import-file.ts'
 import type { Accounts } from './accounts.ts'
 import { readLines } from './csv.ts'
 import { saidBy } from './lines.ts'

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
-import type { StockRow } from '../../../src/domain/goods/inventory.ts'
-import type { ProductRow } from '../../../src/domain/goods/products.ts'
-import { minorUnits } from '../../../src/domain/money.ts'
-import type { ReferenceRow } from '../../../src/domain/references.ts'
+import type { ProductRow } from '../../../src/domain/catalog/products.ts'
+import type { ReferenceRow } from '../../../src/domain/catalog/references.ts'
+import type { StockRow } from '../../../src/domain/inventory/stock-level.ts'
+import { minorUnits } from '../../../src/domain/values/money.ts'
 import { type FeedWriter, type Folders, openFeed, readSource } from './csv.ts'
 
 /** How many per cent of a variant's units are in each of the stores that keep stock. */

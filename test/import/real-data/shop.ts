@@ -1,6 +1,6 @@
-import { importFile, type Summary } from '../../../src/backoffice/files/import.ts'
-import { openSource } from '../../../src/backoffice/files/source.ts'
-import { openDatabase } from '../../../src/db.ts'
+import { openDatabase } from '../../../src/database/db.ts'
+import { importFile, type Summary } from '../../../src/import/import-file.ts'
+import { openSource } from '../../../src/import/sources/file.ts'
 import { startTestService } from '../../support/service.ts'
 import type { Kind } from './accounts.ts'
 

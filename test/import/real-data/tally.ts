@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { minorUnits } from '../../../src/domain/money.ts'
+import { minorUnits } from '../../../src/domain/values/money.ts'
 import { importOrder, type Kind } from './accounts.ts'
 
 /** What one line of a feed says, or one part of a record. The sums are of what is sold, or in stock. */

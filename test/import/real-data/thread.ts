@@ -16,7 +16,7 @@ interface Work {
 export const convertAside = (folder: string) => aside<Accounts>({ folder })
 export const auditAside = (folder: string, accounts: Accounts) => aside<Audit>({ folder, accounts })
 
-const execArgv = [`--import=${new URL('../../../src/imports.js', import.meta.url)}`]
+const execArgv = [`--import=${new URL('../../../src/module-hooks.js', import.meta.url)}`]
 
 async function aside<Answer>(work: Work): Promise<Answer> {
   const worker = new Worker(new URL(import.meta.url), { workerData: work, execArgv })

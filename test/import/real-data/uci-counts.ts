@@ -1,4 +1,4 @@
-import { minorUnits } from '../../../src/domain/money.ts'
+import { minorUnits } from '../../../src/domain/values/money.ts'
 import { addTo, severalIn } from './accounts.ts'
 
 /** A row of the file. */

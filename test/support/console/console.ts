@@ -1,4 +1,4 @@
-import { makeLink } from '../../../src/sessions.ts'
+import { makeLink } from '../../../src/auth/sessions.ts'
 import { openPage, type Page } from '../browser.ts'
 import type { Caller, TestService } from '../service.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { sql } from '../../../src/db.ts'
-import { raiseAlert } from '../../../src/store/running/alerts.ts'
+import { sql } from '../../../src/database/db.ts'
+import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import type { Answer, TestService } from '../service.ts'
 import type { Receiver } from '../webhooks/receiver.ts'
 import { post, put } from '../write.ts'

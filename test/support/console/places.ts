@@ -1,4 +1,4 @@
-import type { Role } from '../../../src/accounts.ts'
+import type { Role } from '../../../src/store/accounts/accounts.ts'
 import type { Console } from './console.ts'
 
 interface Screen {
@@ -7,8 +7,8 @@ interface Screen {
   role: Role
 }
 /** The screens of the console, by its own list of them. */
-export const { screens }: { screens: Screen[] } = await import(
-  new URL('../../../console/screens.js', import.meta.url).href
+export const { pages: screens }: { screens: Screen[] } = await import(
+  new URL('../../../console/pages.js', import.meta.url).href
 )
 
 /** What holds of a place once all of it is there. */

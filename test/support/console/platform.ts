@@ -1,5 +1,5 @@
-import { sql } from '../../../src/db.ts'
-import { judgeMappings } from '../../../src/store/mappings/judging.ts'
+import { sql } from '../../../src/database/db.ts'
+import { judgeMappings } from '../../../src/store/mappings/check-all.ts'
 import type { TestService } from '../service.ts'
 
 /** What an e-commerce platform might have of the demo shop, most of it as it is mapped; and what the mapping doctor finds of it. */

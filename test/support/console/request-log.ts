@@ -1,5 +1,5 @@
-import { sql } from '../../../src/db.ts'
-import { leaveAuditLine } from '../../../src/store/running/audit.ts'
+import { sql } from '../../../src/database/db.ts'
+import { leaveAuditLine } from '../../../src/store/audit/audit.ts'
 import { logLines } from '../postgres/logged.ts'
 import type { TestService } from '../service.ts'
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../../src/db.ts'
+import type { Database } from '../../../src/database/db.ts'
 
 /** Holds what these statements lock, for however long it takes, until the function that is returned is called. */
 export async function hold({ pool }: Pick<Database, 'pool'>, ...statements: string[]): Promise<() => void> {

@@ -1,13 +1,6 @@
-import type { Db } from '../../../src/db.ts'
-import type { Service } from '../../../src/settings.ts'
-import {
-  addLine,
-  isFull,
-  keepBlocks,
-  type Logged,
-  newBlock,
-  openDay,
-} from '../../../src/store/running/request-blocks.ts'
+import type { Db } from '../../../src/database/db.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
+import { addLine, isFull, keepBlocks, type Logged, newBlock, openDay } from '../../../src/store/request-log/blocks.ts'
 
 const dayMs = 86_400_000
 

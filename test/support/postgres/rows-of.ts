@@ -1,5 +1,5 @@
-import { type Database, raw, sql } from '../../../src/db.ts'
-import type { Service } from '../../../src/settings.ts'
+import { type Database, raw, sql } from '../../../src/database/db.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 
 /** How many rows of a service each table has, of those that have any. */
 export async function rowsOf(db: Database, { id }: Service) {

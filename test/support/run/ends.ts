@@ -1,4 +1,4 @@
-import '../../../src/imports.js'
+import '../../../src/module-hooks.js'
 import { after, beforeEach } from 'node:test'
 import { keepTimes } from './times.ts'
 

@@ -1,4 +1,4 @@
-import { faulty } from '../../../errors.ts'
+import { faulty } from '../../../errors/api-error.ts'
 
 /**
  * What an element holds. Undefined: the element is left out. Null or empty text: it is empty, which clears the field. A list: its

@@ -1,12 +1,12 @@
-import type { Db } from '../../../db.ts'
+import type { Keys } from '../../../crypto/keys.ts'
+import type { Db } from '../../../database/db.ts'
 import type { VoucherPayment } from '../../../domain/orders/voucher-payments.ts'
-import { requireDrawable, unitsOf } from '../../../domain/vouchers/use.ts'
+import type { Service } from '../../../domain/tenancy/service-settings.ts'
+import { requireDrawable, unitsOf } from '../../../domain/vouchers/redemption.ts'
 import { judgeValidation } from '../../../domain/vouchers/validations.ts'
-import type { Keys } from '../../../secrets.ts'
-import type { Service } from '../../../settings.ts'
 import { drawnFor } from '../../../store/vouchers/ledger.ts'
 import { endValidation } from '../../../store/vouchers/validation.ts'
-import { takeStep, takeVoucher } from './steps.ts'
+import { takeStep, takeVoucher } from './transitions.ts'
 
 /**
  * Draws on a voucher in the transaction of the order that it pays; throws what stands against it (`requireDrawable`). The validation is

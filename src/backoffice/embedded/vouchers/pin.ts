@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { VoucherOpening, VoucherReading } from '../../../domain/vouchers/vouchers.ts'
-import type { Finishing } from '../../../domain/write.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError } from '../../../errors/api-error.ts'
 import { forgetGuesses, pinHash } from '../../../store/vouchers/pin.ts'
+import type { Finishing } from '../../../writes/write.ts'
 import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { Db } from '../../../db.ts'
-import { amount } from '../../../domain/money.ts'
-import type { Service } from '../../../settings.ts'
+import type { Db } from '../../../database/db.ts'
+import type { Service } from '../../../domain/tenancy/service-settings.ts'
+import { amount } from '../../../domain/values/money.ts'
 import { type HeldOrder, voucherPayments } from '../../../store/orders/orders.ts'
 import { refundUpTo } from './draw.ts'
 

@@ -6,10 +6,10 @@ import type {
   VoucherOpening,
   VoucherReading,
 } from '../../../domain/vouchers/vouchers.ts'
-import type { Finishing } from '../../../domain/write.ts'
-import { ApiError } from '../../../errors.ts'
+import { ApiError } from '../../../errors/api-error.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
-import { hold, validate } from './holding.ts'
+import type { Finishing } from '../../../writes/write.ts'
+import { hold, validate } from './lock.ts'
 import { judgePin } from './pin.ts'
 
 /** The voucher that number and PIN open. */

@@ -1,0 +1,52 @@
+import { html } from '../lib/html.js'
+
+/** What was typed or chosen. @param {Event} event */
+const typedIn = event => /** @type {HTMLInputElement} */ (event.currentTarget).value
+
+/**
+ * A labelled input; further attributes go to it.
+ * @param {{ label: string, value: string, change: (value: string) => void, hint?: unknown, inline?: boolean } & Record<string, unknown>} props
+ */
+export const Field = ({
+  label,
+  value,
+  change,
+  hint,
+  inline = false,
+  ...more
+}) => html`<label class=${inline ? 'inline' : undefined}>
+  <span>${label}</span>
+  <input ...${more} value=${value} onInput=${(/** @type {Event} */ event) => change(typedIn(event))} />
+  ${hint && html`<small>${hint}</small>`}
+</label>`
+
+/** @param {{ label: string, value: string, change: (value: string) => void, options: [value: string, title: string][], inline?: boolean }} props */
+export const Choice = ({
+  label,
+  value,
+  change,
+  options,
+  inline = false,
+}) => html`<label class=${inline ? 'inline' : undefined}>
+  <span>${label}</span>
+  <select value=${value} onChange=${(/** @type {Event} */ event) => change(typedIn(event))}>
+    ${options.map(([each, title]) => html`<option key=${each} value=${each}>${title}</option>`)}
+  </select>
+</label>`
+
+/** @param {{ label: string, checked: boolean, change: (checked: boolean) => void, disabled?: boolean }} props */
+export const Tick = ({ label, checked, change, disabled = false }) => html`<label class="tick">
+  <input
+    type="checkbox"
+    checked=${checked}
+    disabled=${disabled}
+    onChange=${(/** @type {Event} */ event) => change(/** @type {HTMLInputElement} */ (event.currentTarget).checked)}
+  />
+  <span>${label}</span>
+</label>`
+
+/** What a form does when it is sent: the page stays. @param {(form: HTMLFormElement) => void} act @returns {(event: Event) => void} */
+export const submitted = act => event => {
+  event.preventDefault()
+  act(/** @type {HTMLFormElement} */ (event.currentTarget))
+}

@@ -1,0 +1,23 @@
+import { ask } from '../lib/api.js'
+import { html } from '../lib/html.js'
+import { Problem } from './problem.js'
+import { useLoad } from './use-load.js'
+
+/**
+ * A form about a record as it is when the form opens: what it saves is refused where somebody has changed the record meanwhile.
+ * @param {{
+ *   path: string, done: () => void,
+ *   form: (of: { record: any, save: (body: object) => Promise<void> }) => unknown,
+ * }} props
+ */
+export function RecordForm({ path, done, form }) {
+  const { data, error } = useLoad(signal => ask(path, { signal }), [path])
+  if (error) return html`<${Problem} error=${error} />`
+  if (!data) return html`<p role="status">Loading…</p>`
+  /** @param {object} body */
+  const save = async body => {
+    await ask(path, { method: 'PUT', body, headers: data.tag ? { 'if-match': data.tag } : {} })
+    done()
+  }
+  return form({ record: data.data, save })
+}

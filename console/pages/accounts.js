@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks'
+import { Action } from '../components/action.js'
+import { Send } from '../components/button.js'
+import { Dialog } from '../components/dialog.js'
+import { Choice, Field, submitted } from '../components/field.js'
+import { List } from '../components/list.js'
+import { RecordForm } from '../components/record-form.js'
+import { Secret } from '../components/secret.js'
+import { useAction, useVersion } from '../components/use-load.js'
+import { ask } from '../lib/api.js'
+import { html } from '../lib/html.js'
+
+/** @type {[string, string][]} */
+const roles = [
+  ['visitor', 'visitor: reads'],
+  ['maintainer', 'maintainer: writes too'],
+  ['admin', 'admin: configures too'],
+]
+
+/** Who may use the service, and as what. */
+export function Screen() {
+  const [version, again] = useVersion()
+  const [open, setOpen] = useState(/** @type {{ new?: boolean, account?: any }} */ ({}))
+  const [issued, setIssued] = useState(/** @type {any} */ (undefined))
+  const seen = () => {
+    setOpen({})
+    again()
+  }
+  const add = async (/** @type {object} */ body) => {
+    setIssued((await ask('/accounts', { method: 'POST', body })).data)
+    seen()
+  }
+  /** @param {any} account @param {string} what */
+  const post = (account, what) =>
+    ask(`/accounts/${encodeURIComponent(account.username)}/${what}`, { method: 'POST', body: {} })
+
+  /** @type {import('../components/table.js').Column[]} */
+  const columns = [
+    { title: 'Account', value: each => each.username },
+    { title: 'Role', value: each => each.role },
+    { title: 'Live passwords', right: true, value: each => each.passwords },
+    { title: 'Role since', value: each => each.since, shrink: true },
+    {
+      title: 'Last used',
+      value: each => each.lastUsedAt ?? html`<span class="none">never</span>`,
+      text: each => each.lastUsedAt ?? '',
+      shrink: true,
+    },
+    {
+      title: 'Actions',
+      right: true,
+      value: each => html`<span class="choices">
+        <button onClick=${() => setOpen({ account: each })} aria-label=${`Change role of ${each.username}`}>Role</button>
+        <${Action}
+          label="Rotate"
+          name=${`Rotate ${each.username}`}
+          role="admin"
+          work=${async () => {
+            setIssued((await post(each, 'rotate')).data)
+            seen()
+          }}
+          confirm=${`A further password is made for ${each.username}. The one before stays alive until the next rotation.`}
+        />
+        <${Action} label="Revoke" name=${`Revoke ${each.username}`} role="admin" danger work=${() => post(each, 'revoke').then(seen)} confirm=${`${each.username} can no longer use this service, within 5 seconds everywhere.`} />
+      </span>`,
+    },
+  ]
+  return html`<h1>Accounts</h1>
+    <p class="lead">Who may use this service, and as what. Passwords are shown once, when they are made.</p>
+    ${
+      issued &&
+      html`<${Secret}
+        what=${`The password of ${issued.username}.`}
+        facts=${[['username', issued.username], ['password', issued.password], ['API key', issued.apiKey]]}
+        done=${() => setIssued(undefined)}
+      />`
+    }
+    ${open.new && html`<${Dialog} title="New account" close=${() => setOpen({})}><${NewAccount} save=${add} /><//>`}
+    ${
+      open.account &&
+      html`<${Dialog} title=${`Role of ${open.account.username}`} close=${() => setOpen({})}><${RecordForm}
+      path=${`/accounts/${encodeURIComponent(open.account.username)}`}
+      form=${(/** @type {any} */ of) => html`<${RoleForm} ...${of} />`}
+      done=${seen}
+    /><//>`
+    }
+    <${List}
+      path="/accounts"
+      caption="Accounts"
+      columns=${columns}
+      version=${version}
+      keyOf=${(/** @type {any} */ each) => each.username}
+      file="accounts"
+      empty="There is no account."
+      tools=${html`<button class="main" onClick=${() => setOpen({ new: true })}>New account</button>`}
+    />`
+}
+
+/** @param {{ save: (body: object) => Promise<unknown> }} props */
+function NewAccount({ save }) {
+  const [username, setUsername] = useState('')
+  const [role, setRole] = useState('visitor')
+  const { busy, error, run } = useAction()
+  return html`<form onSubmit=${submitted(() => run(() => save({ username, role })))}>
+    <${Field} label="Username" required autocomplete="off" value=${username} change=${setUsername} hint="Of the whole installation: one that is taken elsewhere cannot be used." />
+    <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
+    <${Send} label="Make account" doing="Making…" busy=${busy} error=${error} />
+  </form>`
+}
+
+/** @param {{ record: any, save: (body: object) => Promise<void> }} props */
+function RoleForm({ record, save }) {
+  const [role, setRole] = useState(record.role)
+  const { busy, error, run } = useAction()
+  return html`<form onSubmit=${submitted(() => run(() => save({ role })))}>
+    <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
+    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} disabled=${role === record.role} />
+  </form>`
+}

@@ -1,0 +1,20 @@
+import { html } from '../../lib/html.js'
+import { linkTo } from '../../lib/route.js'
+
+/** What a line of an order, a return or a sale is of, which leads to its stock. @type {import('../../components/table.js').Column} */
+export const skuColumn = {
+  title: 'SKU',
+  value: line => line.sku && html`<a href=${linkTo('look-up', 'product', `sku:${line.sku}`)}>${line.sku}</a>`,
+  text: line => line.sku ?? '',
+  shrink: true,
+}
+
+/** @param {any} line */
+const variant = ({ colourName, sizeCode }) => [colourName, sizeCode].filter(Boolean).join(' · ')
+
+/** @type {import('../../components/table.js').Column} */
+export const productColumn = {
+  title: 'Product',
+  value: line => html`${line.productName} <small>${variant(line)}</small>`,
+  text: line => [line.productName, variant(line)].filter(Boolean).join(' '),
+}

@@ -1,0 +1,82 @@
+import { amountColumn, Facts, money, State } from '../../components/format.js'
+import { List } from '../../components/list.js'
+import { WholeTable } from '../../components/whole-table.js'
+import { html } from '../../lib/html.js'
+import { linkTo } from '../../lib/route.js'
+import { productColumn, skuColumn } from './lines.js'
+import { addressLine, Loaded } from './record.js'
+
+/** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
+const tones = { shipped: 'good', processing: 'warn', cancelled: 'bad', returned: 'idle' }
+
+/** @param {string} currency @returns {import('../../components/table.js').Column[]} */
+const lineColumns = currency => [
+  skuColumn,
+  productColumn,
+  {
+    title: 'Status',
+    value: line => html`<${State} state=${line.status} tone=${tones[line.status]} />`,
+    text: line => line.status,
+  },
+  { title: 'Quantity', right: true, value: line => line.quantity },
+  { title: 'Returned', right: true, value: line => line.returned },
+  amountColumn('Price', line => line.price, currency),
+  amountColumn('Value', line => line.value, currency),
+]
+
+/** An order: lines, payments, where it goes, and what came back of it. @param {{ id: string }} props */
+export const Order = ({ id }) => html`<${Loaded}
+  path=${`/orders/${encodeURIComponent(id)}`}
+  show=${(/** @type {any} */ order) => html`<section aria-label=${`Order ${order.orderNumber}`}>
+    <h2>Order ${order.orderNumber}</h2>
+    <div class="card">
+      <${Facts}
+        facts=${[
+          ['Placed', order.placedAt],
+          [
+            'Customer',
+            order.customerId &&
+              html`<a href=${linkTo('look-up', 'customer', order.customerId)}>${order.customerId}</a>`,
+          ],
+          ['Total', money(order.total, order.currency)],
+          ['Freight', money(order.freight, order.currency)],
+          [
+            'Paid by',
+            order.payments
+              .map(
+                (/** @type {any} */ each) =>
+                  `${each.gateway} ${money(each.amount, order.currency)}${each.voucherNumber ? ` (voucher ${each.voucherNumber})` : ''}`,
+              )
+              .join(', '),
+          ],
+          ['Delivery', addressLine(order.deliveryAddress), 'wide'],
+          ['Billing', addressLine(order.billingAddress), 'wide'],
+          ['Collected at store', order.pickupStoreNumber],
+          ['Changed', order.updateTimeStamp],
+          ['Id', html`<code>${order.id}</code>`, 'wide'],
+        ]}
+      />
+    </div>
+    <${WholeTable} title=${html`<h3>Lines</h3>`} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} file=${`order-${order.orderNumber}-lines`} />
+    <${List}
+      path=${`/orders/${encodeURIComponent(id)}/returns`}
+      tools=${html`<h3>Returns</h3>`}
+      caption="Returns of the order"
+      columns=${returnColumns(order.currency)}
+      file=${`order-${order.orderNumber}-returns`}
+      empty="Nothing of it came back."
+    />
+  </section>`}
+/>`
+
+/** @param {string} currency @returns {import('../../components/table.js').Column[]} */
+const returnColumns = currency => [
+  {
+    title: 'Return',
+    value: each => html`<a href=${linkTo('look-up', 'return', each.id)}>${each.returnNumber}</a>`,
+    text: each => each.returnNumber,
+  },
+  { title: 'Status', value: each => each.status },
+  { title: 'Made', value: each => each.createdAt },
+  amountColumn('Total', each => each.total, currency),
+]

@@ -1,0 +1,40 @@
+import { amountColumn, Facts, money } from '../../components/format.js'
+import { WholeTable } from '../../components/whole-table.js'
+import { html } from '../../lib/html.js'
+import { linkTo } from '../../lib/route.js'
+import { productColumn, skuColumn } from './lines.js'
+import { Loaded } from './record.js'
+
+/** @param {string} currency @returns {import('../../components/table.js').Column[]} */
+const columns = currency => [
+  skuColumn,
+  productColumn,
+  { title: 'Quantity', right: true, value: line => line.quantity },
+  amountColumn('Price', line => line.price, currency),
+  amountColumn('Value', line => line.value, currency),
+]
+
+/** @param {{ id: string }} props */
+export const Sale = ({ id }) => html`<${Loaded}
+  path=${`/transactions/${encodeURIComponent(id)}`}
+  show=${(/** @type {any} */ sale) => html`<section aria-label=${`Sale ${sale.number ?? sale.id}`}>
+    <h2>Sale ${sale.number ?? sale.id}</h2>
+    <div class="card">
+      <${Facts}
+        facts=${[
+          ['Sold', sale.saleDate],
+          ['Channel', `${sale.channel}, ${sale.type}`],
+          ['Store', sale.storeName && `${sale.storeNumber} ${sale.storeName}`],
+          ['Order', sale.orderNumber],
+          [
+            'Customer',
+            sale.customerId && html`<a href=${linkTo('look-up', 'customer', sale.customerId)}>${sale.customerId}</a>`,
+          ],
+          ['Total', money(sale.total, sale.currency)],
+          ['Id', html`<code>${sale.id}</code>`, 'wide'],
+        ]}
+      />
+    </div>
+    <${WholeTable} title=${html`<h3>Lines</h3>`} caption="Lines of the sale" columns=${columns(sale.currency)} rows=${sale.lines} file=${`sale-${sale.number ?? sale.id}-lines`} />
+  </section>`}
+/>`

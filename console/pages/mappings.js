@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks'
+import { Send } from '../components/button.js'
+import { Dialog } from '../components/dialog.js'
+import { Choice, Field, submitted } from '../components/field.js'
+import { List } from '../components/list.js'
+import { RecordForm } from '../components/record-form.js'
+import { useAction, useVersion } from '../components/use-load.js'
+import { html } from '../lib/html.js'
+import { goTo, linkTo } from '../lib/route.js'
+import { Doctor } from './mappings/doctor.js'
+import { Fixes } from './mappings/fixes.js'
+
+/**
+ * What is mapped: where its list is, what says which one a row is, what it is there.
+ * @type {Record<string, { title: string, id: string, name: (row: any) => unknown, told: (row: any) => string, fields: [name: string, title: string][] }>}
+ */
+const sides = {
+  stores: {
+    title: 'Stores',
+    id: 'storeId',
+    name: row => `${row.storeNumber} ${row.name}`,
+    told: row => `${row.storeNumber} ${row.name}`,
+    fields: [['ecommerceLocationId', 'Location']],
+  },
+  skus: {
+    title: 'SKUs',
+    id: 'skuId',
+    name: row => html`${row.productCode} <small>${[row.colourCode, row.sizeCode].filter(Boolean).join(' · ')}</small>`,
+    told: row => [row.productCode, row.colourCode, row.sizeCode].filter(Boolean).join(' '),
+    fields: [
+      ['ecommerceSku', 'E-commerce SKU'],
+      ['ecommerceProductId', 'E-commerce product'],
+    ],
+  },
+  customers: {
+    title: 'Customers',
+    id: 'customerId',
+    name: row => row.email,
+    told: row => row.email ?? '',
+    fields: [
+      ['ecommerceAdminId', 'Admin id'],
+      ['ecommerceLegacyId', 'Legacy id'],
+    ],
+  },
+}
+
+/** Which stores, SKUs and customers are which in the e-commerce platform. @param {{ parts: string[] }} props */
+export function Screen({ parts }) {
+  const [first, kind, state] = parts
+  if (first === 'fixes') return html`<${Fixes} />`
+  return first === 'doctor' ? html`<${Doctor} kind=${kind} state=${state} />` : html`<${Mappings} parts=${parts} />`
+}
+
+/** @param {{ parts: string[] }} props */
+function Mappings({ parts: [asked = 'stores'] }) {
+  const [state, setState] = useState('')
+  const [version, again] = useVersion()
+  const [changing, setChanging] = useState(/** @type {any} */ (undefined))
+  const kind = sides[asked] ? asked : 'stores'
+  const side = /** @type {(typeof sides)[string]} */ (sides[kind])
+  const { id, title, name, told, fields } = side
+
+  /** @type {import('../components/table.js').Column[]} */
+  const columns = [
+    { title: 'Here', value: row => html`<code>${row[id]}</code>`, text: row => row[id], shrink: true },
+    { title: 'Name', value: name, text: told },
+    ...fields.map(([field, title]) => ({
+      title,
+      value: (/** @type {any} */ row) => row[field] && html`<code>${row[field]}</code>`,
+      text: (/** @type {any} */ row) => row[field] ?? '',
+    })),
+    {
+      title: 'Change',
+      right: true,
+      value: row => html`<button aria-label=${`Map ${row[id]}`} onClick=${() => setChanging(row)}>Map</button>`,
+    },
+  ]
+  return html`<h1>Mappings</h1>
+    <p class="lead">What each store, SKU and customer is in the e-commerce platform. <a href=${linkTo('mappings', 'doctor')}>Mapping doctor</a></p>
+    <${List}
+      of=${kind}
+      path=${`/mappings/${kind}${state ? `?state=${state}` : ''}`}
+      caption=${`${title} and what they are there`}
+      columns=${columns}
+      version=${version}
+      keyOf=${(/** @type {any} */ row) => row[id]}
+      file=${`mappings-${kind}`}
+      empty=${state === 'unmapped' ? 'Nothing is missing: all of them are mapped.' : state ? 'None of them is mapped yet.' : html`There are no ${kind === 'skus' ? 'SKUs' : kind} here yet. They come with the <a href=${linkTo('feeds')}>feeds</a>.`}
+      tools=${html`
+        <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(sides).map(([each, { title }]) => [each, title])} />
+        <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'not mapped'], ['mapped', 'mapped']]} />`}
+    />
+    ${
+      changing &&
+      html`<${Dialog} title=${`Map ${told(changing) || changing[id]}`} close=${() => setChanging(undefined)}>
+        <${RecordForm}
+          path=${`/mappings/${kind}/${encodeURIComponent(changing[id])}`}
+          form=${(/** @type {any} */ of) => html`<${MappingForm} ...${of} fields=${fields} />`}
+          done=${() => {
+            setChanging(undefined)
+            again()
+          }}
+        />
+      <//>`
+    }`
+}
+
+/** @param {{ record: any, save: (body: object) => Promise<void>, fields: [string, string][] }} props */
+function MappingForm({ record, save, fields }) {
+  const [values, setValues] = useState(
+    /** @returns {Record<string, string>} */ () =>
+      Object.fromEntries(fields.map(([field]) => [field, record[field] ?? ''])),
+  )
+  const { busy, error, run } = useAction()
+  const send = () => save(Object.fromEntries(fields.map(([field]) => [field, values[field]?.trim() || null])))
+  return html`<form onSubmit=${submitted(() => run(send))}>
+    ${fields.map(
+      ([field, title]) =>
+        html`<${Field} key=${field} label=${title} value=${values[field]} change=${(/** @type {string} */ value) => setValues({ ...values, [field]: value })} hint="Empty: not mapped." />`,
+    )}
+    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
+  </form>`
+}

@@ -1,0 +1,41 @@
+import { Action } from '../../components/action.js'
+import { Moment } from '../../components/format.js'
+import { useKeptFocus } from '../../components/kept-focus.js'
+import { inCode } from '../../components/problem.js'
+import { ask } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { useMay } from '../../lib/role.js'
+import { usePart, wholeList } from './part.js'
+
+/**
+ * What needs attention, with a way out.
+ * @param {{ today: import('./part.js').Today }} props
+ */
+export function Alerts({ today }) {
+  const may = useMay('maintainer')
+  const { data, isLacking, reload } = usePart('alerts', today, async () => (may ? wholeList('/alerts') : []))
+  const place = useKeptFocus()
+  return html`<section aria-label="Alerts" tabindex="-1" ref=${place}>
+    ${may ? html`<${Listed} data=${data} isLacking=${isLacking} reload=${reload} />` : html`<div class="empty">Alerts are shown to maintainers and admins.</div>`}
+  </section>`
+}
+
+/** @param {{ data: any[] | undefined, isLacking: boolean, reload: () => void }} props */
+function Listed({ data, isLacking, reload }) {
+  if (isLacking) return html`<div class="empty">Not known.</div>`
+  if (!data) return html`<p class="opening" role="status">Loading…</p>`
+  if (data.length === 0) return html`<div class="empty">Nothing needs attention.</div>`
+  return html`<ul class="notices">
+    ${data.map(
+      alert => html`<li key=${alert.id} class="card notice">
+        <div class="head">
+          <p><b>${alert.title}</b> <small>${alert.times > 1 ? `${alert.times} times, last ` : ''}<${Moment} moment=${alert.lastAt} /></small></p>
+          ${!alert.settlesItself && html`<${Action} label="Mark as settled" name=${`Mark as settled: ${alert.title}`} role="maintainer" work=${() => ask(`/alerts/${encodeURIComponent(alert.id)}/settle`, { method: 'POST', body: {} }).then(reload)} />`}
+        </div>
+        <p>${alert.detail}</p>
+        <p>${inCode(alert.wayOut)}</p>
+        ${alert.settlesItself && html`<p class="note">It goes by itself once what it is about is well again.</p>`}
+      </li>`,
+    )}
+  </ul>`
+}

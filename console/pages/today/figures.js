@@ -1,0 +1,75 @@
+import { useEffect, useState } from 'preact/hooks'
+import { money } from '../../components/format.js'
+import { ask } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { useMay } from '../../lib/role.js'
+import { linkTo } from '../../lib/route.js'
+import { Figure } from './figure.js'
+import { usePart } from './part.js'
+
+/**
+ * The day in numbers: orders, sales, vouchers, and the requests of 24 hours by the minute.
+ * @param {{ today: import('./part.js').Today }} props
+ */
+export function Figures({ today }) {
+  const { data, isLacking } = usePart('figures', today, signal =>
+    ask('/figures', { signal }).then(answer => answer.data),
+  )
+  if (isLacking) return html`<div class="empty">The day's figures are not known.</div>`
+  if (!data)
+    return html`<div class="figures"><div class="figure card"><span class="opening" role="status">Loading…</span></div></div>`
+  return html`<div class="figures">
+      <${Sums} title="Orders today" sums=${data.orders} what=${['order', 'orders']} place=${['look-up']} />
+      <${Sums} title="Sales today" sums=${data.sales} what=${['sale', 'sales']} place=${['feeds', 'transactions']} />
+      ${data.vouchers && html`<${Sums} title="Owed for vouchers" sums=${data.vouchers} what=${['voucher', 'vouchers']} place=${['look-up', 'voucher']} />`}
+    </div>
+    <${Requests} requests=${data.requests} />`
+}
+
+/**
+ * A sum of each currency.
+ * @param {{ title: string, sums: { currency: string, count: number, total: string }[], what: [one: string, many: string], place: string[] }} props
+ */
+function Sums({ title, sums, what: [one, many], place }) {
+  const [first, ...others] = sums.map(({ currency, total }) => money(total, currency))
+  const count = sums.reduce((all, each) => all + each.count, 0)
+  const counted = count === 0 ? 'none yet' : `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+  const words = [counted, ...others].join(', ')
+  return html`<${Figure} title=${title} place=${place} number=${first ?? '0'} words=${words} tone="idle" />`
+}
+
+/** @param {{ requests: { since: string, answered: number[], refused: number[], failed: number[] } }} props */
+function Requests({ requests: { since, answered, refused, failed } }) {
+  const mayLook = useMay('admin')
+  const [Chart, setChart] = useState(/** @type {any} */ (undefined))
+  // It comes once the first figures are there.
+  useEffect(() => {
+    import('../../components/chart.js').then(({ Chart }) => setChart(() => Chart))
+  }, [])
+  const begun = Date.parse(since) / 1_000
+  // The minute that is under way would look like a fall.
+  const ended = (/** @type {number[]} */ minutes) => minutes.slice(0, -1)
+  const sum = (/** @type {number[]} */ minutes) => minutes.reduce((all, each) => all + each, 0).toLocaleString('en')
+  const [what, told] = [
+    'Requests by the minute',
+    answered.some(Boolean)
+      ? `, 24 hours: ${sum(answered)}, of which ${sum(refused)} were refused and ${sum(failed)} failed`
+      : ', 24 hours: none',
+  ]
+  return html`<div class="chart-place">
+    ${
+      Chart
+        ? html`<${Chart}
+            title=${html`${mayLook ? html`<a href=${linkTo('requests')}>${what}</a>` : what}<small>${told}</small>`}
+            name=${what + told}
+            times=${ended(answered).map((_, i) => begun + 60 * i)}
+            lines=${[
+              { title: 'all', colour: 'muted', values: ended(answered) },
+              { title: 'refused (4xx)', colour: 'warn', values: ended(refused) },
+              { title: 'failed (5xx)', colour: 'bad', values: ended(failed) },
+            ]}
+          />`
+        : html`<p class="opening" role="status">Drawing…</p>`
+    }
+  </div>`
+}

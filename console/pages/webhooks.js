@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks'
+import { Dialog } from '../components/dialog.js'
+import { duration, Moment, State } from '../components/format.js'
+import { List } from '../components/list.js'
+import { Secret } from '../components/secret.js'
+import { useVersion } from '../components/use-load.js'
+import { ask } from '../lib/api.js'
+import { html } from '../lib/html.js'
+import { linkTo } from '../lib/route.js'
+import { Endpoint } from './webhooks/endpoint.js'
+import { EndpointForm } from './webhooks/form.js'
+import { toneOf } from './webhooks/state.js'
+
+/** @type {import('../components/table.js').Column[]} */
+const columns = [
+  {
+    title: 'Endpoint',
+    value: each =>
+      html`<a href=${linkTo('webhooks', each.id)}>${each.url}</a>${each.description && html`<br /><small>${each.description}</small>`}`,
+    text: each => each.url,
+  },
+  {
+    title: 'State',
+    value: each => html`<${State} state=${each.state} tone=${toneOf(each.state)} />`,
+    text: each => each.state,
+  },
+  {
+    title: 'Behind',
+    name: 'Behind (s)',
+    right: true,
+    value: each => (each.behind.seconds ? duration(each.behind.seconds) : 'up to date'),
+    text: each => String(each.behind.seconds),
+  },
+  {
+    title: 'Last delivered',
+    value: each => html`<${Moment} moment=${each.lastSuccessAt} />`,
+    text: each => each.lastSuccessAt ?? '',
+  },
+  { title: 'Kinds', value: each => (each.kinds.length ? each.kinds.join(', ') : 'all') },
+]
+
+/** Endpoints that are told of changes: how far each is, and what is done with them. @param {{ parts: string[] }} props */
+export const Screen = ({ parts: [id] }) => (id ? html`<${Endpoint} key=${id} id=${id} />` : html`<${Endpoints} />`)
+
+function Endpoints() {
+  const [version, again] = useVersion()
+  const [adding, setAdding] = useState(false)
+  const [made, setMade] = useState(/** @type {any} */ (undefined))
+  const add = async (/** @type {object} */ body) => {
+    const { data } = await ask('/webhooks', { method: 'POST', body })
+    setAdding(false)
+    setMade(data)
+    again()
+  }
+  return html`<h1>Webhooks</h1>
+    <p class="lead">Endpoints of yours that are told what changes, in order, until they take it.</p>
+    ${made && html`<${Secret} what=${`The secret that deliveries to ${made.url} are signed with.`} facts=${[['secret', made.secret]]} done=${() => setMade(undefined)} />`}
+    ${adding && html`<${Dialog} title="New endpoint" close=${() => setAdding(false)}><${EndpointForm} save=${add} isNew /><//>`}
+    <${List}
+      path="/webhooks"
+      caption="Endpoints"
+      columns=${columns}
+      version=${version}
+      file="webhooks"
+      empty="No endpoint is told of changes yet. Add one, and what changes from then on is posted to it."
+      tools=${html`<button class="main" onClick=${() => setAdding(true)}>New endpoint</button>`}
+    />`
+}

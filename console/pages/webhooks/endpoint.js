@@ -1,0 +1,130 @@
+import { useState } from 'preact/hooks'
+import { Action } from '../../components/action.js'
+import { Dialog } from '../../components/dialog.js'
+import { duration, Facts, Moment, State } from '../../components/format.js'
+import { useKeptFocus } from '../../components/kept-focus.js'
+import { List } from '../../components/list.js'
+import { Problem } from '../../components/problem.js'
+import { RecordForm } from '../../components/record-form.js'
+import { Secret } from '../../components/secret.js'
+import { useLoad, useVersion } from '../../components/use-load.js'
+import { ask } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { goTo, linkTo } from '../../lib/route.js'
+import { EndpointForm } from './form.js'
+import { Rewind } from './rewind.js'
+import { toneOf } from './state.js'
+
+/** @param {any} attempt */
+const took = ({ status }) => status !== null && status < 300
+/** @param {any} attempt */
+const outcome = attempt =>
+  attempt.status === null ? attempt.detail : `${attempt.status}${attempt.detail ? ` ${attempt.detail}` : ''}`
+
+/** @type {import('../../components/table.js').Column[]} */
+const attempts = [
+  { title: 'When', value: each => html`<${Moment} moment=${each.at} />`, text: each => each.at, shrink: true },
+  {
+    title: 'Outcome',
+    value: each => html`<${State} state=${outcome(each)} tone=${took(each) ? 'good' : 'bad'} />`,
+    text: outcome,
+  },
+  { title: 'Changes', right: true, value: each => each.changes },
+  {
+    title: 'Took',
+    name: 'Took (ms)',
+    right: true,
+    value: each => `${each.milliseconds} ms`,
+    text: each => String(each.milliseconds),
+  },
+  {
+    title: 'Answer',
+    value: each => (each.answer ? html`<code>${each.answer.slice(0, 120)}</code>` : null),
+    text: each => each.answer ?? '',
+  },
+  { title: 'Delivery', value: each => html`<code>${each.deliveryId}</code>`, text: each => each.deliveryId },
+]
+
+/** @param {{ record: any, save: (body: object) => Promise<void> }} of */
+const edited = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
+
+/** One endpoint: where it stands, what it answered, and what is done with it. @param {{ id: string }} props */
+export function Endpoint({ id }) {
+  const path = `/webhooks/${encodeURIComponent(id)}`
+  const { data, error, reload } = useLoad(signal => ask(path, { signal }).then(answer => answer.data), [id])
+  const [version, again] = useVersion()
+  const [open, setOpen] = useState('')
+  const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
+  const [tried, setTried] = useState(/** @type {any} */ (undefined))
+  const place = useKeptFocus()
+
+  if (error)
+    return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p><h1>Webhook</h1><${Problem} error=${error} />`
+  if (!data) return html`<p class="opening" role="status">Loading…</p>`
+
+  const seen = () => {
+    setOpen('')
+    reload()
+    again()
+  }
+  /** @param {string} what @param {object} [body] */
+  const post = (what, body = {}) => ask(`${path}/${what}`, { method: 'POST', body })
+  const doing = (/** @type {string} */ what) => () => post(what).then(seen)
+  const test = async () => {
+    setTried((await post('test')).data)
+    again()
+  }
+  const rotate = async () => {
+    setSecret((await post('rotate-secret')).data.secret)
+    seen()
+  }
+  const remove = () => ask(path, { method: 'DELETE' }).then(() => goTo('webhooks'))
+
+  return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
+    <h1 class="address">${data.url}</h1>
+    ${secret && html`<${Secret} what="The new secret. Deliveries carry signatures of both for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
+    <div class="card" tabindex="-1" ref=${place}>
+      <${Facts}
+        facts=${[
+          [
+            'State',
+            html`<${State} state=${data.state} tone=${toneOf(data.state)} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
+          ],
+          ['Behind', data.behind.seconds ? `${duration(data.behind.seconds)}` : 'up to date'],
+          ['Last delivered', html`<${Moment} moment=${data.lastSuccessAt} />`],
+          [
+            'Last failure',
+            data.lastFailure &&
+              html`<${Moment} moment=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
+          ],
+          ['Kinds', data.kinds.length ? data.kinds.join(', ') : 'all'],
+          ['Description', data.description],
+        ]}
+      />
+      <p class="choices">
+        <${Action} label="Send a test" role="admin" main work=${test} />
+        ${data.state === 'failing' && html`<${Action} label="Try now" role="admin" work=${doing('resume')} />`}
+        ${
+          data.state === 'paused'
+            ? html`<${Action} label="Resume" role="admin" work=${doing('resume')} />`
+            : html`<${Action} label="Pause" role="admin" work=${doing('pause')} confirm="What changes meanwhile waits, and is told when you resume." />`
+        }
+        <button onClick=${() => setOpen('rewind')}>Rewind</button>
+        <button onClick=${() => setOpen('edit')}>Edit</button>
+        <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="A new secret is made. For 24 hours deliveries carry signatures of both; then the one before ends." />
+        <${Action} label="Remove" role="admin" danger work=${remove} confirm="Nothing more is told to this endpoint, and its place is forgotten." />
+      </p>
+      ${tried && html`<p role="status"><${State} state=${took(tried) ? 'The test was taken' : 'The test was not taken'} tone=${took(tried) ? 'good' : 'bad'} />: ${outcome(tried)}, ${tried.milliseconds} ms</p>`}
+    </div>
+    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${seen} form=${edited} /><//>`}
+    ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${Rewind} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}
+    <${List}
+      path=${`${path}/attempts`}
+      caption="Attempts of the last 30 days"
+      columns=${attempts}
+      version=${version}
+      tools=${html`<h2>Attempts</h2>`}
+      file=${`webhook-${id}-attempts`}
+      empty="Nothing was sent yet. Send a test, or wait for a change."
+    />`
+}

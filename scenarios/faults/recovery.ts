@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process'
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Command } from 'commander'
+import { openDatabase, sql } from '../../src/database/db.ts'
+import { freePort } from '../support/free-port.ts'
+
+new Command('npm run trial -- recovery')
+  .description(
+    "What docs/backup.md says of point-in-time recovery, done with Debian's PostgreSQL: a service is made, removed, and brought back.",
+  )
+  .addHelpText('after', '\nExample:\n  npm run trial -- recovery\n')
+  .parse()
+
+const debian = '/usr/lib/postgresql'
+const versions = readdirSync(debian).sort((a, b) => Number(b) - Number(a))
+if (!versions[0]) throw new Error(`There is no PostgreSQL in ${debian}: apt-get install postgresql`)
+const programs = join(debian, versions[0], 'bin')
+const home = mkdtempSync(join(tmpdir(), 'tillbridge-recovery-'))
+chmodSync(home, 0o777)
+const [data, archive, base] = ['data', 'archive', 'base'].map(name => join(home, name)) as [string, string, string]
+const port = await freePort()
+const url = `postgres://tillbridge@127.0.0.1:${port}/postgres`
+const cli = join(import.meta.dirname, '../src/cli.js')
+const isRoot = process.geteuid?.() === 0
+
+function run(program: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
+  const own = program.startsWith(debian) && isRoot
+  const [command, ...all] = own
+    ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--init-groups', '--', program, ...args]
+    : [program, ...args]
+  const { status, stdout, stderr } = spawnSync(command ?? '', all, {
+    cwd: home,
+    encoding: 'utf8',
+    timeout: 120_000,
+    env: { ...process.env, ...environment },
+    // A server that is started goes on, and would keep pipes open.
+    stdio: program.endsWith('pg_ctl') ? 'ignore' : 'pipe',
+  })
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stdout ?? ''}${stderr ?? ''}`)
+  return stdout ?? ''
+}
+const control = (...args: string[]) => run(join(programs, 'pg_ctl'), ['-D', data, '-w', '-t', '60', ...args])
+const tillbridge = (...args: string[]) =>
+  run(process.execPath, [cli, ...args], {
+    DATABASE_URL: url,
+    DATA_DIR: join(home, 'tillbridge'),
+    SECRET_KEY: 'x'.repeat(64),
+  })
+
+const settings = `
+listen_addresses = '127.0.0.1'
+port = ${port}
+unix_socket_directories = '${home}'
+archive_mode = on
+archive_timeout = 60
+archive_command = 'test ! -f ${archive}/%f && cp %p ${archive}/%f'
+`
+try {
+  mkdirSync(archive)
+  chmodSync(archive, 0o777)
+  run(join(programs, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'tillbridge', '--encoding=UTF8', '--locale=C.UTF-8'])
+  appendFileSync(join(data, 'postgresql.conf'), settings)
+  control('-l', join(home, 'log'), 'start')
+  tillbridge('service', 'add', 'before')
+  run(join(programs, 'pg_basebackup'), [
+    '-D',
+    base,
+    '-X',
+    'none',
+    '-c',
+    'fast',
+    '-h',
+    '127.0.0.1',
+    '-p',
+    String(port),
+    '-U',
+    'tillbridge',
+  ])
+  tillbridge('service', 'add', 'after-the-base')
+  const db = openDatabase(url, { max: 1 })
+  const moment = (await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`))?.at ?? ''
+  await delay(1_000)
+  await db.run(sql`delete from service where name = 'after-the-base'`)
+  await db.run(sql`select pg_switch_wal()`)
+  await db.close()
+  control('-m', 'fast', 'stop')
+
+  rmSync(data, { recursive: true })
+  run('cp', ['-a', base, data])
+  appendFileSync(
+    join(data, 'postgresql.conf'),
+    `restore_command = 'cp ${archive}/%f %p'\nrecovery_target_time = '${moment}'\nrecovery_target_action = promote\n`,
+  )
+  writeFileSync(join(data, 'recovery.signal'), '')
+  control('-l', join(home, 'log'), 'start')
+  const listed = tillbridge('service', 'list')
+  const said = tillbridge('restored')
+  const facts = [
+    { fact: 'what was there at that moment is there again', holds: /^after-the-base /m.test(listed) },
+    { fact: 'what was there before the base backup is there', holds: /^before /m.test(listed) },
+    { fact: 'those who follow are told', holds: /expired/.test(said) },
+  ]
+  for (const { fact, holds } of facts) console.log(`${holds ? '✔' : '✖'} ${fact}`)
+  if (!facts.every(({ holds }) => holds)) process.exitCode = 1
+} finally {
+  try {
+    control('-m', 'immediate', 'stop')
+  } catch {
+    // It did not run.
+  }
+  rmSync(home, { recursive: true, force: true })
+}

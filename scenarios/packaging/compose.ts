@@ -1,0 +1,30 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { makeBase } from './image/base.ts'
+import { onMachine } from './image/machine.ts'
+import { noCompose } from './image/needs.ts'
+import { packRelease } from './image/release.ts'
+
+new Command('npm run trial -- compose')
+  .description(
+    "Runs deploy/compose.yaml with Debian's podman-compose, as docs/install.md has it: built, up, asked over HTTPS, stopped, down, and up again. As root,\non a base of this machine's packages; nothing is asked of a registry. What podman keeps, its network and its processes are the trial's own, and end with it.",
+  )
+  .addHelpText('after', '\nExample:\n  npm run trial -- compose\n')
+  .parse()
+
+const lacking = noCompose()
+if (lacking) throw new Error(lacking)
+const home = mkdtempSync(join(tmpdir(), 'tillbridge-compose-'))
+const deploy = fileURLToPath(new URL('../../deploy', import.meta.url))
+try {
+  packRelease(home)
+  makeBase(home, 'here')
+  for (const file of ['compose.yaml', 'Dockerfile']) cpSync(join(deploy, file), join(home, 'deploy', file))
+  const program = join(import.meta.dirname, 'image/composed.ts')
+  process.exitCode = onMachine(home, [process.execPath, program], 'inherit').status ?? 1
+} finally {
+  rmSync(home, { recursive: true, force: true })
+}

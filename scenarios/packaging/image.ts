@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { freePort } from '../support/free-port.ts'
+import { makeBase } from './image/base.ts'
+import { noBuildah } from './image/needs.ts'
+import { ran } from './image/ran.ts'
+import { becomesReady } from './image/ready.ts'
+import { packRelease } from './image/release.ts'
+import { type ImageConfig, runIn } from './image/running.ts'
+
+const { here } = new Command('npm run trial -- image')
+  .description(
+    "Builds deploy/Dockerfile with Debian's buildah, on a base that is made here, and runs the image as compose.yaml does: a root that nobody may write, a\nuser without rights, no capabilities. As root; nothing is asked of a registry.",
+  )
+  .option('--here', "the base is made of this machine's packages, not of Debian's archive: nothing is downloaded")
+  .addHelpText('after', '\nExamples:\n  npm run trial -- image\n  npm run trial -- image --here\n')
+  .parse()
+  .opts<{ here?: boolean }>()
+
+if (noBuildah) throw new Error(noBuildah)
+const home = mkdtempSync(join(tmpdir(), 'tillbridge-image-'))
+chmodSync(home, 0o711)
+const store = ['--root', join(home, 'store'), '--runroot', join(home, 'run'), '--storage-driver', 'vfs']
+const buildah = (...args: string[]) => ran('buildah', ...store, ...args).trim()
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+const facts: [fact: string, holds: boolean][] = []
+
+try {
+  const base = buildah('from', 'scratch')
+  buildah('add', base, makeBase(home, here ? 'here' : 'archive'), '/')
+  buildah('commit', '--rm', base, 'docker.io/library/debian:12-slim')
+  const { dist, name } = packRelease(home)
+  const file = join(checkout, 'deploy/Dockerfile')
+  const build = ['--isolation', 'chroot', '--format', 'docker', '--pull-never', '--build-arg', `RELEASE=${name}`]
+  buildah('build', ...build, '-f', file, '-t', 'tillbridge', dist)
+  facts.push(['the image is built of the Dockerfile', true])
+
+  const config: ImageConfig = JSON.parse(buildah('inspect', '--type', 'image', 'tillbridge')).Docker.config
+  const [uid = 0, gid = 0] = config.User.split(':').map(Number)
+  facts.push(['its user is not root', uid > 0 && gid > 0])
+  facts.push([
+    'it is stopped by SIGTERM, and has a health check',
+    config.StopSignal === 'SIGTERM' && config.Healthcheck.Test[0] === 'CMD',
+  ])
+  const compose = readFileSync(join(checkout, 'deploy/compose.yaml'), 'utf8')
+  const [port] = Object.keys(config.ExposedPorts)[0]?.split('/') ?? []
+  const [place = ''] = Object.keys(config.Volumes)
+  facts.push([
+    'compose.yaml has its port, its volume and a root that is read-only',
+    compose.includes(`"${port}:${port}"`) &&
+      compose.includes(`tillbridge:${place}"`) &&
+      /read_only: true/.test(compose),
+  ])
+
+  const container = buildah('from', '--pull-never', 'tillbridge')
+  const volume = join(home, 'volume')
+  mkdirSync(volume, { mode: 0o711 })
+  chownSync(volume, uid, gid)
+  const at = await freePort()
+  const image = { root: buildah('mount', container), volume, config, environment: { PORT: String(at) } }
+  const healthy = async () => (await once(runIn(image, config.Healthcheck.Test.slice(1)), 'exit'))[0] as number
+  const service = runIn(image, [...config.Entrypoint, ...config.Cmd])
+  const exited = once(service, 'exit')
+  const ready = await becomesReady(at, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
+  facts.push(['it answers over HTTPS, on a root that nobody may write', ready])
+  facts.push(['its health check says so', (await healthy()) === 0])
+  service.kill(config.StopSignal as NodeJS.Signals)
+  facts.push(['its signal ends it in order', (await exited)[0] === 0])
+  const postgres = readdirSync(volume, { recursive: true }).map(String)
+  facts.push([
+    'with the PostgreSQL in it, whose data are in the volume',
+    postgres.some(each => each.endsWith('PG_VERSION')) && !postgres.some(each => each.endsWith('postmaster.pid')),
+  ])
+  facts.push(['without it the health check fails', (await healthy()) === 1])
+} finally {
+  rmSync(home, { recursive: true, force: true })
+}
+for (const [fact, holds] of facts) console.log(`${holds ? '✔' : '✖'} ${fact}`)
+if (!facts.every(([, holds]) => holds)) process.exitCode = 1

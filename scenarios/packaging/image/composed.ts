@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ran } from './ran.ts'
+import { becomesReady } from './ready.ts'
+
+// What scenarios/packaging/compose.ts has done on a machine of its own.
+
+const file = 'deploy/compose.yaml'
+const container = 'deploy_tillbridge_1'
+const [, grace = ''] = readFileSync(file, 'utf8').match(/^ *stop_grace_period: (\d+)s$/m) ?? []
+const facts: [fact: string, holds: boolean][] = []
+
+/** It ends well whatever becomes of what it runs, and tells that. */
+const compose = (...args: string[]) => spawnSync('podman-compose', ['-f', file, ...args], { stdio: ['ignore', 2, 2] })
+const inside = (...command: string[]) => spawnSync('podman', ['exec', container, ...command], { encoding: 'utf8' })
+const hasService = () => inside('tillbridge', 'service', 'list').stdout.includes('luma')
+const stateOf = () => JSON.parse(ran('podman', 'inspect', '--format', '{{json .State}}', container))
+
+ran('podman', 'import', 'base.tar', 'docker.io/library/debian:12-slim')
+compose('up', '--build', '-d')
+const volume = ran('podman', 'volume', 'inspect', '--format', '{{.Mountpoint}}', 'deploy_tillbridge').trim()
+const ca = join(volume, 'tls/ca.pem')
+facts.push(['podman-compose builds it, and it answers over HTTPS', await becomesReady(8443, ca)])
+// Debian's podman leaves it to systemd to ask now and then.
+facts.push(['its health check says so', spawnSync('podman', ['healthcheck', 'run', container]).status === 0])
+const { stdout: status } = inside('cat', '/proc/1/status')
+facts.push([
+  'who it runs as may do nothing, and never more',
+  /^Uid:\t10001\t/m.test(status) && /^CapBnd:\t0+$/m.test(status) && /^NoNewPrivs:\t1$/m.test(status),
+])
+const written = spawnSync('podman', ['exec', '--user', '0', container, 'touch', '/opt/written'], { encoding: 'utf8' })
+facts.push(['its root is one that nobody may write', written.stderr.includes('Read-only file system')])
+compose('exec', '-T', 'tillbridge', 'tillbridge', 'service', 'add', 'luma')
+facts.push(['commands are run in it', hasService()])
+
+const began = Date.now()
+compose('stop', '-t', grace)
+const { ExitCode } = stateOf()
+const inTime = Date.now() - began < Number(grace) * 1000
+const left = readdirSync(volume, { recursive: true }).map(String)
+facts.push([
+  'it is stopped in order, within its stop_grace_period',
+  ExitCode === 0 && inTime && !left.some(each => each.endsWith('postmaster.pid')),
+])
+const authority = readFileSync(ca, 'utf8')
+compose('down', '-t', grace)
+compose('up', '-d')
+facts.push([
+  'after down and up it has what it had',
+  (await becomesReady(8443, ca)) && readFileSync(ca, 'utf8') === authority && hasService(),
+])
+compose('down', '-t', grace)
+for (const [fact, holds] of facts) console.log(`${holds ? '✔' : '✖'} ${fact}`)
+if (!facts.every(([, holds]) => holds)) process.exitCode = 1

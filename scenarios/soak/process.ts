@@ -1,0 +1,39 @@
+import { pino } from 'pino'
+import { openOffices } from '../../src/backoffice/back-offices.ts'
+import { backOfficeOf, readConfig } from '../../src/config/config.ts'
+import { jobs, officeJobs } from '../../src/jobs/jobs.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
+import { postOf } from '../../src/mail/transport.ts'
+import { openInstallation } from '../../src/runtime/installation/installation.ts'
+import { listen } from '../../src/runtime/listener.ts'
+import { askedToStop } from '../../src/runtime/signals.ts'
+import { armFailpoint } from '../../src/testing/failpoints.ts'
+import { driverTo, hasty, officesOf } from './hurry.ts'
+
+// A process of the soak, to be killed: `tillbridge start --no-demo` (`api`) or `tillbridge worker` (`worker`), in a hurry with its back office.
+const [role] = process.argv.slice(2)
+const config = readConfig()
+const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
+const installation = await openInstallation(config)
+const { db, keys } = installation
+const defaults = backOfficeOf(config)
+const offices = defaults.url
+  ? officesOf(driverTo(defaults.url, defaults.ca ?? ''))
+  : await openOffices({ db, keys, defaults, log })
+const graceMs = 10_000
+if (role === 'api') {
+  const { baseUrl, close } = await listen(config, installation, log, { offices })
+  console.log(`The soak serves ${baseUrl} now.`)
+  await askedToStop(log)
+  await close(graceMs)
+} else {
+  armFailpoint(config.failpoint)
+  const table = { ...jobs, ...hasty(officeJobs(offices)) }
+  const worker = startWorker({ db, keys, log, post: postOf(config) }, table)
+  console.log('The soak does jobs now.')
+  await askedToStop(log)
+  await worker.stop(graceMs)
+}
+offices.close()
+await installation.close()
+process.exit(0)

@@ -1,0 +1,52 @@
+import { appendFileSync, chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import pg from 'pg'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+
+/** A bundled PostgreSQL, and the directory that it was started in. */
+export interface Place {
+  directory: string
+  postgres: Postgres
+}
+
+/** How a standby connects to its primary. */
+export const conninfoOf = ({ connection: { host, port, user } }: Postgres) => `host=${host} port=${port} user=${user}`
+
+/** What a copy of a running server's files leaves out: what is of that process, and what the standby is sent. */
+const isCopied = (path: string) =>
+  !['postmaster.pid', 'postmaster.opts'].includes(basename(path)) &&
+  !['pg_wal', 'pg_replslot', 'pg_stat_tmp', 'pg_dynshmem'].includes(basename(dirname(path)))
+
+/**
+ * Starts a standby of a bundled PostgreSQL that runs, of a copy of its files: it does not bring pg_basebackup. Nothing may be removed
+ * there meanwhile.
+ */
+export async function startStandby(
+  directory: string,
+  primary: Place,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Postgres> {
+  const data = join(directory, 'data')
+  mkdirSync(directory, { recursive: true, mode: 0o711 })
+  const client = new pg.Client(primary.postgres.connection)
+  await client.connect()
+  try {
+    await client.query(`select pg_backup_start('standby', true)`)
+    cpSync(join(primary.directory, 'data'), data, { recursive: true, filter: isCopied })
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    writeFileSync(join(data, 'backup_label'), rows[0]?.labelfile ?? '')
+  } finally {
+    await client.end()
+  }
+  writeFileSync(join(data, 'standby.signal'), '')
+  // Where it can be changed while it runs.
+  appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${conninfoOf(primary.postgres)}'\n`)
+  chmodSync(data, 0o700)
+  return startPostgres(directory, {
+    settings: { wal_retrieve_retry_interval: '200ms', ...settings },
+  })
+}
+
+/** The address of a database of it, of several servers where they are named. */
+export const urlOf = (servers: readonly Postgres[], database: string) =>
+  `postgres://${servers[0]?.connection.user}@${servers.map(({ connection: { host, port } }) => `${encodeURIComponent(host)}:${port}`).join(',')}/${database}`

@@ -1,0 +1,29 @@
+import { amount } from '../src/domain/values/money.ts'
+import type { VoucherRow } from '../src/store/vouchers/vouchers.ts'
+import { randomFor } from './random.ts'
+
+/** The first voucher of the demo, whose PIN the README tells; nobody's money depends on it. */
+export const sampleVoucher = { number: '9100001', pin: '204816' }
+
+const faceValues = [2_000, 2_500, 5_000, 5_000, 5_000, 10_000, 10_000, 15_000, 20_000, 25_000]
+
+/** Gift vouchers: most untouched, some drawn in part or spent, a few suspended, a few past their last day. */
+export function voucherRows(): VoucherRow[] {
+  const random = randomFor('vouchers')
+  return Array.from({ length: 240 }, (_, i): VoucherRow => {
+    const original = random.pick(faceValues)
+    const use = i === 0 ? 1 : random.fraction()
+    const used = use < 0.3 ? original : use < 0.5 ? random.whole(1, original / 5 - 1) * 5 : 0
+    const state = used === original ? 'redeemed' : i > 0 && random.chance(0.03) ? 'suspended' : 'active'
+    const year = i > 0 && random.chance(0.05) ? 2026 : random.whole(2028, 2030)
+    const month = year === 2026 ? random.whole(1, 9) : random.whole(1, 12)
+    return {
+      number: i === 0 ? sampleVoucher.number : String(9_100_001 + i * 7 + random.whole(0, 6)),
+      pin: i === 0 ? sampleVoucher.pin : String(random.whole(0, 999_999)).padStart(6, '0'),
+      state,
+      originalAmount: amount(BigInt(original), 2),
+      usedAmount: amount(BigInt(used), 2),
+      expiryDate: `${year}-${String(month).padStart(2, '0')}-${String(random.whole(1, 28)).padStart(2, '0')}`,
+    }
+  })
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto'
+import { hmac, type Keys } from '../crypto/keys.ts'
+import { type Db, sql } from '../database/db.ts'
+import { type Assignments, assignmentsOf, passwordHash } from '../store/accounts/accounts.ts'
+import { countFailure } from '../store/accounts/failures.ts'
+import { failuresAllowed, trusting, trustMs } from './sign-in.ts'
+
+/** Who is signed in to the console, and what they may use. */
+export interface SignedIn {
+  username: string
+  assignments: Assignments
+}
+
+/** Sessions of the console: 12 hours at most, an hour without a request. What a session is opened by is its token, 256 random bits. */
+export interface Sessions {
+  /** Opens one for a username whose password was right. Undefined: the password has ended meanwhile. */
+  open(username: string, password: string): Promise<string | undefined>
+  /** Opens one by a link of `makeLink`, which then has ended. Undefined: there is no such link; the seconds to wait after too many such. */
+  openByLink(link: string, address: string): Promise<string | { retryAfter: number } | undefined>
+  /** Who is signed in by a token, as it was two seconds ago or later. Undefined: the session has ended. */
+  read(token: string): Promise<SignedIn | undefined>
+  end(token: string): Promise<void>
+}
+
+const newToken = () => randomBytes(32).toString('base64url')
+const sessionHash = (keys: Keys, token: string) => hmac(keys.sessions, 'session', token)
+const linkHash = (keys: Keys, link: string) => hmac(keys.sessions, 'link', link)
+
+/** A link signs in for this long. */
+export const linkSeconds = 60
+
+/** What a one-time link to the console holds. Undefined: there is no such account. */
+export async function makeLink(db: Db, keys: Keys, username: string): Promise<string | undefined> {
+  const link = newToken()
+  await db.run(sql`delete from console_link where made_at < now() - ${`${linkSeconds} seconds`}::interval`)
+  const made = await db.run(sql`
+    insert into console_link (link_hash, username) select ${linkHash(keys, link)}, username from account where username = ${username}`)
+  return made ? link : undefined
+}
+
+export function sessionsOf(db: Db, keys: Keys): Sessions {
+  const trusted = trusting(name => readSession(db, Buffer.from(name, 'base64url')))
+
+  /** What a token is remembered by: in memory, too, it is a hash. */
+  const nameOf = (token: string) => sessionHash(keys, token).toString('base64url')
+
+  const forgetOld = () => db.run(sql`delete from console_session where begun_at < now() - interval '12 hours'`)
+
+  return {
+    async open(username, password) {
+      const token = newToken()
+      await forgetOld()
+      const opened = await db.run(sql`
+        insert into console_session (token_hash, username, password_hash)
+        select ${sessionHash(keys, token)}, username, password_hash from account_password
+         where username = ${username} and password_hash = ${passwordHash(keys, username, password)}`)
+      return opened ? token : undefined
+    },
+
+    async openByLink(link, address) {
+      const token = newToken()
+      await forgetOld()
+      const opened = await db.run(sql`
+        with used as (delete from console_link where link_hash = ${linkHash(keys, link)} returning username, made_at)
+        insert into console_session (token_hash, username)
+        select ${sessionHash(keys, token)}, username from used where made_at >= now() - ${`${linkSeconds} seconds`}::interval`)
+      if (opened) return token
+      const subject = hmac(keys.subjects, 'password', address)
+      const retryAfter = await countFailure(db, [{ subject, allowed: failuresAllowed.address }])
+      return retryAfter === undefined ? undefined : { retryAfter }
+    },
+
+    read: token => trusted.read(nameOf(token), performance.now() - trustMs),
+
+    async end(token) {
+      await db.run(sql`delete from console_session where token_hash = ${sessionHash(keys, token)}`)
+      trusted.forget(nameOf(token))
+    },
+  }
+}
+
+/** Reads a session, and notes that it is in use. */
+async function readSession(db: Db, tokenHash: Buffer): Promise<SignedIn | undefined> {
+  const found = await db.row<{ username: string }>(sql`
+    with live as (
+      select token_hash, username, seen_at from console_session
+       where token_hash = ${tokenHash} and begun_at > now() - interval '12 hours' and seen_at > now() - interval '1 hour'
+    ), seen as (
+      update console_session s set seen_at = now() from live
+       where s.token_hash = live.token_hash and live.seen_at < now() - interval '1 minute'
+    )
+    select username from live`)
+  return found && { username: found.username, assignments: await assignmentsOf(db, found.username) }
+}

@@ -1,0 +1,145 @@
+import type { Priced } from '../../../domain/orders/order-rules.ts'
+import type { OrderInput } from '../../../domain/orders/orders.ts'
+import type { OrderAddress } from '../../../domain/values/address.ts'
+import { amount } from '../../../domain/values/money.ts'
+import type { Fault } from '../../../errors/api-error.ts'
+import { type Field, type Fields, payload } from '../xml/payload.ts'
+import { every, money, text } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+
+/** An order, worked out, that is about to be placed. */
+export interface PlacedOrder extends Pick<Priced, 'lines' | 'freight' | 'total'> {
+  number: string
+  personId: string
+  input: Pick<OrderInput, 'billingAddress' | 'deliveryAddress' | 'lines'>
+  decimals: number
+  /** The back office's identifier of each SKU. */
+  skuIds: ReadonlyMap<string, string>
+  /** Where it is picked up, by the back office's identifier. */
+  pickupStoreId: string | undefined
+  contact: OrderContact
+  payments: Fields
+}
+
+/** Whom an order is for. */
+export interface OrderContact {
+  name: string
+  email: string
+  phones: { home: string | null; mobile: string | null; work: string | null }
+}
+
+/** The order in the guide's order of elements (payload version 2). Prices have the tax in them. */
+export function orderPayload(order: PlacedOrder): string {
+  const { number, personId, input, pickupStoreId, contact, freight, payments } = order
+  const { phones } = contact
+  return payload('Order', [
+    ['OrderNumber', number],
+    ['PersonId', personId],
+    ['PickupStoreId', pickupStoreId],
+    ['DespatchType', pickupStoreId && 'ClickAndCollect'],
+    [
+      'Addresses',
+      [
+        ['Billing', addressOf(input.billingAddress, contact)],
+        ['Delivery', addressOf(input.deliveryAddress, contact)],
+      ],
+    ],
+    [
+      'Contacts',
+      [
+        ['Email', contact.email],
+        ['Phones', [given('Home', phones.home), given('Mobile', phones.mobile), given('Work', phones.work)]],
+      ],
+    ],
+    ['OrderDetails', input.lines.map((_, i) => lineOf(order, i))],
+    [
+      'SelectedFreightOption',
+      freight > 0n
+        ? [
+            ['Name', 'Freight'],
+            ['Value', amount(freight, order.decimals)],
+          ]
+        : undefined,
+    ],
+    ['Payments', payments],
+  ])
+}
+
+const given = (name: string, value: string | null | undefined): Field => [name, value ?? undefined]
+
+const addressOf = (address: { [name in keyof OrderAddress]?: string | null }, { name }: OrderContact): Field[] => [
+  ['ContactName', address.contactName || name || undefined],
+  given('CompanyName', address.companyName),
+  given('AddressLine1', address.addressLine1),
+  given('AddressLine2', address.addressLine2),
+  given('City', address.city),
+  given('State', address.state),
+  given('Postcode', address.postcode),
+  given('Country', address.country),
+]
+
+function lineOf({ input, lines, decimals, skuIds }: PlacedOrder, i: number): Field {
+  const [line, priced] = [input.lines[i], lines[i]]
+  if (!line || !priced) throw new Error('each line has been worked out')
+  const discounts = (line.discounts ?? []).filter(({ amount }) => !/^[0.]*$/.test(amount))
+  return [
+    'OrderDetail',
+    [
+      ['SkuId', skuIds.get(line.sku)],
+      ['Quantity', line.quantity],
+      ['Price', amount(priced.price, decimals)],
+      ['Value', amount(priced.value, decimals)],
+      ['Discounts', discounts.length ? discounts.map(discountOf) : undefined],
+    ],
+  ]
+}
+
+/** A discount given by hand: every other kind names a promotion, a loyalty or a reward of the back office's own. */
+const discountOf = ({ type, reason, amount }: { type: string; reason?: string | null; amount: string }): Field => [
+  'Discount',
+  [
+    ['DiscountTypeId', 1],
+    ['Description', reason ? `${type}: ${reason}` : type],
+    ['Value', amount],
+  ],
+]
+
+/**
+ * Whether an order of the back office is this one, with or without its freight as a line: for the same person, the same units at
+ * the same value, and the same total.
+ */
+export function isThisOrder(found: Xml, { personId, input, lines, decimals, skuIds, total, freight }: PlacedOrder) {
+  const keys = (values: (string | null | undefined)[][]) => values.map(each => JSON.stringify(each)).sort()
+  const wanted = input.lines.map(({ sku, quantity }, i) => [
+    ...[skuIds.get(sku), String(quantity), amount(lines[i]?.value ?? 0n, decimals)],
+  ])
+  const details = every(found, 'OrderDetails', 'OrderDetail')
+  const unitsOf = (detail: Xml) => [
+    ...[text(detail, 'SkuId'), money(detail, 0, 'Quantity'), money(detail, decimals, 'Value')],
+  ]
+  const isFreight = (detail: Xml) => freight > 0n && money(detail, decimals, 'Value') === amount(freight, decimals)
+  const has = (rows: Xml[]) => keys(rows.map(unitsOf)).join() === keys(wanted).join()
+  const place = details.findLastIndex(isFreight)
+  return (
+    text(found, 'PersonId') === personId &&
+    money(found, decimals, 'TotalDue') === amount(total, decimals) &&
+    (has(details) || (place >= 0 && has(details.toSpliced(place, 1))))
+  )
+}
+
+/** Letters of a country here. */
+export const longestCountry = 20
+
+/** What an order says that this system cannot take. */
+export function faultsOfOrder({ pickupStoreNumber, billingAddress, deliveryAddress }: OrderInput, freight: bigint) {
+  const faults: Fault[] = []
+  const fault = (pointer: string, detail: string) => faults.push({ pointer, code: 'invalid_field', detail })
+  for (const [pointer, { country }] of [
+    ['/billingAddress', billingAddress],
+    ['/deliveryAddress', deliveryAddress],
+  ] as const)
+    if (country.length > longestCountry)
+      fault(`${pointer}/country`, `The back office takes at most ${longestCountry} characters here.`)
+  if (pickupStoreNumber && freight > 0n) fault('/freight', 'What is picked up has no freight.')
+  return faults
+}

@@ -1,0 +1,231 @@
+import type { Db } from '../../../database/db.ts'
+import { type CustomerState, type JudgedChange, judgeChange } from '../../../domain/customers/changes.ts'
+import { type Consent, consentChanges } from '../../../domain/customers/consent.ts'
+import {
+  type CustomerChange,
+  type CustomerInput,
+  type CustomerWrites,
+  emailTaken,
+  isOursAlone,
+  withoutNulls,
+} from '../../../domain/customers/input.ts'
+import { type KnownReferences, pointerTo } from '../../../domain/customers/references.ts'
+import { faultsOfChanged } from '../../../domain/values/unchanged-fields.ts'
+import { ApiError } from '../../../errors/api-error.ts'
+import { refuse } from '../../../errors/throw-if-any.ts'
+import { isCreatedHere, recordConsent } from '../../../store/customers/consent.ts'
+import { customerWithEmail } from '../../../store/customers/customers.ts'
+import { erasedAmong } from '../../../store/customers/erased.ts'
+import { lockReferencesOf } from '../../../store/customers/reference-locks.ts'
+import { lockCustomer } from '../../../store/customers/writes.ts'
+import { holdReferences } from '../../../store/lists/references.ts'
+import { erase } from '../../../store/privacy/erasure.ts'
+import type { Finishing, Write } from '../../../writes/write.ts'
+import { whyNoErasure } from '../capabilities.ts'
+import type { Client } from '../client/client.ts'
+import { effect } from '../client/effect.ts'
+import { refusalBehind } from '../client/rejection.ts'
+import { triedPerson } from '../mapping/dry-run-person.ts'
+import { comparable, idOf } from '../mapping/person-from-xml.ts'
+import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from '../mapping/person-to-xml.ts'
+import { isAsAsked, isWhatWasAsked } from '../mapping/same-person.ts'
+import {
+  fetchValuesOf,
+  personByEmail,
+  personById,
+  personOf,
+  type Readied,
+  readied,
+  referenceTypeIds,
+  storePerson,
+} from '../queries/persons.ts'
+import type { Upstream } from '../queries/upstream.ts'
+import type { Xml } from '../xml/xml.ts'
+import { atText } from './rejected.ts'
+
+/** How often a change is tried that somebody at the head office gets ahead of. */
+const mostTries = 3
+/** The person was updated by somebody else since it was read. */
+const updatedMeanwhile = 5010
+
+/** Customers as the back office's persons. What is answered, and stored here, is what it has when the write is done. */
+export const customerWrites = (upstream: Upstream): CustomerWrites => ({
+  async createCustomer(write, given) {
+    const { service, step } = write
+    const input = withoutNulls(given)
+    await fetchValuesOf(upstream, write, input)
+    const judged = await step(
+      async tx => judge(write, input, undefined, await lockReferencesOf({ tx, service }, input)),
+      { names: [`e-mail ${comparable(input.contact.email)}`] },
+    )
+    // What an attempt that was left open has made is looked for before its repeat is refused.
+    if (!write.wasOpen()) refuse(judged.faults)
+    const person =
+      (await earlierAttempt(upstream, write, input, judged)) ?? (await create(upstream, write, input, judged))
+    const ready = await readied(upstream, write, person)
+    return tx => stored({ ...write, tx }, ready, { change: input, ...judged }, undefined)
+  },
+
+  eraseCustomer: (write, id) => eraseCustomer(upstream, write, id),
+
+  async updateCustomer(write, id, change) {
+    const { client } = upstream
+    const { service, step } = write
+    await step(async () => {}, { names: [`customer ${id}`] })
+    await fetchValuesOf(upstream, write, change)
+    for (let tries = 1; ; tries++) {
+      const person = await personOf(upstream, write, id)
+      if (!person || idOf(person) !== id) return async () => undefined
+      const ready = await readied(upstream, write, person)
+      const { lastKnown, before, judged } = await step(async tx => {
+        const known = await lockReferencesOf({ tx, service }, change)
+        // All hold what a customer shows before the customer.
+        await holdReferences(tx, service, [ready.row])
+        const lastKnown = await lockCustomer(tx, service, id)
+        const before = await storePerson(tx, service, ready)
+        write.requireMatch(before.record)
+        return { lastKnown, before, judged: judge(write, change, before, known) }
+      })
+      // What an attempt that nobody follows up any more has come to is what the person is like by now.
+      if (write.isSettling && isAsAsked(ready.row, change, judged))
+        return tx => stored({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
+      refuse(judged.faults)
+      // Nothing of it is the back office's, which would also lose the person's password over a change.
+      if (isOursAlone(change))
+        return async tx => {
+          const { record } = await storePerson(tx, service, ready, { change, ...judged })
+          return { id, record, warnings: [] }
+        }
+      const body = changedPerson(person, change, await outcomeOf(upstream, change, judged))
+      try {
+        await effect(client, write, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
+      } catch (error) {
+        if (refusalBehind(error)?.code !== updatedMeanwhile || tries === mostTries) throw atText(error, change)
+        continue
+      }
+      const now = write.isTrial ? await triedPerson(body, person, id) : await made(client, id)
+      const changed = await readied(upstream, write, now)
+      return tx => stored({ ...write, tx }, changed, { change, ...judged }, before.consent)
+    }
+  },
+})
+
+/** Erases here whom the back office has no more; it would bring back anybody else. */
+async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'learn' | 'requireMatch'>, id: string) {
+  if (await personOf(upstream, write, id)) throw new ApiError('capability_unavailable', whyNoErasure)
+  return (tx: Db) => erase(tx, write.service, id, write.requireMatch)
+}
+
+/** Puts a person that was written into our tables, with what has become of its consent. */
+async function stored(
+  write: Finishing,
+  person: Readied,
+  written: JudgedChange & { change: CustomerChange },
+  before: Consent | undefined,
+) {
+  const { tx, service } = write
+  await lockReferencesOf(write, written.change)
+  const { id, record, consent } = await storePerson(tx, service, person, written)
+  await recordConsent(write, id, consentChanges(before, consent))
+  return { id, record, warnings: written.warnings }
+}
+
+/** Judges a change, by the rules of the back office too. */
+function judge(
+  { service: { settings } }: Write,
+  change: CustomerChange,
+  before: CustomerState | undefined,
+  known: KnownReferences,
+): JudgedChange {
+  const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
+  const judged = judgeChange(change, before, known, settings, today)
+  const tooLong = faultsOfChanged(faultsOfLength(change), change, before && JSON.parse(before.record))
+  return { ...judged, faults: [...judged.faults, ...tooLong] }
+}
+
+/** What a change makes of the person, in the back office's own terms. Throws where it has no such type of reference. */
+async function outcomeOf(
+  upstream: Upstream,
+  change: CustomerChange,
+  { consent, chosen }: JudgedChange,
+): Promise<PersonOutcome> {
+  if (chosen.size === 0) return { privacy: consent.privacy, references: new Map() }
+  const typeIds = await referenceTypeIds(upstream)
+  const unknown = [...chosen].flatMap(([type, value]) => (value !== null && !typeIds.has(type) ? [type] : []))
+  const detail = 'The back office has no such type of reference.'
+  refuse(
+    unknown
+      .filter(type => Object.hasOwn(change.references ?? {}, type))
+      .map(type => ({ pointer: pointerTo(type), code: 'invalid_field', detail })),
+  )
+  if (unknown.length) {
+    upstream.client.connection.log?.warn(
+      { types: unknown },
+      'The subscription mapping names types that the back office lacks.',
+    )
+    throw new ApiError('back_office_error')
+  }
+  const references = [...chosen].flatMap(([type, value]): [string, string | null][] => {
+    const id = typeIds.get(type)
+    return id === undefined ? [] : [[id, value]]
+  })
+  return { privacy: consent.privacy, references: new Map(references) }
+}
+
+/**
+ * The person that an earlier attempt to create this customer has made, whose outcome nobody knew, or who was killed on the way;
+ * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it, who is a customer here from then on.
+ */
+async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
+  const { service, step, read, learn } = write
+  const { client } = upstream
+  const { email } = input.contact
+  const ownerHere = () =>
+    step(async tx => {
+      const owner = (await customerWithEmail(tx, service, email))?.id
+      return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
+    })
+  const { owner, isOurs } = await ownerHere()
+  if (owner !== undefined && isOurs && (await personOf(upstream, write, owner))) throw emailTaken(owner)
+  const found = await personByEmail(client, email)
+  const foundId = found && idOf(found)
+  if (owner !== undefined && owner !== foundId) {
+    // The address may have been taken from that customer since our tables were told, or the customer may have gone.
+    const person = await personOf(upstream, write, owner)
+    if (person) {
+      const ready = await readied(upstream, write, person)
+      await learn(tx => storePerson(tx, service, ready))
+    }
+    const { owner: still } = await ownerHere()
+    if (still !== undefined) throw emailTaken(still)
+  }
+  if (!found || foundId === undefined) return
+  // Who was erased here does not come back by this, and could not be found by the name.
+  if ((await read(db => erasedAmong(db, service, [foundId]))).size) throw emailTaken(undefined)
+  const ready = await readied(upstream, write, found)
+  if (isWhatWasAsked(ready.row, input, judged, today(client).subtract({ days: 1 }).toString())) return found
+  await learn(tx => storePerson(tx, service, ready))
+  throw emailTaken(foundId)
+}
+
+/** The day at the head office. */
+const today = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.timeZone)
+
+async function create(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
+  const { client } = upstream
+  refuse(judged.faults)
+  const body = newPerson(input, await outcomeOf(upstream, input, judged), today(client).toString())
+  const { id } = await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body }).catch(
+    error => {
+      throw atText(error, input)
+    },
+  )
+  return write.isTrial ? triedPerson(body, undefined, write.reference) : made(client, id, input.contact.email)
+}
+
+/** A person that was just written, as the back office has it. */
+async function made(client: Client, id: string | undefined, email = ''): Promise<Xml> {
+  const person = id === undefined ? await personByEmail(client, email) : await personById(client, id)
+  if (!person) throw new ApiError('back_office_error')
+  return person
+}

@@ -1,0 +1,51 @@
+import type { Database } from '../../../database/db.ts'
+import type { HistoryReads } from '../../../domain/orders/transactions.ts'
+import type { Service } from '../../../domain/tenancy/service-settings.ts'
+import { ApiError } from '../../../errors/api-error.ts'
+import { takeIn } from '../../../import/pipeline/ingest-rows.ts'
+import { noteAsked, toldAt } from '../../../store/sync/refreshes.ts'
+import { intakes } from '../../../sync/ingest.ts'
+import { historyOf } from '../queries/history.ts'
+import type { Upstream } from '../queries/upstream.ts'
+
+/** The feed that visits histories: what is asked for here it need not visit so soon. */
+const feed = 'transactions'
+
+/**
+ * Histories are asked for while the caller waits, and written through: what the list shows is what our tables have. Where a sale came
+ * in an export already, it stays as it is there (`toldFirst`).
+ */
+export const historyReads = (upstream: Upstream): HistoryReads => ({
+  async bringHistory({ db, service }, customerId) {
+    const key = `history ${service.id} ${customerId}`
+    const fault = await upstream.asked(key, () => bring(upstream, db, service, customerId))
+    const syncedAt = await toldAt(db, service, feed, customerId)
+    return {
+      syncedAt,
+      ...(fault && { warning: { code: fault.code, detail: `${fault.message} ${asItWas(syncedAt)}` } }),
+    }
+  },
+})
+
+function asItWas(syncedAt: string | undefined): string {
+  if (syncedAt === undefined) return 'It was not asked for this history before: sales may be missing.'
+  const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1_000))
+  return `The history is as it was ${seconds} seconds ago: later sales may be missing.`
+}
+
+/** Asks for a history, and stores it. */
+async function bring({ client }: Upstream, db: Database, service: Service, customerId: string) {
+  const at = new Date()
+  const signal = AbortSignal.timeout(client.limits.deadlineMs)
+  const { currency } = service.settings
+  const { rows, refused } = await historyOf(client, customerId, { currency, signal })
+  const reasons = [...refused]
+  const refuse = (_at: number, { note }: { note: string }) => reasons.push(note)
+  if (rows.length) await takeIn(rows, { db, service, intake: intakes.transactions, again: true, refuse })
+  if (!reasons.length) {
+    await noteAsked(db, service, feed, { id: customerId, at })
+    return
+  }
+  client.connection.log?.warn({ reasons }, 'Sales of a customer cannot be taken.')
+  return new ApiError('back_office_error', 'The back office tells of sales that cannot be read, and are not shown.')
+}

@@ -1,0 +1,192 @@
+import type { Db } from '../../../database/db.ts'
+import type { Service } from '../../../domain/tenancy/service-settings.ts'
+import { amount, decimalsOf } from '../../../domain/values/money.ts'
+import { gatewayOf, issueFaults, unconfigured, unknownGiftCard } from '../../../domain/vouchers/issue.ts'
+import { pointedAt } from '../../../domain/vouchers/redemption.ts'
+import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
+import { ApiError, type Fault, faulty } from '../../../errors/api-error.ts'
+import { refuse } from '../../../errors/throw-if-any.ts'
+import { keptSku } from '../../../store/catalog/skus.ts'
+import { gatewayNames } from '../../../store/tenancy/gateways.ts'
+import { voucherDays } from '../../../store/vouchers/issue.ts'
+import { noteVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
+import { type Finish, isRefusal, NeverDone, type Write } from '../../../writes/write.ts'
+import { giftCardSkuId } from '../../vouchers/gift-card.ts'
+import type { Client } from '../client/client.ts'
+import { effect } from '../client/effect.ts'
+import { numberExists, refusalBehind } from '../client/rejection.ts'
+import { type Release, since } from '../client/release.ts'
+import { longestCountry } from '../mapping/order-to-xml.ts'
+import { isThisSale, type Sale, salePayload } from '../mapping/sale-to-xml.ts'
+import { earlierSale, saleNumbers } from '../queries/earlier-sale.ts'
+import type { GiftCard } from '../queries/gift-cards.ts'
+import { orderNumbered } from '../queries/order-search.ts'
+import type { Upstream } from '../queries/upstream.ts'
+import { text } from '../xml/values.ts'
+import { receiverOf } from './receiver.ts'
+import { atText } from './rejected.ts'
+
+/**
+ * Sells a voucher: an order of the gift card SKU. The back office makes number and PIN later, e-mails them itself, and tells nobody
+ * else, so what is answered is pending. The order's number is derived from the Idempotency-Key where none is given: a repeat after
+ * an outcome that nobody knows finds the order of the first attempt, and makes no second one.
+ */
+export async function sellVoucher(
+  { client, release, giftCards }: Pick<Upstream, 'client' | 'release' | 'giftCards'>,
+  write: Write,
+  input: VoucherInput,
+): Promise<Finish<IssuedVoucher>> {
+  const { settings } = write.service
+  const { currency } = settings
+  const gateway = gatewayOf(input, settings)
+  const sell = async () => {
+    const { card, faults, today } = await faultsOf(release, write, input)
+    refuse(faults)
+    if (card === undefined) throw faulty([unknownGiftCard(settings)])
+    refuse(await giftCards.faultsOf(card))
+    const deliveryDate = input.deliveryDate === today ? null : (input.deliveryDate ?? null)
+    const { skuId, voucherType } = card
+    return place(client, write, { ...input, gateway, deliveryDate, skuId, voucherType }, input)
+  }
+  const sale = await sell().catch(async error => {
+    // Days pass, settings and head office change: what is refused by now may be sold.
+    const isInDoubt = write.wasOpen() && isRefusal(error)
+    const earlier = isInDoubt ? await earlierSale(client, write, { ...input, gateway }) : undefined
+    if (!earlier) throw error
+    return earlier
+  })
+  const nothing = amount(0n, decimalsOf(currency))
+  return async tx => {
+    if (!(await noteVoucherSale(tx, write.service, sale))) throw numberTaken()
+    return {
+      number: null,
+      pin: null,
+      status: 'pending',
+      currency,
+      orderNumber: sale.number,
+      originalAmount: input.amount,
+      usedAmount: nothing,
+      availableAmount: nothing,
+      expiryDate: null,
+      lockedUntil: null,
+      email: null,
+    }
+  }
+}
+
+/** Places the order under the number that is given, or one of our own making. */
+async function place(
+  client: Client,
+  write: Write,
+  sale: Omit<Sale, 'number' | 'personId'>,
+  input: VoucherInput,
+): Promise<VoucherSale> {
+  const { gateway, amount } = sale
+  let receiver: string | undefined
+  for await (const number of saleNumbers(write, sale.orderNumber)) {
+    receiver ??= await receiverOf(client, write, sale)
+    const personId = receiver
+    const placed = await placeOrder(client, write, { ...sale, number, personId }, input)
+    if (placed !== 'taken') return { number, gateway, amount, personId, orderId: placed.id }
+  }
+  throw numberTaken()
+}
+
+const numberTaken = () => pointedAt('/orderNumber', new ApiError('order_number_taken'))
+
+/** The back office's identifier of the SKU that vouchers are sold as: the setting names it as shoppers know it, or by that very identifier. */
+export async function soldAs(db: Db, service: Service): Promise<string | undefined> {
+  const known = await giftCardSkuId(db, service)
+  if (known !== undefined) return known
+  // The web store need not export it. An identifier that there is not is refused when it is sold.
+  const { giftCardSku } = service.settings
+  return giftCardSku !== null && /^\d{1,18}$/.test(giftCardSku) ? giftCardSku : undefined
+}
+
+/** What vouchers are sold as; undefined where settings do not say, or nothing is known by the name that they say. */
+export async function giftCardOf(db: Db, service: Service, skuId: string | undefined): Promise<GiftCard | undefined> {
+  const { voucherType } = service.settings
+  if (skuId === undefined || voucherType === null) return
+  const kept = (await keptSku(db, service, skuId)) ?? { productId: undefined, wasInStock: false }
+  return { skuId, voucherType, ...kept }
+}
+
+async function faultsOf(release: Release, write: Write, input: VoucherInput) {
+  const { step, service } = write
+  const { settings } = service
+  const { days, card, skuId, gateways } = await step(async tx => {
+    const [days, skuId, gateways] = await Promise.all([
+      voucherDays(tx, service),
+      soldAs(tx, service),
+      gatewayNames(tx, service),
+    ])
+    return { days, skuId, gateways, card: await giftCardOf(tx, service, skuId) }
+  })
+  const faults: Fault[] = unconfigured(settings, skuId !== undefined)
+  faults.push(...issueFaults(input, settings, { gateways, ...days }))
+  const { deliveryDate, orderNumber } = input
+  // Releases before ignore the day, and a present that comes early is spoilt.
+  if (deliveryDate && deliveryDate > days.today && !(await release.has('voucherDeliveryDate')))
+    faults.push({
+      pointer: '/deliveryDate',
+      code: 'invalid_field',
+      detail: `\`deliveryDate\` can only be today: other days need release ${since.voucherDeliveryDate} of the back office.`,
+    })
+  if ((input.billingAddress.country?.length ?? 0) > longestCountry)
+    faults.push({
+      pointer: '/billingAddress/country',
+      code: 'invalid_field',
+      detail: `The back office takes at most ${longestCountry} characters here.`,
+    })
+  if (orderNumber && orderNumber.length > longestNumber)
+    faults.push({
+      pointer: '/orderNumber',
+      code: 'invalid_field',
+      detail: `\`orderNumber\` has at most ${longestNumber} characters.`,
+    })
+  return { card, faults, today: days.today }
+}
+
+const longestNumber = 30
+
+/** Places the order, unless an attempt before did. Its identifier is undefined where the back office does not tell, or has forgotten it. */
+async function placeOrder(
+  client: Client,
+  write: Write,
+  sale: Sale,
+  input: VoucherInput,
+): Promise<{ id: string | undefined } | 'taken'> {
+  const path = ['Persons', sale.personId, 'Orders']
+  const body = salePayload(client.connection, sale)
+  let neverTold: NeverDone | undefined
+  try {
+    return { id: (await effect(client, write, { endpoint: 'orders', method: 'POST', path, body })).id }
+  } catch (error) {
+    if (error instanceof NeverDone) neverTold = error
+    else if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error, input)
+    else write.note('done')
+  }
+  const order = await orderNumbered(client, sale.number, sale.personId)
+  if (order && isThisSale(order, sale)) return { id: text(order, 'Id') ?? undefined }
+  if (neverTold) throw neverTold
+  // A number of our own making is nobody else's, whatever is still known of its order.
+  return !order && !sale.orderNumber ? { id: undefined } : 'taken'
+}
+
+/** What the errors of an order are to whoever buys a voucher; those that point into an order are faults of ours. */
+function asOfVoucher(error: unknown, input: VoucherInput): unknown {
+  const code = refusalBehind(error)?.code
+  if (!(error instanceof ApiError) || code === undefined) return error
+  const { cause } = error
+  const told = (...[of, detail]: ConstructorParameters<typeof ApiError>) =>
+    Object.assign(new ApiError(of, detail), { cause })
+  if (code === 5129) return told('voucher_not_configured', 'The back office does not sell the gift card SKU.')
+  if (code === 5004) return pointedAt('/receiverEmail', error)
+  if (code === 5014) return atText(error, input)
+  // Where none is named it is the setting's.
+  if (code === 5100) return input.gateway ? pointedAt('/gateway', error) : told('unknown_gateway', error.message)
+  const isForeign = error.faults.some(({ pointer }) => pointer !== undefined && !ownFields.includes(pointer))
+  return isForeign ? told('back_office_error') : error
+}
+
+const ownFields = ['/billingAddress', '/receiverEmail', '/receiverName', '/subject', '/message']

@@ -1,0 +1,220 @@
+import type { Keys } from '../../../crypto/keys.ts'
+import type { Db } from '../../../database/db.ts'
+import type { VoucherPayment } from '../../../domain/orders/voucher-payments.ts'
+import type { Service } from '../../../domain/tenancy/service-settings.ts'
+import {
+  againstHolding,
+  againstValidating,
+  requireDrawable,
+  tooManyHeld,
+  unitsOf,
+} from '../../../domain/vouchers/redemption.ts'
+import { judgeValidation, makeValidation, repeatableValidation } from '../../../domain/vouchers/validations.ts'
+import type {
+  ValidatedVoucher,
+  Voucher,
+  VoucherOpening,
+  VoucherReading,
+  VoucherWrites,
+} from '../../../domain/vouchers/vouchers.ts'
+import { ApiError } from '../../../errors/api-error.ts'
+import {
+  endUpstreamValidation,
+  keepValidation,
+  noteHeld,
+  takeOff,
+  takeUpstream,
+  upstreamHeldBy,
+  upstreamValidationOf,
+} from '../../../store/vouchers/upstream.ts'
+import { after, type Finish, NeverDone, type Write } from '../../../writes/write.ts'
+import { countWrongId } from '../../vouchers/guesses.ts'
+import type { Client } from '../client/client.ts'
+import { effect } from '../client/effect.ts'
+import type { Upstream } from '../queries/upstream.ts'
+import { judgedGuess, nameOf, openVoucher, shownVoucher, validateUpstream } from './open-voucher.ts'
+import { sellVoucher } from './voucher-sale.ts'
+
+/**
+ * Gift vouchers that the back office keeps (contract 7). Who has the newest validation, and who holds a voucher, is known here: the back
+ * office ends a validation when anybody asks for the next one, so it is not asked while somebody holds the voucher, and about one
+ * voucher there is one question at a time. Guesses are counted here, before the back office is asked.
+ */
+export const voucherWrites = ({ client, release, giftCards }: Upstream): VoucherWrites => ({
+  async lookUpVoucher(reading, opening) {
+    const opened = await openVoucher(client, reading, opening)
+    const { service } = reading
+    return async tx => {
+      const voucher = await judgedGuess(tx, service, opened)
+      return voucher instanceof ApiError ? voucher : shownVoucher(tx, service, voucher)
+    }
+  },
+
+  validateVoucher: (reading, validation) => validateVoucher(client, reading, validation),
+
+  async lockVoucher(write, lock) {
+    // What may be a lock was noted before the back office was told of it.
+    if (write.isSettling) throw new NeverDone()
+    if ('validationId' in lock) return lockBy(client, write, lock)
+    const { service, keys, step, username, reference } = write
+    const { number, pin, amount = '', lockSeconds } = lock
+    const own = repeatableValidation(keys, service, number, [reference, pin, amount])
+    const hold = async (validationId: string) => {
+      const held = await lockBy(client, write, { number, lockSeconds, validationId })
+      return after(held, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
+    }
+    // Nobody but an attempt before this one, whose outcome nobody knows, can have locked it with this very validation.
+    const isMine = async (tx: Db) => {
+      const taken = await takeUpstream(tx, service, number)
+      const judged = judgeValidation(keys, service, taken, number, own.validationId)
+      return judged === 'newest' && taken?.state === 'locked' && taken.isFresh
+    }
+    if (write.isKeyed && (await step(isMine, { names: [nameOf(number)] }))) return hold(own.validationId)
+    // To validate is to end the validation before, which is to stay where nothing comes of it.
+    const against = async (tx: Db) => (lockSeconds > 0 ? againstOneMore(tx, write) : undefined)
+    const validate = await validateVoucher(client, write, lock, own, against)
+    if (write.isTrial)
+      return async tx => {
+        const validated = await validate(tx)
+        if (validated instanceof ApiError) return validated
+        const { validationId, ...voucher } = validated
+        await noteHeld(tx, service, number, lockSeconds, username)
+        return { ...(await shownVoucher(tx, service, voucher)), validationId }
+      }
+    // Nobody gets between: the voucher is this write's until it ends.
+    const validated = await step(validate)
+    if (validated instanceof ApiError) return async () => validated
+    return hold(validated.validationId)
+  },
+
+  issueVoucher: (write, input) => sellVoucher({ client, release, giftCards }, write, input),
+})
+
+/** Why an account cannot hold one more. */
+const againstOneMore = async (tx: Db, { service, username }: Write) =>
+  tooManyHeld(await upstreamHeldBy(tx, service, username))
+
+/** Validates a voucher for an amount, or for all that is left, unless something else is `against` it. */
+async function validateVoucher(
+  client: Client,
+  reading: VoucherReading,
+  { number, pin, amount: named }: VoucherOpening & { amount?: string | undefined },
+  made = makeValidation(reading.keys, reading.service, number),
+  against: (tx: Db) => Promise<ApiError | undefined> = async () => undefined,
+): Promise<Finish<ValidatedVoucher | ApiError>> {
+  const { step, keys, service, isTrial } = reading
+  const { settings } = service
+  const opened = await openVoucher(client, reading, { number, pin })
+  const judged = await step(async tx => {
+    const voucher = await judgedGuess(tx, service, opened)
+    if (voucher instanceof ApiError) return voucher
+    const shown = await shownVoucher(tx, service, voucher)
+    const amount = named ?? shown.availableAmount
+    const standing = { ...shown, state: shown.status, balance: unitsOf(shown.availableAmount, settings) }
+    return (
+      againstValidating(standing, unitsOf(amount, settings), settings) ??
+      (await against(tx)) ?? { voucher, shown, amount }
+    )
+  })
+  if (judged instanceof ApiError) return async () => judged
+  const { voucher, shown, amount } = judged
+  // To ask is to end the validation before: it changes something.
+  const upstreamId = isTrial ? '' : await validateUpstream(client, number, pin, amount)
+  if (upstreamId instanceof ApiError) return async () => upstreamId
+  const { validationId, hash } = made
+  return async tx => {
+    await keepValidation(tx, keys, service, voucher, { hash, upstreamId })
+    return { ...shown, validationId }
+  }
+}
+
+/** Holds a voucher for its newest validation, holds it anew, or gives it back. */
+async function lockBy(
+  client: Client,
+  write: Write,
+  { number, validationId, lockSeconds }: { number: string; validationId: string; lockSeconds: number },
+): Promise<Finish<Voucher | ApiError>> {
+  const { step, keys, service, username, origin } = write
+  const judged = await step(
+    async tx => {
+      const taken = await takeUpstream(tx, service, number)
+      const judged = judgeValidation(keys, service, taken, number, validationId)
+      if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, origin)
+      const isNew = lockSeconds > 0 && taken.state !== 'locked'
+      const against =
+        againstHolding(taken, judged, lockSeconds) ?? (isNew ? await againstOneMore(tx, write) : undefined)
+      if (against) return against
+      // Held here from now on: whatever becomes of this, nobody else's validation ends what may be a lock.
+      if (isNew) await noteHeld(tx, service, number, lockSeconds, username)
+      return { taken, isNew }
+    },
+    { names: [nameOf(number)] },
+  )
+  if (judged instanceof ApiError) return async () => judged
+  const { taken, isNew } = judged
+  const upstreamId = upstreamValidationOf(keys, service, taken)
+  const refusal = await lockUpstream(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
+    const isRefused = error instanceof ApiError && error.code !== 'outcome_unknown'
+    if (isRefused && isNew) await step(tx => noteHeld(tx, service, number, 0, username))
+    throw error
+  })
+  return async tx => {
+    // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
+    if (refusal) await endUpstreamValidation(tx, service, number)
+    else await noteHeld(tx, service, number, lockSeconds, username)
+    return refusal ?? shownVoucher(tx, service, taken.voucher)
+  }
+}
+
+/** Locks, renews or unlocks at the back office; returns the error where it does not know the validation any more. */
+async function lockUpstream(
+  client: Client,
+  write: Write,
+  { number, upstreamId, lockSeconds }: { number: string; upstreamId: string; lockSeconds: number },
+) {
+  try {
+    await effect(client, write, {
+      endpoint: 'voucherLock',
+      method: 'PUT',
+      path: ['Voucher', 'Lock', number],
+      query: { ValidationId: upstreamId, LockSeconds: lockSeconds },
+    })
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'validation_id_incorrect') return error
+    throw error
+  }
+  return
+}
+
+/**
+ * What an order has to name to the back office so that it draws on a voucher. Throws what stands against it, as the embedded back office
+ * does (`requireDrawable`).
+ */
+export async function drawableValidation(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { number, validationId, amount, pointer }: VoucherPayment,
+): Promise<string> {
+  const { settings } = service
+  const taken = await takeUpstream(tx, service, number)
+  const judged = judgeValidation(keys, service, taken, number, validationId)
+  requireDrawable(taken, judged, unitsOf(amount, settings), settings, pointer)
+  return upstreamValidationOf(keys, service, taken)
+}
+
+/**
+ * Notes what an order has drawn on a voucher: the validation that it named is spent, and the lock that this held. One that somebody else has
+ * asked for since knows of the draw, and stays.
+ */
+export async function noteDrawn(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { number, validationId, amount }: VoucherPayment,
+): Promise<void> {
+  const taken = await takeUpstream(tx, service, number)
+  if (judgeValidation(keys, service, taken, number, validationId) !== 'newest') return
+  await takeOff(tx, service, number, amount)
+  await endUpstreamValidation(tx, service, number)
+}

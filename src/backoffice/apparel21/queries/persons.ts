@@ -1,0 +1,165 @@
+import type { Db } from '../../../database/db.ts'
+import { valuesOfChange } from '../../../domain/customers/changes.ts'
+import type { Consent } from '../../../domain/customers/consent.ts'
+import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
+import { mostReferences } from '../../../domain/customers/references.ts'
+import { noCustomer } from '../../../domain/orders/order-rules.ts'
+import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { Service } from '../../../domain/tenancy/service-settings.ts'
+import { ApiError, faulty, notFound } from '../../../errors/api-error.ts'
+import { mergeReferences } from '../../../store/catalog/references.ts'
+import { knownCustomers } from '../../../store/customers/customers.ts'
+import { erasedAmong } from '../../../store/customers/erased.ts'
+import { leave } from '../../../store/customers/removal.ts'
+import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
+import { holdReferences } from '../../../store/lists/references.ts'
+import { unknownReferences } from '../../../store/sync/lookups.ts'
+import type { Write } from '../../../writes/write.ts'
+import type { Client } from '../client/client.ts'
+import { noData, refusalBehind } from '../client/rejection.ts'
+import { comparable, customerFrom, idOf } from '../mapping/person-from-xml.ts'
+import { carried } from '../mapping/references.ts'
+import { Untranslatable } from '../xml/untranslatable.ts'
+import { every, text } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+import { isId } from './is-id.ts'
+import type { Upstream } from './upstream.ts'
+
+/** The identifier of a type of reference by the name that it goes by here. */
+export async function referenceTypeIds({ referenceBook }: Upstream): Promise<ReadonlyMap<string, string>> {
+  const names = await (await referenceBook()).names()
+  return new Map([...names].map(([id, name]) => [name, id]))
+}
+
+/** A person; undefined where there is none, or can be none, with this identifier. */
+export const personById = async (client: Client, id: string, signal?: AbortSignal): Promise<Xml | undefined> =>
+  isId(id)
+    ? client.document({ endpoint: 'persons', path: ['Persons', id], roots: ['Person'], ...(signal && { signal }) })
+    : undefined
+
+/** The person that a customer of ours is; where there is none any more, the customer leaves our list. */
+export async function personOf({ client }: Upstream, { service, learn }: Pick<Write, 'service' | 'learn'>, id: string) {
+  const person = await personById(client, id)
+  if (!person) await learn(tx => leave(tx, service, [id]))
+  return person
+}
+
+/** What a write that came to this error is refused for, where it is of somebody whom the back office has no more. */
+export async function orGone(upstream: Upstream, write: Write, customerId: string, error: unknown): Promise<unknown> {
+  const isMissing = refusalBehind(error)?.code === noData && !(await personOf(upstream, write, customerId))
+  return isMissing ? faulty([noCustomer(customerId)]) : error
+}
+
+/** The person with an e-mail address, whatever its case; of several the one who was there first. */
+export async function personByEmail(client: Client, email: string): Promise<Xml | undefined> {
+  const { records } = await client.list({
+    endpoint: 'persons',
+    path: ['Persons'],
+    query: { email },
+    roots: ['Persons', 'Person'],
+    record: 'Person',
+  })
+  const wanted = comparable(email)
+  const found: Xml[] = []
+  for await (const person of records)
+    if (comparable(text(person, 'Contacts', 'Email') ?? '') === wanted) found.push(person)
+  return found.sort((a, b) => Number(text(a, 'Id')) - Number(text(b, 'Id')))[0]
+}
+
+/** A person as a row of our customers. One that cannot be read is 502. */
+async function rowOf({ client, referenceBook }: Upstream, service: Service, person: Xml) {
+  const book = await referenceBook()
+  const isLoyal = every(person, 'Loyalties', 'Loyalty').length > 0
+  const reading = {
+    typeNames: await book.namesFor([person]),
+    loyaltyCodes: isLoyal ? await book.loyaltyCodes() : new Map<string, string>(),
+    subscriptionMapping: service.settings.subscriptionMapping,
+  }
+  try {
+    return customerFrom(person, reading)
+  } catch (error) {
+    if (!(error instanceof Untranslatable)) throw error
+    client.connection.log?.warn({ reason: error.message }, 'A person cannot be taken.')
+    throw new ApiError('back_office_error')
+  }
+}
+
+/** A person as our tables take it, with the values of references that our cache does not have yet. */
+export interface Readied {
+  row: FeedRows['customers']
+  references: FeedRows['references'][]
+}
+
+/** Asks for all that storing a person needs. */
+export async function readied(
+  upstream: Upstream,
+  { service, read }: Pick<Write, 'service' | 'read'>,
+  person: Xml,
+): Promise<Readied> {
+  const row = await rowOf(upstream, service, person)
+  const book = await upstream.referenceBook()
+  const names = await book.namesFor([person])
+  const keys = carried(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
+  const unknown = keys.length ? await read(db => unknownReferences(db, service, keys)) : []
+  return { row, references: unknown.length ? await book.missing(unknown) : [] }
+}
+
+/** Fetches the values that a change gives a customer and that the cache does not have: they may be new at head office. */
+export async function fetchValuesOf(
+  upstream: Upstream,
+  { service, learn }: Pick<Write, 'service' | 'learn'>,
+  change: CustomerChange,
+) {
+  const values = valuesOfChange(change, service.settings.subscriptionMapping)
+  const keys = values.flatMap(([type, value]) => (/^\d{1,18}$/.test(value) ? [{ type, value }] : []))
+  if (!keys.length || keys.length > mostReferences) return
+  const unknown = await learn(tx => unknownReferences(tx, service, keys))
+  const rows = unknown.length ? await (await upstream.referenceBook()).missing(unknown) : []
+  if (rows.length) await learn(tx => mergeReferences(tx, service, rows))
+}
+
+/** A write, for what is kept here alone: e-commerce identifiers, and the subscriptions that no reference stands for. */
+interface KeptHere {
+  change: CustomerChange
+  /** The consent after it. */
+  consent: Consent
+}
+
+/**
+ * Puts a person into our customers, and holds it; after a write, with what that makes of what is kept here alone. An e-mail address
+ * that our tables have with somebody else stays with them. Throws `not_found` for one who was erased here.
+ */
+export async function storePerson(tx: Db, service: Service, person: Readied, kept?: KeptHere): Promise<StoredCustomer> {
+  const flags: Partial<Consent> = kept?.consent ?? {}
+  const row = { ...person.row, ...ecommerceIdsOf(kept?.change ?? {}) }
+  if ((await erasedAmong(tx, service, [row.id])).size) throw notFound('customer')
+  if (person.references.length) await mergeReferences(tx, service, person.references)
+  const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
+  // Privacy at the head office ends every subscription.
+  if (row.privacy === false && !mappedEmail && flags.emailSubscription !== undefined)
+    row.emailSubscription = flags.emailSubscription
+  if (row.privacy === false && !mappedSms && flags.smsSubscription !== undefined)
+    row.smsSubscription = flags.smsSubscription
+  await holdReferences(tx, service, [row])
+  const isPut = await putCustomer(tx, service, row)
+  if (!isPut) await putCustomer(tx, service, { ...row, email: null })
+  const stored = await lockCustomer(tx, service, row.id)
+  if (!stored) throw new Error('a customer that was put in is there')
+  return stored
+}
+
+/** Whether somebody is a customer here; one that the back office alone knows becomes one. */
+export async function isCustomer(
+  upstream: Upstream,
+  { service, read, learn }: Pick<Write, 'service' | 'read' | 'learn'>,
+  id: string,
+): Promise<boolean> {
+  const [known] = await read(db => knownCustomers(db, service, [id]))
+  if (known) return true
+  if ((await read(db => erasedAmong(db, service, [id]))).size) return false
+  const person = await personById(upstream.client, id)
+  if (!person || idOf(person) !== id) return false
+  const ready = await readied(upstream, { service, read }, person)
+  await learn(tx => storePerson(tx, service, ready))
+  return true
+}

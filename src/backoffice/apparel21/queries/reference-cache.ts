@@ -1,0 +1,96 @@
+import { remembered } from '../../../concurrency/memoize.ts'
+import type { FeedRows, ReferenceKey } from '../../../domain/sync/port.ts'
+import type { Client } from '../client/client.ts'
+import { carried, type ReferenceType, referenceFrom, referenceTypeFrom, typeNames } from '../mapping/references.ts'
+import { translated } from '../xml/untranslatable.ts'
+import { every, text } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+
+type Row = FeedRows['references']
+
+/** The types of loyalty, and their codes, are references of this type. */
+const loyaltyTypes = '366'
+
+const valueRoots = ['ReferencesbyType', 'ReferencesByType']
+
+/** What is known of references, asked for when it is needed, and once. */
+export interface ReferenceBook {
+  /** The names of all types that customers and products carry. */
+  names(): Promise<ReadonlyMap<string, string>>
+  /** The same, with types that these records carry beyond that. */
+  namesFor(records: readonly Xml[]): Promise<ReadonlyMap<string, string>>
+  /** All values of a type. */
+  values(typeId: string): Promise<Row[]>
+  /** Rows for values that the cache does not have. One that this system does not know either is left out. */
+  missing(keys: readonly ReferenceKey[]): Promise<Row[]>
+  loyaltyCodes(): Promise<ReadonlyMap<string, string>>
+}
+
+export function openReferenceBook(client: Client, signal: AbortSignal): ReferenceBook {
+  const values = new Map<string, () => Promise<Row[]>>()
+
+  const asking = (...path: string[]) => ({ endpoint: 'references', path, version: 2, signal }) as const
+
+  async function typesOf(list: string): Promise<ReferenceType[]> {
+    const root = await client.document({ ...asking(list), roots: [list] })
+    return translated(every(root, 'ReferenceTypes', 'Reference'), referenceTypeFrom).rows
+  }
+  const names = remembered(async () =>
+    typeNames([...(await typesOf('PersonReferenceTypes')), ...(await typesOf('ProductReferenceTypes'))]),
+  )
+
+  /** The name of a type that is in neither list. */
+  async function learn(typeId: string, into: Map<string, string>) {
+    const root = await client.document({
+      ...asking('ReferenceTypes', typeId),
+      roots: ['ReferenceTypes', 'ReferenceType'],
+    })
+    // Another request may have learned it meanwhile: the name that it has been told by stays.
+    if (into.has(typeId)) return
+    const element = root?.name === 'ReferenceType' ? root : every(root, 'ReferenceType')[0]
+    const type = { id: typeId, code: text(element, 'Code'), name: text(element, 'Name') }
+    const name = typeNames([type]).get(typeId) ?? typeId
+    into.set(typeId, [...into.values()].includes(name) ? `${name}${typeId}` : name)
+  }
+
+  async function fetchValues(typeId: string, valueId?: string): Promise<Row[]> {
+    const path = ['References', typeId, ...(valueId === undefined ? [] : [valueId])]
+    const root = await client.document({ ...asking(...path), size: 'page', roots: valueRoots })
+    const name = (await names()).get(typeId)
+    if (name === undefined) return []
+    return translated(every(root, 'References', 'Reference'), value => referenceFrom(value, name)).rows
+  }
+  const allValues = (typeId: string) => {
+    const known = values.get(typeId) ?? remembered(() => fetchValues(typeId))
+    values.set(typeId, known)
+    return known()
+  }
+
+  return {
+    names,
+    async namesFor(records) {
+      const found = await names()
+      for (const [typeId] of records.flatMap(carried)) if (!found.has(typeId)) await learn(typeId, found)
+      return found
+    },
+    values: allValues,
+    async missing(keys) {
+      const idOf = new Map([...(await names())].map(([id, name]) => [name, id]))
+      const rows: Row[] = []
+      for (const { type, value } of keys) {
+        const typeId = idOf.get(type)
+        if (typeId === undefined) continue
+        const is = (row: Row) => row.referenceValueId === value
+        // The list may leave out what is no longer in use.
+        const row = (await allValues(typeId)).find(is) ?? (await fetchValues(typeId, value)).find(is)
+        if (row) rows.push(row)
+      }
+      return rows
+    },
+    loyaltyCodes: remembered(async () => {
+      const root = await client.document({ ...asking('References', loyaltyTypes), roots: valueRoots })
+      const codes = every(root, 'References', 'Reference')
+      return new Map(codes.map(value => [text(value, 'Id') ?? '', text(value, 'Code') ?? '']))
+    }),
+  }
+}

@@ -1,0 +1,51 @@
+import type { FeedRows, OpenOrder, Portion, PullRequest } from '../../../domain/sync/port.ts'
+import type { Client } from '../client/client.ts'
+import { statusesIn } from '../mapping/order-from-xml.ts'
+import { isId } from '../queries/is-id.ts'
+import { pagesOfOrders } from '../queries/order-search.ts'
+import { stepTo } from '../queries/stored-orders.ts'
+import { text } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+import { visited } from './refreshes.ts'
+
+/**
+ * Where the orders stand that are still `processing` here. The live orders of a person are what every release can tell: one call for
+ * each customer with such an order, whatever else has been ordered in the shop.
+ */
+export async function* pullOrders(client: Client, { signal, openOrders }: PullRequest): AsyncGenerator<Portion> {
+  // One that is no identifier there is of the back office before, and nobody's in this one.
+  const open = (await openOrders()).filter(({ customerId }) => isId(customerId))
+  const byCustomer = Map.groupBy(open, ({ customerId }) => customerId)
+  const customers = async function* () {
+    // By chance, so that many whose answers cannot be read do not hide those behind them for ever.
+    for (const id of shuffled(byCustomer.keys())) yield { id, stamp: '' }
+  }
+  const portions = visited(customers(), async ({ id }) => {
+    const wanted = new Map(byCustomer.get(id)?.map(order => [order.id, order]))
+    const rows: FeedRows['orders'][] = []
+    for await (const page of pagesOfOrders(client, id, signal))
+      for (const order of page) {
+        const open = wanted.get(text(order, 'Id') ?? '')
+        if (open) rows.push(...followed(order, open))
+      }
+    return { rows: { orders: rows } }
+  })
+  // Whom it asks about follows from the orders: no visit has to be noted.
+  for await (const { visited: _, ...portion } of portions) yield portion
+}
+
+const shuffled = <T>(all: Iterable<T>) =>
+  [...all]
+    .map(one => ({ one, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ one }) => one)
+
+/** The steps of an order that is open here, as the back office has it; none where nothing has happened. */
+export function followed(order: Xml, { id, lines }: OpenOrder): FeedRows['orders'][] {
+  const seen = statusesIn(order, lines)
+  const steps = lines.flatMap(({ sequence, isOpen }) => {
+    const status = stepTo(seen.get(sequence) ?? 'processing')
+    return !isOpen || status === 'processing' ? [] : [{ sequence, status }]
+  })
+  return steps.length ? [{ orderId: id, steps }] : []
+}

@@ -1,0 +1,111 @@
+import type { Portion, PullRequest, StockFeedRow } from '../../../domain/sync/port.ts'
+import { ApiError } from '../../../errors/api-error.ts'
+import type { Client } from '../client/client.ts'
+import { pagesOf } from '../client/pagination.ts'
+import type { Release } from '../client/release.ts'
+import { changedStockFrom, freeStockFrom, lastChangeOf } from '../mapping/stock.ts'
+import { translated } from '../xml/untranslatable.ts'
+import { text, wholeIn } from '../xml/values.ts'
+import type { Xml } from '../xml/xml.ts'
+import { followPull, wallAt } from './checkpoint.ts'
+import { toldBy } from './reported.ts'
+
+/** Rows of a portion. */
+const together = 1_000
+
+/**
+ * How far the first look at changes goes back behind all stock, which has no stamps. More than any two zones are apart: whatever the
+ * head office's clock or zone is, it was not later than that there.
+ */
+const firstReachMs = 26 * 3_600_000
+
+export async function* pullStock(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
+  if (request.since !== undefined) return yield* pullChanges(client, request.since, request)
+  const beganMs = Date.now()
+  yield* (await release.has('allStock')) ? pullAll(client, request.signal) : pullByStyle(client, request.signal)
+  yield { end: { since: wallAt(beganMs - firstReachMs, client.connection.timeZone) } }
+}
+
+/** What changed in any store, as new absolute stock. */
+async function* pullChanges(client: Client, since: string, { settings, signal }: PullRequest): AsyncGenerator<Portion> {
+  const pull = followPull({ ...client.connection, ...client.limits })
+  const { records } = await client.list({
+    endpoint: 'stock',
+    path: ['StockChanged'],
+    query: { ChangedSince: since },
+    version: 1,
+    size: 'bulk',
+    signal,
+    roots: ['stockByStore'],
+    record: 'store',
+  })
+  const told = toldBy(client, settings)
+  // It tells when the stock of a store last changed, and not of which SKU.
+  const changed = (store: Xml) => {
+    const { rows, refused } = changedStockFrom(store)
+    return { rows: rows.map(row => ({ ...row, ...told(lastChangeOf(store)) })), refused }
+  }
+  yield* portions(records, changed, store => pull.show(lastChangeOf(store)))
+  yield { end: pull.end() }
+}
+
+/** All there is in one answer: pages would shift while stock is sold, and what they passed over would be taken for sold out. */
+async function* pullAll(client: Client, signal: AbortSignal): AsyncGenerator<Portion> {
+  const { root, records } = await client.list({
+    endpoint: 'stock',
+    path: ['Freestock', 'AllStyles'],
+    size: 'bulk',
+    signal,
+    roots: ['FreeStock', 'Freestock'],
+    record: 'Style',
+  })
+  let styles = 0
+  yield* portions(records, freeStockFrom, () => styles++)
+  const total = wholeIn(root?.attributes.TotalRows) ?? undefined
+  if (total !== undefined && total !== styles) {
+    client.connection.log?.warn({ total, styles }, 'The answer with all stock has not as many styles as it says.')
+    throw new ApiError('back_office_error')
+  }
+}
+
+/** Style by style, for releases that cannot give all. */
+async function* pullByStyle(client: Client, signal: AbortSignal): AsyncGenerator<Portion> {
+  const pages = pagesOf(client, {
+    endpoint: 'products',
+    path: ['ProductsSimple'],
+    roots: ['ProductsSimple'],
+    record: 'ProductSimple',
+    signal,
+    query: { order: '{id:asc}' },
+    keyOf: product => text(product, 'Id') ?? '',
+  })
+  for await (const page of pages) yield* portions(stylesOf(client, page, signal), freeStockFrom)
+}
+
+async function* stylesOf(client: Client, products: readonly Xml[], signal: AbortSignal): AsyncGenerator<Xml> {
+  for (const product of products) {
+    const path = ['Freestock', 'style', text(product, 'Id') ?? '']
+    const style = await client.document({ endpoint: 'stock', path, roots: ['Style', 'Clr', 'Sku'], signal })
+    if (style) yield style
+  }
+}
+
+async function* portions(
+  records: AsyncIterable<Xml>,
+  translate: typeof freeStockFrom,
+  show: (record: Xml) => void = () => {},
+): AsyncGenerator<Portion> {
+  let stock: StockFeedRow[] = []
+  let refused: string[] = []
+  for await (const record of records) {
+    show(record)
+    const one = translated([record], translate)
+    stock.push(...one.rows.flatMap(({ rows }) => rows))
+    refused.push(...one.refused, ...one.rows.flatMap(row => row.refused))
+    if (stock.length < together) continue
+    yield { rows: { stock }, refused, isUnclear: refused.length > 0 }
+    stock = []
+    refused = []
+  }
+  if (stock.length || refused.length) yield { rows: { stock }, refused, isUnclear: refused.length > 0 }
+}

@@ -1,0 +1,47 @@
+import { type Db, unawaited } from '../../../database/db.ts'
+import type { Service } from '../../../domain/tenancy/service-settings.ts'
+import { amount, decimalsOf } from '../../../domain/values/money.ts'
+import { shownMoment } from '../../../domain/values/timestamp.ts'
+import { stateAfter, type VoucherStep } from '../../../domain/vouchers/states.ts'
+import { addEntry, type TakenVoucher, takeRow } from '../../../store/vouchers/ledger.ts'
+
+/**
+ * Takes a voucher for this transaction, and writes into its ledger what time has done to it: a lock that has run out, a last day
+ * that is over. Who takes several takes them in the order of their numbers. Undefined: there is none.
+ */
+export async function takeVoucher(tx: Db, service: Service, number: string): Promise<TakenVoucher | undefined> {
+  const row = await takeRow(tx, service, number)
+  if (!row) return
+  const voucher = row.hasLapsed ? takeStep(tx, service, row, 'unlock') : row
+  return row.isPast && voucher.state === 'active' ? takeStep(tx, service, voucher, 'expire') : voucher
+}
+
+interface Step {
+  /** Minor units: below zero for what is drawn. */
+  change?: bigint
+  lockSeconds?: number
+  heldBy?: string
+  orderNumber?: string
+}
+
+/**
+ * Takes a step that the table of states allows (domain/vouchers/states.ts), as an entry of the ledger, which nobody waits for. Returns
+ * the voucher after it.
+ */
+export function takeStep(
+  tx: Db,
+  service: Service,
+  voucher: TakenVoucher,
+  kind: VoucherStep,
+  { change = 0n, lockSeconds, ...rest }: Step = {},
+): TakenVoucher {
+  const balance = voucher.balance + change
+  const state = stateAfter(voucher.state, kind, balance)
+  if (!state) throw new Error(`a voucher that is ${voucher.state} cannot take the step ${kind}`)
+  const end =
+    lockSeconds === undefined ? undefined : Temporal.Instant.from(voucher.takenAt).add({ seconds: lockSeconds })
+  const entry = { ...rest, kind, state, amount: amount(change, decimalsOf(voucher.currency)) }
+  unawaited(addEntry(tx, service, voucher.number, { ...entry, lockedUntil: end?.toString() }))
+  const lockedUntil = end ? shownMoment(end, service.settings.timeZone) : voucher.lockedUntil
+  return { ...voucher, balance, state, lockedUntil: state === 'locked' ? lockedUntil : null }
+}

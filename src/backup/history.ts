@@ -1,0 +1,26 @@
+import { type Database, type Db, sql } from '../database/db.ts'
+import type { Service } from '../domain/tenancy/service-settings.ts'
+
+/** Notes that a whole backup was made, unless a later one is noted already. */
+export const noteBackup = (db: Database, takenAt: string) =>
+  db.run(sql`update installation set backed_up_at = greatest(backed_up_at, ${takenAt}::timestamptz)`)
+
+/** As of when the newest backup is, and how many hours ago that was; undefined where there was none. */
+export async function newestBackup(db: Database) {
+  const row = await db.row<{ at: Date | null; hours: number | null }>(sql`
+    select backed_up_at as at, extract(epoch from now() - backed_up_at)::float8 / 3600 as hours from installation`)
+  return row?.at && row.hours !== null ? { at: row.at, hours: row.hours } : undefined
+}
+
+/**
+ * Notes with each service, or with one, that it was restored. Older cursors are refused from then on: whoever has them may have been told
+ * of what was lost.
+ */
+export const noteRestore = (db: Db, { id }: Partial<Pick<Service, 'id'>> = {}) =>
+  db.run(sql`update service set restored_at = clock_timestamp() where service_id = coalesce(${id ?? null}, service_id)`)
+
+/** Opens services that were being removed, or moved, when the backup was made: it has all of them. */
+export const openShut = (db: Db) =>
+  db.run(sql`
+    update service set ending = nullif(ending, 'shut'), moving = case when moving in ('arriving', 'gone') then moving end
+     where ending = 'shut' or moving is not null`)

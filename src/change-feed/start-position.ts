@@ -1,0 +1,45 @@
+import type { Db } from '../database/db.ts'
+import type { Kind } from '../domain/changes.ts'
+import { isSkipped, momentForms, readMoment } from '../domain/values/timestamp.ts'
+import { ApiError, faulty } from '../errors/api-error.ts'
+import { changesAfter } from '../store/change-feed/changes.ts'
+import { placesNow } from '../store/change-feed/newest.ts'
+import { beginningOf, type Places, stampOf, standAfter } from '../store/change-feed/positions.ts'
+import { cursorAt, type Following, placesAt } from './subscription.ts'
+
+/** Where somebody stands who has been told nothing. */
+export const cursorAtBeginning = (following: Following) => cursorAt(following, beginningOf(following.kinds))
+
+/** Where somebody stands who is told what changes from now on. */
+export const cursorNow = async (db: Db, following: Following) =>
+  cursorAt(following, await placesNow(db, following.service, following.kinds))
+
+/** Where somebody stands who follows other kinds from now on: of those that stay, where they were. */
+export async function changedKinds(db: Db, before: Following, cursor: string, kinds: readonly Kind[]): Promise<string> {
+  const added = kinds.filter(kind => !before.kinds.includes(kind))
+  if (!added.length && kinds.length === before.kinds.length) return cursor
+  const stood = placesAt(before, cursor)
+  const fresh = added.length ? await placesNow(db, before.service, added) : new Map()
+  const places = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? standAfter(0)]))
+  return cursorAt({ ...before, kinds }, places)
+}
+
+/** The place that `to` of a rewind names: `beginning`, a time of which all is told again, or a cursor. */
+export async function placeOf(db: Db, following: Following, to: string): Promise<string> {
+  if (to === 'beginning') return cursorAtBeginning(following)
+  const { service, kinds } = following
+  const { timeZone } = service.settings
+  if (isSkipped(to, timeZone)) throw unfit(`\`to\` is a time that the clock of ${timeZone} skips.`)
+  const moment = readMoment(to, timeZone)
+  const places = moment === undefined ? placesAt(following, to) : before(kinds, moment)
+  if (!places) throw unfit(`\`to\` is \`beginning\`, ${momentForms}, or a cursor of these kinds of changes.`)
+  if (moment !== undefined && Date.parse(moment) > Date.now()) throw unfit('`to` is not in the future.')
+  if (!(await changesAfter(db, service, places, { limit: 1, records: false }))) throw new ApiError('cursor_expired')
+  return cursorAt(following, places)
+}
+
+/** Where all that was stamped earlier has been told. */
+const before = (kinds: readonly Kind[], moment: string): Places =>
+  new Map(kinds.map(kind => [kind, standAfter(Math.max(0, stampOf(moment) - 1))]))
+
+const unfit = (detail: string) => faulty([{ pointer: '/to', code: 'invalid_field', detail }])

@@ -1,0 +1,40 @@
+import { type Kind, kinds, pathsOf } from '../domain/changes.ts'
+import type { Service } from '../domain/tenancy/service-settings.ts'
+import type { Change } from '../store/change-feed/changes.ts'
+import { type Places, readPlaces, type WrittenPlaces, writePlaces } from '../store/change-feed/positions.ts'
+import { signed, verified, type Walk } from '../store/lists/cursor.ts'
+
+/** Who follows what: cursors go from request to request, and from there to streams and webhooks, of the same service and kinds. */
+export interface Following {
+  service: Service
+  /** In the order of all kinds. */
+  kinds: readonly Kind[]
+  /** What cursors are authenticated with. */
+  key: Buffer
+}
+
+/** Those of the words that are kinds, in the order of all kinds. */
+export const kindsAmong = (words: readonly string[]): readonly Kind[] => kinds.filter(kind => words.includes(kind))
+
+const walkOf = ({ service, kinds: followed, key }: Following): Walk => ({
+  service,
+  list: '/changes',
+  filters: { kinds: followed },
+  key,
+})
+
+/** Where somebody stands, as a cursor. */
+export const cursorAt = (following: Following, places: Places) => signed(walkOf(following), writePlaces(places))
+
+/** Where a cursor stands; undefined where it is none of this service and these kinds. */
+export function placesAt(following: Following, cursor: string): Places | undefined {
+  const written = verified<WrittenPlaces>(walkOf(following), cursor)
+  return written === undefined ? undefined : readPlaces(following.kinds, written)
+}
+
+/** A change as it is told, as JSON text. */
+export function toldOf({ kind, id, action, changedAt, name, record }: Change): string {
+  const path = action === 'changed' ? { path: `${pathsOf[kind]}/${encodeURIComponent(name)}` } : {}
+  const head = JSON.stringify({ kind, id, action, changedAt, ...path })
+  return record === null ? head : `${head.slice(0, -1)},"record":${record}}`
+}

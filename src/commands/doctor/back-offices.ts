@@ -1,0 +1,56 @@
+import type { Offices } from '../../backoffice/back-offices.ts'
+import type { Config } from '../../config/config.ts'
+import type { Database } from '../../database/db.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { servicesLeftAlone } from '../../runtime/installation/orphaned-services.ts'
+import { askedEvery, isLate, syncFacts } from '../../store/sync/status.ts'
+import { listServices } from '../../store/tenancy/services.ts'
+
+/** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */
+export async function backOffices(db: Database, offices: Offices, config: Config) {
+  const lines: string[] = []
+  const unreached = await servicesLeftAlone(config, db)
+  for (const service of await listServices(db)) {
+    const opened = offices.driverOf(service)
+    try {
+      if (!opened.isOurs) await opened.look()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      unreached.push(`${service.name}: ${error.message} See: tillbridge back-office test ${service.name}`)
+      continue
+    }
+    const { driver, release, capabilities } = await opened.backOffice(service).capabilities(db)
+    const lacking = capabilities.filter(capability => !capability.available)
+    lines.push(`${service.name}: ${driver} ${release}${lacking.length ? ', without' : ''}`)
+    for (const { name, reason } of lacking) lines.push(`  ${name}: ${reason?.replaceAll('`', '')}`)
+  }
+  if (unreached.length) throw new Error([...unreached, ...lines].join('\n'))
+  return lines.join('\n')
+}
+
+/** How old what is pulled is, by its schedule. Throws where it is too old, where its last run failed, and where it was never pulled. */
+export async function feeds(db: Database, offices: Offices) {
+  const wrong: string[] = []
+  const well: string[] = []
+  for (const service of await listServices(db)) {
+    const planned = offices.driverOf(service).feeds
+    const facts = planned.length ? await syncFacts(db, service) : []
+    const faults = planned.flatMap(({ name, everySeconds }) => {
+      const {
+        syncedAt = null,
+        lagSeconds = null,
+        lastResult,
+        wholeEvery = null,
+      } = facts.find(({ feed }) => feed === name) ?? {}
+      if (lagSeconds === null) return [`${name} was never pulled to its end`]
+      const every = askedEvery(everySeconds, wholeEvery)
+      if (isLate(lagSeconds, every)) return [`${name} is of ${syncedAt}; it should be pulled every ${every} s`]
+      return lastResult === 'failed' ? [`the last run of ${name} failed`] : []
+    })
+    if (faults.length)
+      wrong.push(`${service.name}: ${faults.join(', ')}. See: tillbridge sync --status --service ${service.name}`)
+    else if (planned.length) well.push(`${service.name}: ${planned.length} feeds, each as old as its schedule allows`)
+  }
+  if (wrong.length) throw new Error([...wrong, ...well].join('\n'))
+  return well.join('\n') || 'none is pulled'
+}

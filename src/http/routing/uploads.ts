@@ -1,0 +1,218 @@
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ApiError } from '../../errors/api-error.ts'
+import { refuse } from '../../errors/throw-if-any.ts'
+import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
+import { admit, type Gate } from '../admission/admit.ts'
+import { brokenOff } from '../body/body.ts'
+import { openingsOf } from '../limits/concurrency-limit.ts'
+import { logFault } from '../problem.ts'
+import {
+  type Context,
+  contextOf,
+  type Described,
+  gateOf,
+  json,
+  type Operation,
+  type Params,
+  withQuery,
+} from './operation.ts'
+import { isTrial } from './prefer.ts'
+import { readQuery } from './query.ts'
+
+/** What a body that is a file may be, and what its lines then are. */
+export const fileTypes = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' } as const
+
+/** Bytes, as they are sent. */
+const largestFile = 256 * 1024 * 1024
+/** Files that a process works on at a time, whosever they are: each has a connection or two. */
+const mostAtWork = 4
+
+/** Bodies that are files come as streams; what takes none has refused them by their type before. */
+export const takeFiles = (server: FastifyInstance) =>
+  server.addContentTypeParser(Object.keys(fileTypes), (_, body, done) => done(null, body))
+
+interface Uploaded<Q extends TObject, P extends Params> extends Described<P> {
+  query: Q
+  answer: TSchema
+}
+
+interface UploadContext<Query, P extends Params> extends Context<Query, P> {
+  format: 'csv' | 'ndjson'
+  /** That of its `Content-Type`. */
+  charset: string | undefined
+  username: string
+  requestId: string
+  /** `Prefer: tx=rollback`: nothing is to be written. */
+  isTrial: boolean
+  /** Aborted once the process is on its way out. */
+  ending: AbortSignal
+  /** Takes the body to its end, for as long as the caller needs, with nothing of ours held; once. */
+  file(): Promise<Readable>
+}
+
+/** What is answered at once; `work` goes on. */
+interface Accepted {
+  record: string
+  subject: string
+  work: Promise<unknown>
+}
+
+export type Upload = <Q extends TObject, P extends Params>(
+  path: string,
+  described: Uploaded<Q, P>,
+  accept: (context: UploadContext<Static<Q>, P>) => Promise<Accepted>,
+) => void
+
+/** POST with a file as its body, which is worked on after the answer (contract 1.6 is of other bodies). */
+export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Operation[]): Upload {
+  const atWork = new Set<Promise<unknown>>()
+  const openUpload = openingsOf('too_many_imports')
+  server.addHook('onClose', async () => void (await Promise.allSettled(atWork)))
+  const room = roomFor(mostAtWork)
+
+  return (path, described, accept) => {
+    const { params = {}, headers = {}, errors = [], role = 'maintainer', query: shape, ...told } = described
+    const fixed = { method: 'POST', statuses: [202], media: ['json'], repeatable: false, warns: false } as const
+    const ofFiles = { etag: false, files: true }
+    const own = [...errors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
+    operations.push({ ...told, ...fixed, ...ofFiles, path, role, params, headers, query: shape, errors: own })
+    server.post(
+      path,
+      {
+        async onRequest(request, reply) {
+          await admit(gate, request, reply, { role, policy: 'write', media: ['json'] })
+          fileTypeOf(request)
+        },
+      },
+      async (request, reply) => {
+        const context = contextOf(gateOf(gate, request), request)
+        const { query, faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
+        refuse(faults)
+        room.require()
+        return openUpload(request, async goesOn => {
+          const trial = isTrial(context.header('prefer'))
+          if (trial) reply.header('preference-applied', 'tx=rollback')
+          let taken: Readable | undefined
+          let letGo = () => {}
+          const accepting = accept({
+            ...withQuery(context, query),
+            ...fileTypeOf(request),
+            username: request.username ?? '',
+            requestId: request.id,
+            isTrial: trial,
+            ending: gate.ending,
+            async file() {
+              taken = await spooled(request)
+              letGo = room.take()
+              return taken
+            },
+          })
+          const { record, subject, work } = await accepting.catch(error => {
+            taken?.destroy()
+            letGo()
+            throw error
+          })
+          const working = work
+            .catch(error => logFault(request, error))
+            .finally(() => {
+              letGo()
+              atWork.delete(working)
+            })
+          atWork.add(working)
+          goesOn(working)
+          return reply.code(202).header('location', subject).type(json).send(`{"data":${record}}`)
+        })
+      },
+    )
+  }
+}
+
+/** Room for so many files that somebody works on, or is about to. What `take` answers gives it back. */
+function roomFor(most: number) {
+  let inHand = 0
+  const room = {
+    require() {
+      if (inHand >= most) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
+    },
+    take() {
+      room.require()
+      inHand++
+      return () => void inHand--
+    },
+  }
+  return room
+}
+
+/** How a file can be packed; whether it is, is seen by its first bytes. */
+const codings = ['identity', 'gzip', 'zstd']
+
+/** What the lines of the body are, and which letters they have, by its type. */
+function fileTypeOf({ headers }: FastifyRequest) {
+  const [type = '', ...parameters] = String(headers['content-type'] ?? '')
+    .split(';')
+    .map(part => part.trim().toLowerCase())
+  const format = Object.entries(fileTypes).find(([known]) => known === type)?.[1]
+  if (!format) throw new ApiError('unsupported_media_type', 'A file is `text/csv` or `application/x-ndjson`.')
+  if (!codings.includes(String(headers['content-encoding'] ?? 'identity').toLowerCase()))
+    throw new ApiError('unsupported_media_type', 'A file is packed with gzip or zstd, or not at all.')
+  const [charset] = parameters.flatMap(parameter => /^charset="?([^"]*)"?$/.exec(parameter)?.[1] ?? [])
+  return { format, charset }
+}
+
+const tooLarge = () =>
+  new ApiError('body_too_large', `A file has at most ${largestFile / 1024 / 1024} MiB, as it is sent.`, {
+    headers: { connection: 'close' },
+  })
+
+/** Keeps a body in a file without a name, which nobody else can open, and which goes with the process. */
+async function spooled({ body, headers }: FastifyRequest): Promise<Readable> {
+  if (Number(headers['content-length'] ?? 0) > largestFile) throw tooLarge()
+  const { writing, reading } = await unnamedFile().catch(refused)
+  try {
+    await pipeline((body ?? []) as Readable, withinBounds, writing.createWriteStream())
+    return reading.createReadStream({ start: 0, highWaterMark: 64 * 1024 })
+  } catch (error) {
+    await reading.close()
+    return refused(error)
+  }
+}
+
+const unspooled: Readonly<Record<string, () => ApiError>> = {
+  // How Node tells of a stream that is reset over HTTP/2.
+  ERR_STREAM_PREMATURE_CLOSE: brokenOff,
+  ENOSPC: () => new ApiError('service_unavailable', 'There is no room for the file now.', { retryAfter: 30 }),
+}
+
+function refused(error: unknown): never {
+  throw unspooled[(error as NodeJS.ErrnoException).code ?? '']?.() ?? error
+}
+
+async function* withinBounds(chunks: AsyncIterable<Buffer>) {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > largestFile) throw tooLarge()
+    yield chunk
+  }
+}
+
+async function unnamedFile() {
+  const directory = await mkdtemp(join(tmpdir(), 'tillbridge-import-'))
+  const path = join(directory, 'file')
+  try {
+    const writing = await open(path, 'wx', 0o600)
+    try {
+      return { writing, reading: await open(path) }
+    } catch (error) {
+      await writing.close()
+      throw error
+    }
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}

@@ -1,0 +1,244 @@
+import { ProductRow, SkuMappingRow } from '../../domain/catalog/products.ts'
+import { ReferenceRow } from '../../domain/catalog/references.ts'
+import { StaffRow } from '../../domain/catalog/staff.ts'
+import { StoreMappingRow, StoreRow } from '../../domain/catalog/stores.ts'
+import { CustomerMappingRow, CustomerRow } from '../../domain/customers/customers.ts'
+import { StockRow } from '../../domain/inventory/stock-level.ts'
+import { findingColumns } from '../../domain/mappings/issue-csv.ts'
+import { TransactionRow } from '../../domain/orders/transactions.ts'
+import { RewardAccountRow, RewardGiftRow, RewardLotRow, RewardProgramRow } from '../../domain/rewards/rewards.ts'
+import { PaymentGatewayRow } from '../../domain/tenancy/gateways.ts'
+import { upsertProducts } from '../../store/catalog/products.ts'
+import { upsertReferences } from '../../store/catalog/references.ts'
+import { upsertStaff } from '../../store/catalog/staff.ts'
+import { upsertStores } from '../../store/catalog/stores.ts'
+import { mapCustomers, upsertCustomers } from '../../store/customers/customers.ts'
+import { upsertStock } from '../../store/inventory/stock.ts'
+import { openMappings } from '../../store/mappings/platform-items.ts'
+import { mapSkus } from '../../store/mappings/writes.ts'
+import { upsertTransactions } from '../../store/orders/transactions.ts'
+import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
+import { upsertGateways } from '../../store/tenancy/gateways.ts'
+import { ecommerceKinds } from './ecommerce-types.ts'
+import type { Kind } from './import-type.ts'
+import { asTheyAre } from './ingest.ts'
+import { customerFrom, customerMappingFrom, productFrom, programFrom } from './inputs.ts'
+import { orders, vouchers } from './onboarding-types.ts'
+import { each, gatewaysFrom, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
+import { lotRule, namesSku, transactionRule } from './rules.ts'
+
+const inStock =
+  'What stock shows of it follows; where that is more than 2,000 rows, within seconds, some thousand at a time.'
+
+/** An e-mail address as it is claimed: PostgreSQL takes no two for one that differ here, and some for two that do not, whose batches wait in vain. */
+const folded = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
+
+/** Columns that the mapping doctor has beside those of a mapping. */
+const ofMappings = { passesOver: findingColumns, open: openMappings }
+const forAdmins = { role: 'admin' } as const
+
+/** The kinds of rows, in the order in which they are best imported. */
+export const kinds = {
+  references: {
+    description: 'One value that a reference of customers or products can have.',
+    shape: ReferenceRow,
+    key: ['type', 'referenceValueId'],
+    prepare: asTheyAre,
+    write: upsertReferences,
+    examples: [{}, { type: 'interest', referenceValueId: '12', code: '', name: 'Running' }],
+  },
+  stores: {
+    description: 'One store.',
+    open: openMappings,
+    remarks: inStock,
+    shape: StoreRow,
+    key: ['storeId'],
+    inPaths: ['storeId', 'storeNumber'],
+    prepare: asTheyAre,
+    write: upsertStores,
+    apart: ({ storeId, storeNumber }) => [`store ${storeId}`, `number ${storeNumber}`],
+    ofAdmins: ['ecommerceLocationId', 'inventoryBuffer'],
+    list: 'store',
+    examples: [{}, { storeId: '1002', storeNumber: '008', name: 'Bourke Street', ecommerceLocationId: '6884556843' }],
+  },
+  staff: {
+    description: 'One member of the staff.',
+    shape: StaffRow,
+    key: ['id'],
+    inPaths: ['id'],
+    prepare: asTheyAre,
+    write: upsertStaff,
+    list: 'staff',
+    examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
+  },
+  products: {
+    description: 'One colour and size; what the lines of one product share is repeated.',
+    open: openMappings,
+    remarks: `${inStock} Without \`sku\` the e-commerce SKU is the \`skuId\`, until \`sku-mapping\` says otherwise; without \`originalPrice\` it is the \`price\`.`,
+    shape: ProductRow,
+    key: ['skuId'],
+    inPaths: ['productId', 'skuId'],
+    together: 'productId',
+    kept: ['sku', 'originalPrice'],
+    ofAdmins: ['sku', 'ecommerceProductId'],
+    prepare: each(productFrom),
+    write: upsertProducts,
+    apart: ({ variant: { productId, skuId, sku = skuId } }) => [`product ${productId}`, `SKU ${skuId}`, `named ${sku}`],
+    list: 'product',
+    examples: [{}, { skuId: '12002', sku: 'MH01-S-Black', sizeCode: 'S', sequence: '2', barcode: '9300000000002' }],
+  },
+  stock: {
+    description: 'The free stock of one SKU in one store.',
+    remarks: 'A line names its SKU by `sku` or by `skuId`; where it has both, `skuId` counts.',
+    shape: StockRow,
+    key: ['storeNumber', 'sku', 'skuId'],
+    rule: namesSku,
+    prepare: stockFrom,
+    write: upsertStock,
+    apart: ({ storeId, skuId }) => [`${storeId}\0${skuId}`],
+    ofAdmins: ['buffer'],
+    list: 'stock',
+    examples: [{}, { sku: 'MH01-S-Black', skuId: '12002', freeStock: '-2' }],
+  },
+  customers: {
+    description: 'One customer.',
+    open: openMappings,
+    remarks:
+      'A subscription that the line sets is consent: `privacy` becomes false whatever the line says. Without one, `privacy` that is true ends both subscriptions, also those that the line does not name.',
+    shape: CustomerRow,
+    key: ['id'],
+    inPaths: ['id'],
+    prepare: each(customerFrom),
+    write: upsertCustomers,
+    apart: ({ id, email }) => [`customer ${id}`, ...(email ? [`e-mail ${folded(email)}`] : [])],
+    list: 'customer',
+    examples: [
+      {},
+      {
+        id: '73152',
+        firstname: 'Mary',
+        surname: 'Lee',
+        email: 'mary.lee@example.com',
+        ecommerceLegacyId: '6477890125897',
+      },
+    ],
+  },
+  transactions: {
+    description: 'One line of a transaction; what the lines of one transaction share is repeated.',
+    remarks:
+      'A line that is there already, by `id` and `lineId`, is replaced; the other lines of its transaction stay. Where lines of one `id` say another sale date, store or customer, the later one counts, and the import says so. A SKU that no product carries is shown as null. Without `value`, it is the price of the units less the discount. A discount has a `discountAmount`; without `discountType` it is called `discount`.',
+    shape: TransactionRow,
+    key: [],
+    toldApart: ['id', 'lineId'],
+    together: 'id',
+    rule: transactionRule,
+    prepare: transactionsFrom,
+    write: upsertTransactions,
+    apart: ({ header }) => [header.id],
+    list: 'retail_transaction',
+    examples: [
+      { storeNumber: '123' },
+      {
+        lineId: '15883',
+        sequence: '2',
+        sku: 'MH01-S-Black',
+        skuId: '12002',
+        sizeCode: 'S',
+        quantity: '-1',
+        value: '',
+        discountType: '',
+        discountReason: '',
+        discountAmount: '',
+        discountPercentage: '',
+      },
+    ],
+  },
+  'reward-programs': {
+    description: 'One tier of a loyalty programme; what the tiers of one programme share is repeated.',
+    shape: RewardProgramRow,
+    key: ['programId', 'tierId'],
+    together: 'programId',
+    prepare: each(programFrom),
+    write: upsertPrograms,
+    examples: [{}, { tierId: '3', tierName: 'Cashmere', tierSequence: '3' }],
+  },
+  'reward-gifts': {
+    description: 'One gift of a loyalty programme.',
+    shape: RewardGiftRow,
+    key: ['programId', 'giftId'],
+    prepare: asTheyAre,
+    write: upsertGifts,
+    examples: [{}, { giftId: '22', name: 'Umbrella', styles: 'MB07' }],
+  },
+  'reward-accounts': {
+    description: 'The loyalty account of one customer.',
+    shape: RewardAccountRow,
+    key: ['id'],
+    inPaths: ['id'],
+    kept: ['qualifyingSpend'],
+    prepare: asTheyAre,
+    write: upsertRewardAccounts,
+    examples: [{}, { id: '22673', customerId: '65432' }],
+  },
+  'reward-lots': {
+    description: 'Points, a reward or a gift that a loyalty account was given at one time.',
+    shape: RewardLotRow,
+    key: ['accountId', 'kind', 'lotId'],
+    kept: ['redeemed', 'pending'],
+    rule: lotRule,
+    prepare: asTheyAre,
+    write: upsertRewardLots,
+    examples: [{ giftId: '' }, { kind: 'gift', lotId: '42182', total: '1', giftId: '21' }],
+  },
+  'payment-gateways': {
+    description: 'One payment gateway.',
+    ...forAdmins,
+    shape: PaymentGatewayRow,
+    key: ['name'],
+    prepare: gatewaysFrom,
+    write: upsertGateways,
+    examples: [{}, { name: 'afterpay' }],
+  },
+  orders,
+  vouchers,
+  'store-mapping': {
+    description: 'The location in the e-commerce platform that one store is.',
+    remarks: inStock,
+    ...forAdmins,
+    shape: StoreMappingRow,
+    key: ['storeId'],
+    prepare: ofStores,
+    ...ofMappings,
+    write: upsertStores,
+    examples: [{}, { storeId: '1002', ecommerceLocationId: '6884556843' }],
+  },
+  'sku-mapping': {
+    description: 'The SKU in the e-commerce platform that one SKU is.',
+    remarks: inStock,
+    ...forAdmins,
+    shape: SkuMappingRow,
+    key: ['skuId'],
+    mayBeEmpty: 'ecommerceSku',
+    prepare: ofSkus,
+    ...ofMappings,
+    write: mapSkus,
+    examples: [{}, { skuId: '12002', ecommerceSku: 'MH01-S-Black' }],
+  },
+  // For maintainers too: `PUT /customers/:id` takes the same identifiers (contract 15).
+  'customer-mapping': {
+    description: 'The identifiers in the e-commerce platform of one customer.',
+    shape: CustomerMappingRow,
+    key: ['customerId'],
+    prepare: ofCustomers(customerMappingFrom),
+    ...ofMappings,
+    write: mapCustomers,
+    examples: [{}, { customerId: '73152', ecommerceLegacyId: '6477890125897' }],
+  },
+  ...ecommerceKinds,
+} as const satisfies Record<string, Kind>
+
+export type KindName = keyof typeof kinds
+
+/** The kinds by name, whatever it may be. */
+export const kindNamed = (name: string): Kind | undefined =>
+  Object.hasOwn(kinds, name) ? kinds[name as KindName] : undefined

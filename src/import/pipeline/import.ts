@@ -1,0 +1,193 @@
+import type { Keys } from '../../crypto/keys.ts'
+import type { Database } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { loading } from '../../store/lists/initial-load.ts'
+import { lookAtGrownTables } from '../../store/lists/statistics.ts'
+import { batchesOf, recordsBy } from './batches.ts'
+import { addTaken, type Taken } from './counts.ts'
+import type { Kind } from './import-type.ts'
+import type { Prepared } from './ingest.ts'
+import { takePrepared } from './ingest-rows.ts'
+import { type Refusal, refusalsOf } from './rejections.ts'
+import { Reason } from './row-error.ts'
+import type { Line, Sheet } from './sheet.ts'
+import type { Judged } from './validate.ts'
+import type { Violation } from './violations.ts'
+
+/** Where refused lines go, to be mended and imported again. */
+export interface Rejected {
+  add(line: Line, reasons: readonly Reason[]): Promise<void>
+  /** Ends it. Where nothing was refused there is none, nor that of an earlier import. */
+  end(): Promise<Pick<Left, 'refusedIn' | 'edited'>>
+  /** Has what was added so far outlive this process. */
+  flush(): Promise<void>
+  /** The import has failed: throws away what was written so far, or leaves it for whoever goes on. */
+  discard(): Promise<void>
+}
+
+/** What an import leaves behind. */
+export interface Left {
+  /** The file of the refused lines. */
+  refusedIn?: string
+  /** That of an earlier import, which somebody has edited, and which is left as it is. */
+  edited?: string
+  /** The last line that was dealt with, where it was stopped before the end. */
+  stoppedAfter?: number
+  /** Why lines were refused. */
+  refusals: readonly Refusal[]
+}
+
+interface Importing {
+  db: Database
+  service: Service
+  kind: Kind
+  /** For kinds with secrets. */
+  keys?: Keys | undefined
+  /** Find what is wrong, write nothing. */
+  dryRun?: boolean
+  rejected: Rejected | undefined
+  /** Called when a batch is dealt with, with its last line; the next one waits for it. */
+  onBatch?: (line: number) => Promise<void> | void
+  /** A batch may be the last one: none goes in beside it. */
+  mayEnd?: boolean
+  /** Stops it behind what is under way. */
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Puts the lines of a sheet in: what is new is added, what differs is changed, what is there just so is left alone. `taken` is kept up
+ * with what has become of them. What was put in until an error stays, and importing it all again is safe.
+ */
+export function importSheet(sheet: Sheet, importing: Importing, taken: Taken): Promise<Left> {
+  const { db, service, kind, dryRun } = importing
+  const put = (isFirst = false) => putSheet(sheet, { ...importing, isFirst }, taken)
+  return dryRun || !kind.list ? put() : loading(db, service, kind.list, put)
+}
+
+/** A batch whose turn has not come yet, while what its rows name is looked up. */
+interface Coming {
+  batch: readonly Judged[]
+  sound: readonly Judged[]
+  prepared: Promise<Prepared>
+}
+
+async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean }, taken: Taken): Promise<Left> {
+  const { db, service, kind, keys, dryRun = false, rejected, onBatch, mayEnd, signal, isFirst } = importing
+  let lastLine = 0
+  let batches = 0
+  const refusals = refusalsOf(sheet.fields)
+  const recordOf = recordsBy(sheet.fields, kind)
+  const prepare = (batch: readonly Judged[]): Coming => {
+    refuseWhole(batch, kind, recordOf)
+    const sound = batch.filter(({ row }) => row)
+    const rows = sound.map(({ row = {} }) => row)
+    const prepared = kind.prepare(db, service, rows, keys)
+    prepared.catch(() => {})
+    return { batch, sound, prepared }
+  }
+  const isApart = apartFrom(isFirst && !mayEnd ? kind.apart : undefined)
+  /** Puts in a batch; where it is beside the one before it, that may still be under way. */
+  const put = async ({ batch, sound, prepared }: Coming, before: Promise<void>, isBeside: boolean) => {
+    const refuse = (at: number, { reason }: Violation) => {
+      const one = sound[at]
+      if (one?.row) one.reasons = [reason(one.row)]
+    }
+    const { inserted, changed, notes } = await takePrepared(await prepared, {
+      db,
+      service,
+      intake: kind,
+      dryRun,
+      // It may claim what that one gives up.
+      again: isBeside ? before : undefined,
+      refuse,
+    })
+    await before
+    const refused = await reject(batch, rejected, refusals)
+    addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
+    // Behind the second batch, the fourth, the eighth …: a table doubles no sooner.
+    if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await lookAtGrownTables(db)
+    lastLine = batch.at(-1)?.line.number ?? lastLine
+    await onBatch?.(lastLine)
+  }
+  // The next batch is read, and what it names looked up, while the database is busy with the last one, and where they have nothing in common
+  // with the one before that as well; never more, so that the later line of two wins.
+  let [earlier, last] = [Promise.resolve(), Promise.resolve()]
+  try {
+    for await (const batch of untilStopped(batchesOf(sheet, kind), signal)) {
+      const coming = prepare(batch)
+      await earlier
+      const isBeside = await isApart(coming.prepared)
+      if (!isBeside) await last
+      if (signal?.aborted) break
+      ;[earlier, last] = [last, put(coming, last, isBeside)]
+      last.catch(() => {})
+    }
+    await earlier
+    await last
+    const left = { ...(await rejected?.end()), refusals: refusals.list() }
+    return signal?.aborted ? { ...left, stoppedAfter: lastLine } : left
+  } catch (error) {
+    await Promise.allSettled([earlier, last])
+    await rejected?.discard()
+    throw error
+  }
+}
+
+/** Makes what tells, batch by batch, whether one may go in beside the one before it: they claim nothing in common. */
+function apartFrom(claims: Kind['apart']) {
+  let before = new Set<string>()
+  return async (prepared: Promise<Prepared>) => {
+    if (!claims) return false
+    const { inputs } = await prepared
+    const its = new Set(inputs.flatMap(input => (input instanceof Reason ? [] : claims(input))))
+    const isApart = its.isDisjointFrom(before)
+    before = its
+    return isApart
+  }
+}
+
+/** What comes until the signal, also where the next one is long in coming. */
+async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  const stopped = Promise.withResolvers<undefined>()
+  const stop = () => stopped.resolve(undefined)
+  signal?.addEventListener('abort', stop)
+  try {
+    while (!signal?.aborted) {
+      const coming = items.next()
+      coming.catch(() => {})
+      const next = await Promise.race([coming, stopped.promise])
+      if (!next || next.done) return
+      yield next.value
+    }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+    items.return(undefined).catch(() => {})
+  }
+}
+
+/** Refuses each line of a record of which one is refused. */
+function refuseWhole(batch: readonly Judged[], { whole }: Kind, recordOf: ReturnType<typeof recordsBy>) {
+  if (!whole || !recordOf) return
+  const refused = new Set(batch.filter(({ reasons }) => reasons).map(recordOf))
+  for (const judged of batch) {
+    if (!judged.row || !refused.has(recordOf(judged))) continue
+    judged.reasons = [whole]
+    delete judged.row
+  }
+}
+
+/** Writes out the refused lines of a batch, in their order, and counts them. */
+async function reject(
+  batch: readonly Judged[],
+  rejected: Rejected | undefined,
+  refusals: ReturnType<typeof refusalsOf>,
+) {
+  let refused = 0
+  for (const { line, reasons } of batch) {
+    if (!reasons) continue
+    refused++
+    refusals.add(line, reasons)
+    await rejected?.add(line, reasons)
+  }
+  return refused
+}

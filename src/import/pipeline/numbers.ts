@@ -1,0 +1,121 @@
+import { decimalsOf, minorUnits } from '../../domain/values/money.ts'
+import { Reason } from './row-error.ts'
+
+/** What stands before the decimals of a file's numbers. */
+export const decimalMarks = ['.', ','] as const
+export type DecimalMark = (typeof decimalMarks)[number]
+
+/** The value of a number's text, or why it is refused. */
+type Check = (text: string) => number | string | Reason
+
+/** A number as digits with a point before its decimals; undefined where the text is none. */
+type Plain = (text: string) => string | undefined
+
+const grouped = {
+  '.': /^([+-]?)(\d+|\d{1,3}(?:[,'\u0020\u00a0\u202f]\d{3})+)(?:\.(\d+))?$/,
+  ',': /^([+-]?)(\d+|\d{1,3}(?:[.'\u0020\u00a0\u202f]\d{3})+)(?:,(\d+))?$/,
+}
+
+/** Reads numbers as they are written with this mark. Where nobody has named it, separators of thousands might be decimals: there are none. */
+function plainBy(mark: DecimalMark | undefined): Plain {
+  if (mark === undefined) return text => (/^[+-]?\d+(\.\d+)?$/.test(text.trim()) ? text.trim() : undefined)
+  return text => {
+    const [, sign, whole, decimals] = grouped[mark].exec(text.trim()) ?? []
+    return whole && `${sign}${whole.replace(/\D/g, '')}${decimals === undefined ? '' : `.${decimals}`}`
+  }
+}
+
+const notWhole = new Reason('is no whole number')
+const hasDecimals = new Reason('has decimals, where only a whole number can be stored')
+const tooPrecise = new Reason('has more than three decimals')
+const commaBeforeDecimals = new Reason('has a comma where a point is expected: --decimal , reads such numbers')
+const commaInThousands = new Reason('has a comma between thousands: --decimal . reads such numbers')
+const commaOfEither = new Reason(
+  'has a comma: --decimal . reads it as a separator of thousands, --decimal , as the mark before decimals',
+)
+
+const noneOf = (what: string, mark: DecimalMark = '.') =>
+  new Reason(`is no ${what}: digits, with a ${mark === ',' ? 'comma' : 'point'} before the decimals, and nothing else`)
+
+/** Why a text is no number, where it may be one of another mark. */
+function otherwise(text: string, mark: DecimalMark | undefined, reason: Reason) {
+  if (mark !== undefined) return reason
+  const unsigned = text.trim().replace(/^[+-]/, '')
+  if (/^[1-9]\d{0,2},\d{3}$/.test(unsigned)) return commaOfEither
+  if (/^[\d.]*,\d+$/.test(unsigned)) return commaBeforeDecimals
+  return /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(unsigned) ? commaInThousands : reason
+}
+
+/** Without the zeros at the end of its decimals. */
+const shortened = (plain: string) => (plain.includes('.') ? plain.replace(/\.?0+$/, '') : plain)
+
+interface Range {
+  minimum?: number
+  maximum?: number
+}
+
+function within({ minimum = -Infinity, maximum = Infinity }: Range) {
+  const tooSmall = new Reason(`is less than ${minimum}`)
+  const tooLarge = new Reason(`is more than ${maximum}`)
+  return (value: number) => (value < minimum ? tooSmall : value > maximum ? tooLarge : value + 0)
+}
+
+/** A whole number, also one that is written with decimals that are zeros: `1.0`. */
+export function wholeCheck(range: Range, mark?: DecimalMark): Check {
+  const plain = plainBy(mark)
+  const inRange = within(range)
+  return text => {
+    const digits = plain(text)
+    if (digits === undefined) return otherwise(text, mark, notWhole)
+    const whole = shortened(digits)
+    if (whole.includes('.')) return hasDecimals
+    return /^[+-]?\d{1,15}$/.test(whole) ? inRange(Number(whole)) : notWhole
+  }
+}
+
+/** A number with three decimals at most. */
+export function unitsCheck(range: Range, mark?: DecimalMark): Check {
+  const plain = plainBy(mark)
+  const inRange = within(range)
+  const notANumber = noneOf('number', mark)
+  return text => {
+    const digits = plain(text)
+    if (digits === undefined) return otherwise(text, mark, notANumber)
+    const short = shortened(digits)
+    if (/\.\d{4}/.test(short)) return tooPrecise
+    return /^[+-]?\d{1,12}(\.|$)/.test(short) ? inRange(Number(short)) : notANumber
+  }
+}
+
+/** An amount of a currency as text. */
+export function moneyCheck(currency: string, mark?: DecimalMark): Check {
+  const decimals = decimalsOf(currency)
+  const tooFine = new Reason(`has more decimals than ${currency} has: ${decimals}`)
+  return amountCheck(decimals, tooFine, mark)
+}
+
+/** So many per cent, as text. */
+export function percentCheck(mark?: DecimalMark): Check {
+  const plain = plainBy(mark)
+  const notPercent = noneOf('number of per cent with up to four decimals', mark)
+  return text => {
+    const digits = plain(text)
+    return digits !== undefined && /^\d{1,3}(\.\d{1,4})?$/.test(digits) ? digits : otherwise(text, mark, notPercent)
+  }
+}
+
+const pricePlaces = 4
+const tooFineAPrice = new Reason(`has more than ${pricePlaces} decimals`)
+
+/** The price of one unit as text, which may be finer than the currency is. */
+export const unitPriceCheck = (mark?: DecimalMark): Check => amountCheck(pricePlaces, tooFineAPrice, mark)
+
+function amountCheck(decimals: number, tooFine: Reason, mark: DecimalMark | undefined): Check {
+  const plain = plainBy(mark)
+  const notMoney = noneOf('amount', mark)
+  return text => {
+    const digits = plain(text)
+    if (digits === undefined || !/^-?\d{1,12}(\.|$)/.test(digits)) return otherwise(text, mark, notMoney)
+    return minorUnits(digits, decimals) === undefined ? tooFine : /\.\d{5}/.test(digits) ? shortened(digits) : digits
+  }
+}

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto'
+import { addressColumn, addressFields, orderHeader } from '../../domain/orders/order-row.ts'
+import { lineValue, refundFor, sum, units } from '../../domain/orders/pricing.ts'
+import { amount, decimalsOf } from '../../domain/values/money.ts'
+import type { BroughtLine, BroughtOrder } from '../../store/orders/imported-orders.ts'
+import type { SoldVariant } from '../../store/orders/place.ts'
+import type { Row } from './ingest.ts'
+import { discountsOf } from './inputs.ts'
+import { Reason } from './row-error.ts'
+
+/** What a line of an order is looked up for. */
+export interface SoldItems {
+  item(row: Row): ReturnType<typeof soldItem>
+  /** Null where no store has the number. */
+  storeId(number: string): string | null
+}
+
+/** What a line comes to. */
+type Reckoned = Pick<BroughtLine, 'status' | 'quantity' | 'price' | 'discounts' | 'value' | 'returned' | 'refunded'>
+
+/** Says why a row is refused; the first reason counts. */
+type Refuse = (row: Row, text: string, column: string, found?: unknown) => void
+
+/** The rows of each order: those with its number that stand next to each other. */
+export function rowsByOrder(rows: readonly Row[]): Row[][] {
+  const orders: Row[][] = []
+  for (const row of rows) {
+    const last = orders.at(-1)
+    if (last?.[0]?.orderNumber === row.orderNumber) last?.push(row)
+    else orders.push([row])
+  }
+  return orders
+}
+
+/** The order that rows make up; or, where it is refused, why each of them is. */
+export function orderFrom(rows: readonly Row[], items: SoldItems, currency: string): BroughtOrder | Reason[] {
+  const faults = new Map<Row, Reason>()
+  const refuse: Refuse = (row, ...why) => {
+    if (!faults.has(row)) faults.set(row, new Reason(...why))
+  }
+  const decimals = decimalsOf(currency)
+  const header = headerOf(rows, refuse)
+  const lines = linesOf(rows, items, decimals, refuse)
+  const payments = paymentsOf(rows)
+  const order = {
+    number: String(header.orderNumber),
+    id: textOf(header.id),
+    customerId: String(header.customerId),
+    pickupStoreNumber: textOf(header.pickupStoreNumber),
+    placedAt: String(header.placedAt),
+    billingAddress: addressOf(header, 'billing'),
+    deliveryAddress: addressOf(header, 'delivery'),
+    freight: textOf(header.freight) ?? '0',
+    total: textOf(header.total) ?? '0',
+  }
+  if (!faults.size) judgeSums(header, { ...order, lines, payments }, decimals, refuse)
+  if (faults.size) return rows.map(row => faults.get(row) ?? ofRefusedOrder)
+  const digest = createHash('sha256').update(JSON.stringify(rows)).digest()
+  return { ...order, lines, payments, digest, rows: rows.length }
+}
+
+/** Why a row is refused with which nothing is wrong. */
+export const ofRefusedOrder = new Reason('Another line of this order is refused; an order is taken as a whole.')
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
+
+/** What the rows share: it stands in the first one, and in the others again or not at all. */
+function headerOf(rows: readonly Row[], refuse: Refuse): Row {
+  const [first = {}] = rows
+  for (const name of ['customerId', 'placedAt', 'total'])
+    if (typeof first[name] !== 'string') refuse(first, 'is required in the first line of an order', name)
+  for (const row of rows)
+    for (const name in orderHeader)
+      if (typeof row[name] === 'string' && row[name] !== first[name])
+        refuse(row, 'is not what the first line of the order says', name)
+  return first
+}
+
+const addressOf = (row: Row, prefix: string) =>
+  Object.fromEntries(addressFields.map(field => [field, textOf(row[addressColumn(prefix, field)])]))
+
+const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
+
+function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, refuse: Refuse): BroughtLine[] {
+  const seen = new Set<unknown>()
+  return rows.filter(isLine).map((row, i) => {
+    const { storeNumber } = row
+    const sequence = row.sequence ?? i + 1
+    if (seen.has(sequence)) refuse(row, 'stands twice in the order', 'sequence', sequence)
+    seen.add(sequence)
+    const storeId = typeof storeNumber === 'string' ? items.storeId(storeNumber) : null
+    return { sequence: Number(sequence), ...items.item(row), ...reckoned(row, decimals, refuse), storeId }
+  })
+}
+
+/** What a line comes to, and what of it came back. */
+function reckoned(row: Row, decimals: number, refuse: Refuse): Reckoned {
+  const shown = (minor: bigint) => amount(minor, decimals)
+  const given = (column: string) => (typeof row[column] === 'string' ? units(row[column], decimals) : undefined)
+  const quantity = Number(row.quantity)
+  const price = given('price') ?? 0n
+  const off = (discountsOf(row) ?? []).map(discount => ({ ...discount, amount: units(discount.amount, decimals) }))
+  const due = lineValue(
+    price,
+    quantity,
+    off.map(discount => discount.amount),
+  )
+  const discounts = off.map(discount => ({ ...discount, amount: shown(discount.amount) }))
+  const value = given('value') ?? due
+  // Who tells only what was paid has given a discount.
+  if (!discounts.length && value < due)
+    discounts.push({ type: 'discount', reason: null, amount: shown(due - value), percentage: null })
+  else if (value !== due) refuse(row, 'is not the price of the units less the discount', 'value', shown(due))
+  if (value < 0n) refuse(row, 'is more than the line costs', 'discountAmount')
+
+  const { status = 'shipped' } = row as { status?: BroughtLine['status'] }
+  const isSold = status === 'shipped' || status === 'returned'
+  const returned = Number(row.returned ?? (status === 'returned' ? quantity : 0))
+  if (returned > quantity) refuse(row, 'is more than the quantity', 'returned')
+  if (returned > 0 && !isSold) refuse(row, `is more than 0 while the line is ${status}`, 'returned')
+  if (returned < quantity && status === 'returned')
+    refuse(row, 'is less than the quantity: a line is returned once all of it is, and shipped before', 'returned')
+  const refunded = given('refunded') ?? refundFor({ value, quantity, returned: 0, refunded: 0n }, returned)
+  if (refunded > value) refuse(row, 'is more than was paid for the line', 'refunded')
+  return {
+    status: isSold ? (returned === quantity ? 'returned' : 'shipped') : status,
+    quantity,
+    price: shown(price),
+    discounts,
+    value: shown(value),
+    returned,
+    refunded: shown(refunded),
+  }
+}
+
+/** What a row calls the item that was sold; what it does not say, as the product has it now. */
+export function soldItem(row: Row, variant: SoldVariant | undefined) {
+  const said = (column: string) => textOf(row[column])
+  const sku = variant?.sku ?? said('sku') ?? said('skuId') ?? ''
+  return {
+    skuId: variant?.skuId ?? said('skuId') ?? sku,
+    sku,
+    productCode: said('productCode') ?? variant?.productCode ?? sku,
+    productName: said('productName') ?? variant?.productName ?? sku,
+    colourCode: said('colourCode') ?? variant?.colourCode ?? null,
+    colourName: said('colourName') ?? variant?.colourName ?? null,
+    sizeCode: said('sizeCode') ?? variant?.sizeCode ?? '-',
+  }
+}
+
+/** The payments of an order: one that several rows repeat is one. */
+function paymentsOf(rows: readonly Row[]): BroughtOrder['payments'] {
+  const payments = rows.flatMap(row =>
+    typeof row.paymentAmount === 'string'
+      ? {
+          gateway: String(row.paymentGateway),
+          amount: row.paymentAmount,
+          reference: textOf(row.paymentReference),
+          voucherNumber: textOf(row.paymentVoucher),
+        }
+      : [],
+  )
+  return [...new Map(payments.map(payment => [JSON.stringify(payment), payment])).values()]
+}
+
+/** An order says what it comes to, so that one of which a line is missing is not taken for the whole. */
+function judgeSums(
+  header: Row,
+  { lines, freight, total, payments }: Pick<BroughtOrder, 'lines' | 'freight' | 'total' | 'payments'>,
+  decimals: number,
+  refuse: Refuse,
+) {
+  const minor = (text: string) => units(text, decimals)
+  const due = sum(lines.map(line => minor(line.value))) + minor(freight)
+  const paid = sum(payments.map(payment => minor(payment.amount)))
+  if (!lines.length) refuse(header, 'has no line that names a SKU', 'orderNumber')
+  else if (due !== minor(total))
+    refuse(header, 'is not what the lines and the freight come to', 'total', amount(due, decimals))
+  else if (payments.length && paid !== due)
+    refuse(
+      header,
+      'is not what is due, taken together',
+      'paymentAmount',
+      `${amount(paid, decimals)}, not ${amount(due, decimals)}`,
+    )
+}

@@ -1,0 +1,35 @@
+import { forgetAlerts } from '../store/alerts/alerts.ts'
+import { forgetFailedMails } from '../store/mail/mails.ts'
+import { forgetRuns } from '../store/sync/runs.ts'
+import { forgetWrongPins } from '../store/vouchers/pin.ts'
+import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
+import { forgetAttempts } from '../store/webhooks/attempts.ts'
+import { forgetAnswers } from '../store/writes/idempotency.ts'
+import { forgetHolds } from '../store/writes/intents.ts'
+import type { Work } from './job.ts'
+
+/**
+ * Deletes what is kept for a time only: answers to writes, wrong PINs, holds of those who died, what is known of a back office's vouchers,
+ * the words of mails that failed, old alerts, attempts at webhooks, runs of feeds. Done twice it finds nothing more. Throws in the end where
+ * some of it could not be deleted; the others are.
+ */
+export async function forgetExpired({ db, signal }: Work): Promise<void> {
+  let fault: unknown
+  for (const each of [
+    forgetHolds,
+    forgetWrongPins,
+    forgetUpstreamVouchers,
+    forgetFailedMails,
+    forgetAlerts,
+    forgetAttempts,
+    forgetRuns,
+    forgetAnswers,
+  ])
+    try {
+      await each(db, () => signal.aborted)
+    } catch (error) {
+      signal.throwIfAborted()
+      fault = error
+    }
+  if (fault) throw fault
+}

@@ -1,0 +1,30 @@
+import type { Offices } from '../backoffice/back-offices.ts'
+import { settle, writesOf } from '../http/routing/recover-writes.ts'
+import { resources } from '../resources/resources.ts'
+import { readService } from '../store/tenancy/services.ts'
+import { endIntent, takeLeft } from '../store/writes/intents.ts'
+import type { Job } from './job.ts'
+
+const writes = writesOf(resources)
+
+/** Finds out what has become of writes that were left open: the process died, or the back office's answer was lost. */
+export const settleWrites = (offices: Offices): Job => ({
+  everySeconds: 5,
+  atOnce: 2,
+  waitsSeconds: [5, 30],
+  async run({ db, keys, log, signal }) {
+    const gate = { db, keys, backOffice: offices.of, driver: offices.driverOf }
+    for (;;) {
+      const left = signal.aborted ? undefined : await takeLeft(db, keys)
+      if (!left) return
+      const service = await readService(db, left.serviceId)
+      if (!service) continue
+      if (!offices.driverOf(service).isOurs) await settle({ gate, writes, log }, service, left)
+      else {
+        // The one that was asked is gone; our own tables know nothing of it.
+        await db.transaction(tx => endIntent(tx, service, left))
+        log.warn({ service: service.name }, 'A write was left open at a back office that the service no longer has.')
+      }
+    }
+  },
+})

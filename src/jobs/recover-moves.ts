@@ -1,0 +1,32 @@
+import type { Database } from '../database/db.ts'
+import { settleMove } from '../store/moves/finish.ts'
+import { abandonedMoves, takeOver } from '../store/moves/moves.ts'
+import type { Work } from './job.ts'
+
+/**
+ * Ends moves of services whose mover has died: back, or forward where the service was switched. Whoever takes a move over is alone at it,
+ * and each step finds what is done already. Where a database was away it throws, once the others were seen to.
+ */
+export const endMoves =
+  (open: (database: string) => Promise<{ db: Database }>) =>
+  async ({ db, log, signal }: Work): Promise<void> => {
+    let fault: unknown
+    for (const abandoned of await abandonedMoves(db))
+      try {
+        const { name, source, target } = abandoned
+        const from = source === null ? { db } : await open(source)
+        const to = await open(target).catch(error => {
+          fault = error
+        })
+        const move = await takeOver(db, abandoned)
+        if (!move) continue
+        const places = { control: db, source: from.db, target: to?.db }
+        const became = await settleMove(places, move, signal)
+        if (!became) continue
+        log.warn({ service: name, target }, `A move of a service that was left half done is ${became}.`)
+      } catch (error) {
+        signal.throwIfAborted()
+        fault = error
+      }
+    if (fault) throw fault
+  }

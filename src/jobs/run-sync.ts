@@ -1,0 +1,60 @@
+import type { Offices } from '../backoffice/back-offices.ts'
+import { pullFeed } from '../backoffice/run-sync.ts'
+import { DatabaseAway } from '../database/errors.ts'
+import { ApiError } from '../errors/api-error.ts'
+import { raiseAlert, settleAlert } from '../store/alerts/alerts.ts'
+import { failingAlert, stalledAlert } from '../store/sync/schedule.ts'
+import { type Job, ofService, type ServiceWork } from './job.ts'
+
+const [minute, hour] = [60, 3_600]
+
+/** Failures in a row after which somebody is told. */
+const failuresToTell = 5
+/** Seconds until a feed is tried again: where what it needs is not there yet, and where somebody else is pulling it. */
+const waitSeconds = 3
+const busySeconds = 20
+/** The share of a schedule by which the next run may be earlier, so that services do not all ask at one time. */
+const scatter = 0.1
+
+/** Pulls one feed of one service; when the next time is, the feed says. */
+export const syncFeed = (offices: Offices): Job => ({
+  run: ofService(work => run(offices, work)),
+  atOnce: 4,
+  atOnceOfService: 2,
+  jitter: 0.2,
+  waitsSeconds: [15, minute, 5 * minute, 15 * minute, 30 * minute, hour],
+})
+
+async function run(offices: Offices, work: ServiceWork): Promise<void> {
+  const { db, log, service, subject, attempt, signal, comeAgain } = work
+  const driver = offices.driverOf(service)
+  const feed = driver.feeds.find(({ name }) => name === subject)
+  // It is not pulled any more.
+  if (!feed) return
+  const about = { service: service.name, feed: subject }
+  const tellFailing = async (detail: string) => {
+    await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
+    log.error({ ...about, alert: failingAlert, attempt }, 'A feed cannot be pulled.')
+  }
+  const pulled = await pullFeed(db, service, driver, feed, { signal }).catch(async error => {
+    if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseAway))
+      await tellFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
+    throw error
+  })
+  if ('waitsFor' in pulled) return comeAgain(waitSeconds)
+  if ('busy' in pulled) return comeAgain(busySeconds)
+  const { notes, isIdle, ...counts } = pulled.result
+  log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
+  // One that has asked for nothing is as old as it was.
+  if (!isIdle) await settleAlert(db, service.id, { kind: stalledAlert, subject })
+  const { wholeInSeconds, wholeFailures = 0 } = counts
+  if (wholeFailures === 0) await settleAlert(db, service.id, { kind: failingAlert, subject })
+  // Once for each failure: only the run that follows one is not the first attempt.
+  else if (wholeFailures >= failuresToTell && attempt > 1)
+    await tellFailing(`everything cannot be read (${wholeFailures} times)`)
+  const seconds = Math.min(
+    feed.everySeconds * (1 - scatter * Math.random()),
+    wholeInSeconds ?? Number.POSITIVE_INFINITY,
+  )
+  comeAgain(Math.max(1, Math.ceil(seconds)))
+}

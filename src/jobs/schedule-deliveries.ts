@@ -1,0 +1,68 @@
+import { placesAt } from '../change-feed/subscription.ts'
+import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
+import { placesNow } from '../store/change-feed/newest.ts'
+import { mayBeBehind } from '../store/change-feed/positions.ts'
+import { addJob } from '../store/jobs/jobs.ts'
+import { readServiceOfJob } from '../store/tenancy/services.ts'
+import {
+  type Failing,
+  failingAlert,
+  hasWebhooks,
+  type Idle,
+  idleWebhooks,
+  newlyFailing,
+  planDeliveries,
+} from '../store/webhooks/schedule.ts'
+import type { Work } from './job.ts'
+import { sendAlertJob, subjectOf } from './send-alert.ts'
+
+/** Seconds until the next look where there is no endpoint. Whoever makes one asks for a look. */
+const idleSeconds = 5
+
+/** Looks which endpoints have something to be told, and whether somebody is to be told of one that takes nothing. */
+export async function lookForDeliveries(work: Work): Promise<void> {
+  const { db, comeAgain } = work
+  if (!(await hasWebhooks(db))) return comeAgain(idleSeconds)
+  await tellOfFailing(work)
+  const idle = await idleWebhooks(db)
+  await Promise.all([...Map.groupBy(idle, ({ serviceId }) => serviceId)].map(([id, of]) => plan(work, id, of)))
+}
+
+async function plan({ db, keys }: Work, serviceId: number, idle: readonly Idle[]) {
+  const service = await readServiceOfJob(db, serviceId)
+  if (!service) return
+  const kinds = [...new Set(idle.flatMap(each => each.kinds))]
+  const newest = await placesNow(db, service, kinds)
+  const isBehind = (each: Idle) => {
+    const places = placesAt({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
+    return each.hasDelivery || !places || mayBeBehind(places, newest)
+  }
+  const behind = idle.filter(isBehind).map(({ id }) => id)
+  if (behind.length) await planDeliveries(db, service, behind)
+}
+
+async function tellOfFailing({ db, log }: Work) {
+  // Together, so that an endpoint which takes something right now settles the alert after it was raised.
+  const failing = await db.transaction(async tx => {
+    const found = await newlyFailing(tx)
+    for (const each of found) {
+      const alert = alertOf(each)
+      await raiseAlert(tx, each.serviceId, alert)
+      await addJob(tx, each.serviceId, sendAlertJob, { subject: subjectOf(alert) })
+    }
+    return found
+  })
+  for (const { serviceId, id, url, since } of failing)
+    log.error(
+      { alert: failingAlert, service: serviceId, webhook: id, host: hostOf(url), since },
+      'A webhook takes nothing.',
+    )
+}
+
+const hostOf = (url: string) => new URL(url).host
+
+const alertOf = ({ id, url, since }: Failing): Alert => ({
+  kind: failingAlert,
+  subject: id,
+  detail: `The webhook ${id} (${hostOf(url)}) has taken nothing since ${since}. Nothing is lost: it is told once it answers again.`,
+})

@@ -1,0 +1,212 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Db } from '../database/db.ts'
+import { DatabaseAway } from '../database/errors.ts'
+import {
+  addScheduled,
+  deferJob,
+  finishJob,
+  giveBack,
+  hastenScheduled,
+  postponeJob,
+  renewalMs,
+  renewLeases,
+  type Slots,
+  type Taken,
+  takeDue,
+} from '../store/jobs/jobs.ts'
+import { readServiceOfJob } from '../store/tenancy/services.ts'
+import { doneFor } from '../telemetry/current-context.ts'
+import { beginRoot, endSpan, faultOf } from '../telemetry/spans.ts'
+import { type Place, placeIn } from '../telemetry/trace-context.ts'
+import type { Job, Tools } from './job.ts'
+import { jobs } from './jobs.ts'
+
+/** Something that does jobs until it is stopped. */
+export interface Worker {
+  /** Takes no more jobs, finishes what runs, for at most `graceMs`; what is left then is given back. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** What a worker that died has begun is taken over after this long. */
+const leaseSeconds = 20
+/** How often what is due is looked for, and jobs of set times are looked after. Milliseconds. */
+const pollMs = 1_000
+const planMs = 60_000
+
+interface Running {
+  taken: Taken
+  abort: AbortController
+  done: Promise<void>
+}
+
+/**
+ * Does what is due (`store/running/jobs.ts`), several at a time, in as many processes as there are: each holds what it does by a lease. While
+ * the database is away it waits; nothing that happens here ends the process.
+ */
+export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> = jobs): Worker {
+  const { db, log } = tools
+  const running = new Map<string, Running>()
+  let stopping = false
+  let sleep = new AbortController()
+  const wake = () => sleep.abort()
+  const outage = outageOf(tools)
+
+  function freeSlots() {
+    const slots: Record<string, Slots> = {}
+    for (const [name, { atOnce, atOnceOfService }] of Object.entries(table)) {
+      const busy = [...running.values()].filter(({ taken }) => taken.name === name).length
+      if (busy < atOnce) slots[name] = { free: atOnce - busy, ofService: atOnceOfService }
+    }
+    return slots
+  }
+
+  async function look() {
+    let plannedAt = Number.NEGATIVE_INFINITY
+    while (!stopping) {
+      sleep = new AbortController()
+      try {
+        if (performance.now() - plannedAt > planMs) {
+          await askForScheduled(db, table)
+          plannedAt = performance.now()
+        }
+        for (const taken of await takeDue(db, freeSlots(), leaseSeconds)) begin(taken)
+        outage.over()
+      } catch (error) {
+        outage.seen(error)
+      }
+      if (!stopping) await delay(pollMs, undefined, { signal: sleep.signal }).catch(() => {})
+    }
+  }
+
+  function begin(taken: Taken) {
+    const abort = new AbortController()
+    const place = placeOf(taken, table[taken.name])
+    const done = doneFor({ timeline: undefined, place }, () => work(taken, abort.signal, place)).finally(() => {
+      running.delete(taken.lease)
+      wake()
+    })
+    running.set(taken.lease, { taken, abort, done })
+  }
+
+  async function work(taken: Taken, signal: AbortSignal, place: Place | undefined) {
+    const { serviceId, name, subject, attempt, begun, lease } = taken
+    const { run, waitsSeconds, everySeconds, jitter = 0 } = table[name] as Job
+    const about = { job: name, service: serviceId, subject, attempt }
+    try {
+      try {
+        const service = serviceId === null ? undefined : await readServiceOfJob(db, serviceId)
+        // It moves, or is being removed. Where that is called off, its jobs are there.
+        if (serviceId !== null && !service) {
+          await deferJob(db, taken, leaseSeconds)
+          return endSpan(place)
+        }
+        const last = attempt > waitsSeconds.length
+        const stillMine = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
+        let again = everySeconds
+        const comeAgain = (seconds: number) => {
+          again = seconds
+        }
+        await run({ ...tools, service, subject, attempt, last, signal, stillMine, comeAgain })
+        await finishJob(db, taken, again)
+        endSpan(place)
+      } catch (error) {
+        endSpan(place, faultOf(error))
+        if (signal.aborted) return
+        // A database that is away is no fault of the job's.
+        const isItsOwn = !(error instanceof DatabaseAway)
+        const tries = isItsOwn ? attempt : Math.max(attempt, begun)
+        const wait = waitsSeconds[tries - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
+        const seconds = wait * (1 + jitter * Math.random())
+        log.warn({ ...about, err: error, againInSeconds: seconds }, 'A job came to nothing; it is tried again.')
+        await postponeJob(db, taken, seconds, isItsOwn)
+      }
+    } catch (error) {
+      // Not even that could be written down: the lease ends by itself.
+      outage.seen(error)
+    }
+  }
+
+  let renewedAt = performance.now()
+  async function renew() {
+    const leases = [...running.keys()]
+    try {
+      const held = await renewLeases(db, leases, leaseSeconds)
+      for (const lease of leases)
+        if (!held.has(lease)) running.get(lease)?.abort.abort(new Error('Another worker has taken over.'))
+      renewedAt = performance.now()
+    } catch {
+      if (performance.now() - renewedAt < leaseSeconds * 1_000) return
+      for (const { abort } of running.values()) abort.abort(new Error('The lease could not be renewed.'))
+    }
+  }
+  const renewal = setInterval(() => {
+    if (running.size) void renew()
+    else renewedAt = performance.now()
+  }, renewalMs)
+
+  const looking = look()
+  return {
+    async stop(graceMs) {
+      stopping = true
+      wake()
+      const ended = async () => {
+        await looking
+        await Promise.all([...running.values()].map(({ done }) => done))
+      }
+      const force = new AbortController()
+      await Promise.race([ended(), delay(graceMs, undefined, { signal: force.signal }).catch(() => {})])
+      force.abort()
+      clearInterval(renewal)
+      // A look that is under way may take something yet.
+      await Promise.race([looking, delay(1_000, undefined, { ref: false })])
+      if (!running.size) return
+      const left = [...running.values()]
+      for (const { abort } of left) abort.abort(new Error('The worker stops.'))
+      await Promise.race([Promise.all(left.map(({ done }) => done)), delay(1_000, undefined, { ref: false })])
+      const leases = left.map(({ taken }) => taken.lease)
+      await Promise.race([giveBack(db, leases).catch(outage.seen), delay(1_000, undefined, { ref: false })])
+    },
+  }
+}
+
+/** A job that comes again within that many seconds is a look at whether there is anything to do, and no trace. */
+const lookSeconds = 60
+
+/** A job goes on with the trace of what it was asked for in, or begins one. */
+function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job: Job | undefined) {
+  const asked = placeIn(traceparent)
+  if (!asked && (job?.everySeconds ?? lookSeconds) < lookSeconds) return
+  const about = {
+    'tillbridge.job': name,
+    'tillbridge.attempt': attempt,
+    'tillbridge.service_id': serviceId ?? undefined,
+  }
+  return beginRoot(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked)
+}
+
+/** Asks for the jobs of set times that are missing, or are due later than they ever are. */
+export async function askForScheduled(db: Db, table: Readonly<Record<string, Job>>) {
+  const scheduled = Object.entries(table).flatMap(([name, { everySeconds, waitsSeconds, jitter = 0 }]) =>
+    everySeconds === undefined ? [] : [{ name, mostSeconds: Math.max(everySeconds, ...waitsSeconds) * (1 + jitter) }],
+  )
+  await addScheduled(
+    db,
+    scheduled.map(({ name }) => name),
+  )
+  await hastenScheduled(db, scheduled)
+}
+
+/** One line when the database goes, one when it comes back. */
+function outageOf({ log }: Tools) {
+  let away = false
+  return {
+    seen(error: unknown) {
+      if (!away) log.warn({ err: error }, 'Jobs wait for the database.')
+      away = true
+    },
+    over() {
+      if (away) log.info('Jobs go on.')
+      away = false
+    },
+  }
+}

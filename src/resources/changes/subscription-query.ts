@@ -1,0 +1,104 @@
+import { askAgainMs } from '../../auth/sign-in.ts'
+import { cursorAt, type Following, kindsAmong, placesAt, toldOf } from '../../change-feed/subscription.ts'
+import type { Db } from '../../database/db.ts'
+import { type Kind, kinds } from '../../domain/changes.ts'
+import { ApiError, type Fault, faulty } from '../../errors/api-error.ts'
+import type { Context } from '../../http/routing/operation.ts'
+import { comment, eventText } from '../../http/streaming/event-stream.ts'
+import type { Waiting } from '../../http/streaming/long-poll.ts'
+import type { Told } from '../../store/change-feed/changes.ts'
+import type { Asked } from '../../store/change-feed/page.ts'
+import { beginningOf, type Places } from '../../store/change-feed/positions.ts'
+import { changesBehind } from '../../store/change-feed/wait.ts'
+import { isOfBefore } from '../../store/lists/cursor.ts'
+
+/** What is followed, as a query says it. */
+interface Query {
+  kinds?: string
+  after_cursor?: string
+}
+
+/** Milliseconds of quiet, after which a comment shows that a stream is alive. */
+const quietMs = 15_000
+
+/** What a stream has been told, and what comes behind it, as texts of events. */
+export async function* eventsOf(
+  db: Db,
+  following: Following,
+  first: Told,
+  asked: Asked,
+  { over, stillAdmitted }: Waiting,
+): AsyncGenerator<string> {
+  let told = first
+  let saidAt = Number.NEGATIVE_INFINITY
+  while (!over.aborted) {
+    if (told.changes.length || performance.now() - saidAt >= quietMs) {
+      yield eventsIn(following, told)
+      saidAt = performance.now()
+    }
+    told = orExpired(await changesBehind(db, await stillAdmitted(), told, asked, { ms: askAgainMs, over }))
+  }
+}
+
+/**
+ * What is made of changes that were read for many at once is made once for all of them. They follow the same kinds of one service;
+ * what else `make` takes of them is of the first who asks, but for cursors, which are of the data that somebody began in.
+ */
+export function madeOnce<T>(make: (following: Following, told: Told) => T): typeof make {
+  const made = new WeakMap<Told, { restoredAt: string | undefined; it: T }>()
+  return (following, told) => {
+    const { restoredAt } = following.service
+    const known = made.get(told)
+    if (known && known.restoredAt === restoredAt) return known.it
+    const it = make(following, told)
+    made.set(told, { restoredAt, it })
+    return it
+  }
+}
+
+/** The last change stands where all do who have been told everything; where there is none, they are told that place all the same. */
+const eventsIn = madeOnce((following, { changes, places }) => {
+  const idOf = (at: Places) => cursorAt(following, at)
+  if (!changes.length) return comment + eventText({ id: idOf(places) })
+  const last = changes.at(-1)
+  const texts = changes.map(change =>
+    eventText({ id: idOf(change === last ? places : change.places), event: 'change', data: toldOf(change) }),
+  )
+  return texts.join('')
+})
+
+export function orExpired(told: Told | undefined): Told {
+  if (!told) throw new ApiError('cursor_expired')
+  return told
+}
+
+/** The kinds that are followed, in their order. */
+export const kindsOf = ({ kinds: named }: Query): readonly Kind[] => (named ? kindsAmong(named.split(',')) : kinds)
+
+export function faultsOfKinds(named: string | undefined): Fault[] {
+  const unknown = (named?.split(',') ?? []).filter(word => !kinds.some(kind => kind === word))
+  if (!unknown.length) return []
+  const detail = `\`kinds\` are, separated by commas: ${kinds.map(kind => `\`${kind}\``).join(', ')}.`
+  return [{ parameter: 'kinds', code: 'invalid_parameter', detail }]
+}
+
+export const followingOf = (
+  service: Context['service'],
+  { cursors: key }: Context['keys'],
+  query: Query,
+): Following => ({
+  service,
+  kinds: kindsOf(query),
+  key,
+})
+
+/** The places that a cursor stands for; the beginning without one. `header`: the request header that it came in, if not in `after_cursor`. */
+export function placesOf(following: Following, cursor: string | undefined, header?: string): Places {
+  if (cursor === undefined) return beginningOf(following.kinds)
+  const places = placesAt(following, cursor)
+  if (places && isOfBefore(following.service, cursor)) throw new ApiError('cursor_expired')
+  if (places) return places
+  const detail = `\`${header ?? 'after_cursor'}\` is no cursor of these kinds of changes.`
+  if (header !== undefined) throw new ApiError('invalid_cursor', detail)
+  throw faulty([{ parameter: 'after_cursor', code: 'invalid_cursor', detail }])
+}

@@ -1,0 +1,53 @@
+import { CallFigures, Figures } from '../domain/stats.ts'
+import type { Feed } from '../domain/sync/syncs.ts'
+import type { Api } from '../http/routing/api.ts'
+import { callMinutes, dayOf, ordersToday, owedForVouchers, requestMinutes, salesToday } from '../store/stats/stats.ts'
+import { standing } from './syncs.ts'
+
+/** The day in numbers. */
+export function figures(api: Api) {
+  api.get(
+    '/figures',
+    {
+      operationId: 'getFigures',
+      tag: 'Figures',
+      summary: 'The day in numbers, for charts.',
+      description:
+        'Requests and errors by minute, a second or two late; orders and sales of today; what is owed for vouchers; how old the data is.',
+      answer: Figures,
+    },
+    async context => {
+      const { db, service, driver } = context
+      const feeds: Feed[] = JSON.parse(await standing(db, context))
+      return {
+        data: {
+          requests: await requestMinutes(db, service),
+          day: await dayOf(db, service),
+          orders: await ordersToday(db, service),
+          sales: await salesToday(db, service),
+          vouchers: driver.isOurs ? await owedForVouchers(db, service) : null,
+          feeds: feeds.map(({ feed, lagSeconds, everySeconds, isLate }) => ({
+            feed,
+            lagSeconds,
+            everySeconds,
+            isLate,
+          })),
+        },
+      }
+    },
+  )
+
+  api.get(
+    '/figures/calls',
+    {
+      operationId: 'getCallFigures',
+      tag: 'Figures',
+      summary: 'The calls of the back office in the last 24 hours, for charts.',
+      description: 'By minute, of requests and of what is pulled alike, a few seconds late.',
+      answer: CallFigures,
+    },
+    async ({ db, service, driver: { breaker = null } }) => ({
+      data: Object.assign({ breaker }, await callMinutes(db, service)),
+    }),
+  )
+}

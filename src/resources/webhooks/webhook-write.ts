@@ -1,0 +1,35 @@
+import type { Db } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { notFound } from '../../errors/api-error.ts'
+import type { WriteContext } from '../../http/routing/writes.ts'
+import { type Endpoint, heldWebhook, webhookRecord } from '../../store/webhooks/endpoints.ts'
+
+export const [tag, role, kind] = ['Webhooks', 'admin', 'webhook'] as const
+export const params = { id: { description: 'The webhook.', example: '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a' } }
+export const path = '/webhooks/:id'
+export const pathOf = (id: string) => `/webhooks/${id}`
+
+/** What a write about one webhook is told. */
+export type Asked = Pick<WriteContext<unknown, typeof params>, 'service' | 'params'>
+
+/** Changes a webhook, and answers with it. */
+export const changing =
+  ({ service, params: { id } }: Asked, change: (tx: Db, before: Endpoint) => Promise<unknown>) =>
+  async (tx: Db) => {
+    await change(tx, await held(tx, service, id))
+    return { data: await shown(tx, service, id), subject: pathOf(id) }
+  }
+
+/** A webhook, which stays as it is until the transaction ends. */
+export async function held(tx: Db, service: Service, id: string): Promise<Endpoint> {
+  const found = await heldWebhook(tx, service, id)
+  if (!found) throw notFound(kind)
+  return found
+}
+
+/** A webhook as it is answered. */
+export async function shown(tx: Db, service: Service, id: string) {
+  const found = await webhookRecord(tx, service, id)
+  if (!found) throw new Error('what is held stays')
+  return JSON.parse(found.record)
+}

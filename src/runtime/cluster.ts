@@ -1,0 +1,115 @@
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Config } from '../config/config.ts'
+import type { Sample } from '../telemetry/samples.ts'
+import { joinInstallation } from './installation/installation.ts'
+import { type Listening, listen } from './listener.ts'
+import { askedToStop } from './signals.ts'
+import { sendTraces } from './traces.ts'
+
+/** What serves, in one process or several. */
+export interface Serving extends Pick<Listening, 'baseUrl' | 'caFile' | 'close'> {
+  /** Tells load balancers, by `/health/ready`, that all is there which requests need. */
+  becomeReady(): void
+  /** What each process has to tell of itself. */
+  processes(): Promise<Sample[][]>
+}
+
+/** What a worker process tells its parent: that it serves, or why it cannot. */
+type Report = Pick<Serving, 'baseUrl' | 'caFile'> | { fault: string }
+
+/** Milliseconds that a worker process has to tell its figures; one that ends meanwhile has none. */
+const figuresMs = 2_000
+
+async function askedOfWorkers(): Promise<Sample[][]> {
+  const workers = Object.values(cluster.workers ?? {}).filter(worker => worker?.isConnected() === true)
+  const told = workers.map(async worker => {
+    if (!worker) return []
+    const signal = AbortSignal.timeout(figuresMs)
+    const answer = once(worker, 'message', { signal })
+    worker.send('figures')
+    const [samples] = (await answer.catch(() => [[]])) as [Sample[]]
+    return Array.isArray(samples) ? samples : []
+  })
+  return Promise.all(told)
+}
+
+/** One process a worker; each opens its own connections. A worker that dies is replaced. */
+export async function serveByWorkers(config: Config, log: Logger): Promise<Serving> {
+  let stopping = false
+  let isReady = false
+  // Each worker accepts connections at the port itself. If this process handed them over, those on the way to a worker that dies or is
+  // halted would wait for ever: neither answered nor closed, and out of the other workers' reach.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  const begin = async () => {
+    const worker = cluster.fork()
+    const [report] = (await Promise.race([
+      once(worker, 'message'),
+      once(worker, 'exit').then(([code]) => [{ fault: `A worker process ended with code ${code} before it served.` }]),
+    ])) as [Report]
+    if ('fault' in report) throw new Error(report.fault)
+    if (isReady) worker.send('ready')
+    worker.once('exit', code => stopping || replace({ code, worker: worker.process.pid }))
+    return report
+  }
+  const replace = async (dead: { code: number; worker: number | undefined }) => {
+    log.error(dead, 'A worker process ended unexpectedly; another one takes its place.')
+    for (let waitMs = 250; !stopping; waitMs = Math.min(2 * waitMs, 10_000)) {
+      try {
+        return await begin()
+      } catch (error) {
+        if (!stopping) log.error({ err: error }, 'The worker could not be replaced; it is tried again.')
+        await delay(waitMs, undefined, { ref: false })
+      }
+    }
+  }
+  const close = async () => {
+    stopping = true
+    const workers = Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
+    await Promise.all(
+      workers.map(worker => {
+        const ended = once(worker, 'exit')
+        worker.process.kill('SIGTERM')
+        return ended
+      }),
+    )
+  }
+  try {
+    const [facts] = await Promise.all(Array.from({ length: config.workers }, begin))
+    if (!facts) throw new Error('WORKERS is at least 1')
+    const becomeReady = () => {
+      isReady = true
+      for (const worker of Object.values(cluster.workers ?? {})) if (worker?.isConnected()) worker.send('ready')
+    }
+    return { ...facts, becomeReady, close, processes: askedOfWorkers }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+export async function serveAsWorker(config: Config, log: Logger) {
+  const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
+  try {
+    const endTraces = await sendTraces(config, log)
+    const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
+    let isReady = false
+    const serving = await listen(config, installation, log, { isReady: () => isReady })
+    // Without its parent nobody would end it.
+    process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+    process.on('message', asked => {
+      if (asked === 'ready') isReady = true
+      if (asked === 'figures') process.send?.(serving.samples())
+    })
+    await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
+    await askedToStop(log)
+    await serving.close(config.drainSeconds * 1_000)
+    await Promise.all([installation.close(), endTraces()])
+    process.exit(0)
+  } catch (error) {
+    await report({ fault: (error as Error).message })
+    process.exit(1)
+  }
+}

@@ -1,0 +1,50 @@
+import type { Offices } from '../../backoffice/back-offices.ts'
+import { pullFeed } from '../../backoffice/run-sync.ts'
+import type { Database } from '../../database/db.ts'
+import { DatabaseAway } from '../../database/errors.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { ApiError } from '../../errors/api-error.ts'
+import { changeSettings } from '../../store/tenancy/settings.ts'
+
+/** Milliseconds that the first reading may hold up the start; the rest is read while the service serves. */
+const patienceMs = 120_000
+/** Milliseconds between two lines about a feed that takes long. */
+const lineEveryMs = 5_000
+
+/** Reads what a new service's back office has, and says how it goes. Whatever goes wrong is left to the jobs. */
+export async function firstSync(db: Database, offices: Offices, service: Service, say: (line: string) => void) {
+  const later = 'It is tried again while the service runs: tillbridge sync --status'
+  say('First start: reading from the back office.')
+  try {
+    const known = await introduce(db, offices, service, say)
+    const signal = AbortSignal.timeout(patienceMs)
+    const driver = offices.driverOf(known)
+    for (const feed of driver.feeds) {
+      let saidAt = performance.now()
+      const onProgress = ({ read }: { read: number }) => {
+        if (performance.now() - saidAt < lineEveryMs) return
+        saidAt = performance.now()
+        say(lineOf(feed.name, read, ' so far'))
+      }
+      const pulled = await pullFeed(db, known, driver, feed, { signal, onProgress })
+      if ('result' in pulled) say(lineOf(feed.name, pulled.result.read))
+    }
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') return say(`The rest takes longer. ${later}`)
+    if (error instanceof DatabaseAway) return say(`${error.message} ${later}`)
+    if (!(error instanceof ApiError)) throw error
+    say(`The back office could not be read from: ${error.message} ${later}`)
+  }
+}
+
+const lineOf = (feed: string, read: number, more = '') =>
+  `  ${feed.padEnd(16)} ${read.toLocaleString('en')} records${more}`
+
+/** Has a look, and takes over the currency. Returns the service as it is then. */
+async function introduce(db: Database, offices: Offices, service: Service, say: (line: string) => void) {
+  const { release, stores, currency } = await offices.driverOf(service).look()
+  say(
+    `  release ${release ?? 'unknown'}, ${stores} stores, ${currency ?? `currency unknown: ${service.settings.currency}`}`,
+  )
+  return currency === undefined ? service : db.transaction(tx => changeSettings(tx, service, { currency }))
+}

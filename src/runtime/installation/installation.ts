@@ -1,0 +1,165 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import type { Config } from '../../config/config.ts'
+import type { Keys } from '../../crypto/keys.ts'
+import { hasCluster } from '../../postgres/cluster.ts'
+import { clusterNameOf } from '../../postgres/orphans.ts'
+import { startPostgres } from '../../postgres/postgres.ts'
+import type { Carrying } from '../../postgres/upgrade.ts'
+import { connect, type OpenedDatabase, type Opening } from './connect.ts'
+import { keysOf } from './keys.ts'
+import { requireOneServer } from './require-one-server.ts'
+import { carryingBy } from './upgrade.ts'
+
+/** A database with the keys that go with it. */
+export interface Installation extends OpenedDatabase {
+  keys: Keys
+}
+
+const homeOf = (config: Config) => resolve(config.dataDir, 'postgres')
+
+/** Where the process that runs the bundled PostgreSQL tells the others how to reach it. */
+const connectionFile = (config: Config) => resolve(config.dataDir, 'database.json')
+
+/**
+ * Opens the installation as its owner: the bundled PostgreSQL is started here, unless DATABASE_URL names another one. A database of an
+ * older major version is carried over.
+ */
+export async function openInstallation(config: Config, opening: Opening = {}) {
+  const carrying = carryingBy(config, opening.onNotice)
+  const installation = await withKeys(config, await openOwnDatabase(config, opening, carrying))
+  try {
+    await requireOneServer(installation.db)
+    return installation
+  } catch (error) {
+    await installation.close()
+    throw error
+  }
+}
+
+/** Joins an installation that another process may have open; opens it for the time being where none has. */
+export const joinInstallation = async (config: Config, opening: Opening = {}) =>
+  withKeys(config, await joinDatabase(config, opening))
+
+async function withKeys(config: Config, opened: OpenedDatabase): Promise<Installation> {
+  try {
+    return { ...opened, keys: await keysOf(config, opened.db) }
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** Opens a database that nobody else has open, as it is. */
+export const openAsItIs = (config: Config) =>
+  openOwnDatabase(config, { asItIs: true, briefly: true, statementTimeoutMs: 0 })
+
+async function openOwnDatabase(config: Config, opening: Opening, carrying?: Carrying): Promise<OpenedDatabase> {
+  if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
+  await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
+  const { onNotice = () => {} } = opening
+  const postgres = await startPostgres(homeOf(config), { onNotice, carrying })
+  // One that root has left, who was killed, cannot be written to.
+  await rm(connectionFile(config), { force: true })
+  await writeFile(connectionFile(config), JSON.stringify(postgres.connection), { mode: 0o600 })
+  const stop = async () => {
+    await rm(connectionFile(config), { force: true })
+    if (opening.briefly) await untilAlone(postgres.connection)
+    await postgres.stop()
+  }
+  try {
+    return await connect(config, postgres.connection, opening, { postgres, stop })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Joins the database of an installation, for what needs no keys. Throws where there is none, unless one may be made. */
+export async function joinDatabase(config: Config, opening: Opening = {}): Promise<OpenedDatabase> {
+  if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
+  const home = resolve(config.dataDir)
+  const isNew = !(await hasCluster(homeOf(config)))
+  // Without DATA_DIR that is the directory that a command was called in: it would work on nothing, and say that all is well.
+  if (isNew && !opening.mayMake)
+    throw new Error(`There is no installation in ${home}: set DATA_DIR to where it is, or make one: tillbridge start`)
+  if (isNew) opening.onNotice?.(`A new database is made in ${home}.`)
+  for (let waitMs = 100; ; waitMs *= 1.5) {
+    let refusal: Error | undefined
+    const running = await reachRunning(config, error => {
+      refusal = error
+    })
+    if (running) return joinRunning(config, running, opening)
+    try {
+      return await openOwnDatabase(config, { ...opening, briefly: true })
+    } catch (error) {
+      const [, owner] = / is in use by process (\w+)/.exec((error as Error).message) ?? []
+      if (owner === undefined) throw error
+      // Another process may be just about to open or to close it.
+      if (waitMs > 3_000)
+        throw refusal
+          ? new Error(`The database that process ${owner} runs cannot be reached: ${refusal.message}`)
+          : error
+    }
+    await delay(waitMs)
+  }
+}
+
+/** A connection that is kept all the time: whoever has opened the database briefly waits for it. */
+interface Running {
+  connection: pg.ClientConfig
+  kept: pg.Client
+}
+
+/** What a connection says where no PostgreSQL runs. */
+const gone = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED'])
+
+async function reachRunning(config: Config, onRefusal: (error: Error) => void): Promise<Running | undefined> {
+  try {
+    const connection = JSON.parse(await readFile(connectionFile(config), 'utf8')) as pg.ClientConfig
+    const kept = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 })
+    kept.on('error', () => {})
+    await kept.connect().catch((error: NodeJS.ErrnoException) => {
+      if (!gone.has(error.code)) onRefusal(error)
+      throw error
+    })
+    if (await isOf(config, kept).catch(() => false)) return { connection, kept }
+    await kept.end()
+  } catch {
+    // Nobody runs it.
+  }
+  return
+}
+
+/** A copy of the directory, such as a snapshot, has the file of the original, whose server answers. */
+async function isOf(config: Config, client: pg.Client) {
+  const { rows } = await client.query<{ cluster_name: string }>('show cluster_name')
+  return rows[0]?.cluster_name === clusterNameOf(homeOf(config))
+}
+
+async function joinRunning(config: Config, { connection, kept }: Running, opening: Opening): Promise<OpenedDatabase> {
+  const leave = () => kept.end().catch(() => {})
+  try {
+    const opened = await connect(config, connection, opening)
+    return { ...opened, close: () => opened.close().finally(leave) }
+  } catch (error) {
+    await leave()
+    throw error
+  }
+}
+
+async function untilAlone(connection: pg.ClientConfig) {
+  const client = new pg.Client(connection)
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const others = `select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`
+    while ((await client.query(others)).rowCount) await delay(20)
+  } catch {
+    // The server does not run any longer.
+  } finally {
+    await client.end().catch(() => {})
+  }
+}

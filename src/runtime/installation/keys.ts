@@ -1,0 +1,56 @@
+import { join, resolve } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import { type Keys, keysFrom, readSecret, secretIn } from '../../crypto/keys.ts'
+import type { Db } from '../../database/db.ts'
+import { mark, readMark } from '../../store/shards/shards.ts'
+
+/** The keys that go with a database. The first process that asks decides which; throws in one with another secret, or with none. */
+export async function keysOf(config: Config, db: Db): Promise<Keys> {
+  const known = await readMark(db)
+  // docs/decisions/0030
+  if (known?.name)
+    throw new Error(
+      `DATABASE_URL names the data database ${known.name} of an installation: let it name the control database of that.`,
+    )
+  if (known) return rightKeys(config, known.digest)
+  const keys = keysFrom(config.secretKey ?? (await secretIn(resolve(secretFile(config)))))
+  await mark(db, keys, null)
+  return rightKeys(config, (await readMark(db))?.digest ?? keys.digest)
+}
+
+/** The same for whoever only looks: throws where no process has asked for keys yet. */
+export async function knownKeys(config: Config, db: Db): Promise<Keys> {
+  const known = await readMark(db)
+  if (!known) throw new Error('This database has not seen one yet: tillbridge start')
+  return rightKeys(config, known.digest)
+}
+
+/** Whether this installation's secret is there, and the one that a database goes with. */
+export async function isKept(config: Config, digest: Buffer): Promise<boolean> {
+  const secret = config.secretKey ?? (await readSecret(secretFile(config)))
+  return secret !== undefined && keysFrom(secret).digest.equals(digest)
+}
+
+const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
+
+/** The keys of this installation's secret. Throws where `of`, a database or a backup, goes with another secret. */
+export async function rightKeys(config: Config, digest: Buffer, of?: string): Promise<Keys> {
+  const whose = of ?? 'this database was first started with'
+  const lost = of === undefined ? ' If it is lost for good: tillbridge secret forget' : ''
+  const file = resolve(secretFile(config))
+  const kept = await readSecret(file)
+  const secret = config.secretKey ?? kept
+  if (secret === undefined)
+    throw new Error(`The secret that ${whose} is missing: set SECRET_KEY, or put back ${file}.${lost}`)
+  const keys = keysFrom(secret)
+  if (keys.digest.equals(digest)) return keys
+  const other = `is not the secret that ${whose}`
+  const useless = 'so no password or PIN would be right'
+  if (config.secretKey === undefined)
+    throw new Error(`${file} ${other}, ${useless}: put that one back, or set SECRET_KEY to it.${lost}`)
+  throw new Error(
+    kept !== undefined && keysFrom(kept).digest.equals(digest)
+      ? `SECRET_KEY ${other}: leave it out, and the one in ${file} counts.`
+      : `SECRET_KEY ${other}, ${useless}: set it to that one.${lost}`,
+  )
+}

@@ -1,0 +1,26 @@
+import { type Database, sql } from '../../database/db.ts'
+
+/** A number that no service has before there are 32766 others. */
+const nobody = 32_767
+
+/**
+ * Makes sure that a change which is announced on one connection is seen from another (docs/decisions/0002), and throws where it is not:
+ * where a proxy or an extension spreads statements over several servers. Lists would lose changes there, and nothing would say so.
+ */
+export async function requireOneServer(db: Database) {
+  const extension = await db.row(sql`select from pg_extension where extname = 'citus'`)
+  if (extension)
+    throw new Error(
+      'The database has the extension citus, which spreads tables over servers: lists would lose changes. Let DATABASE_URL name a database without it.',
+    )
+  await db.transaction(async tx => {
+    const announced = await tx.row<{ at: string }>(sql`select announce_change(${nobody})::text as at`)
+    const seen = await db.row<{ meets: boolean }>(
+      sql`select (list_horizons(${nobody}))[1] < ${announced?.at}::timestamptz as meets`,
+    )
+    if (!seen?.meets)
+      throw new Error(
+        'A change that is announced on one connection to the database is not seen on another: something between Tillbridge and PostgreSQL spreads connections over several servers, and lists would lose changes. Let DATABASE_URL name one server.',
+      )
+  })
+}

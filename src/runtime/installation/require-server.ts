@@ -1,0 +1,72 @@
+import type pg from 'pg'
+import { type Connection, primaryAmong, triedAt } from '../../database/endpoints.ts'
+
+const oldestVersion = 150_000
+
+/** The limit that the first look's session is set to, in milliseconds: no server has this one by itself. */
+const someLimit = 59_999
+
+interface Look {
+  number: number
+  version: string
+  limit: number
+  pid: number
+  foldsCase: boolean
+}
+
+const look = `
+  select current_setting('server_version_num')::integer as number, current_setting('server_version') as version,
+         (select setting::integer from pg_settings where name = 'idle_in_transaction_session_timeout') as limit, pg_backend_pid() as pid,
+         lower('É') = 'é' and lower('I') = 'i' as "foldsCase"`
+
+/**
+ * Looks at the server before anything is asked of it. Throws, with a way out, where it cannot be reached or is too old; where its letters
+ * are of LC_CTYPE C or Turkish (an e-mail address is the same whatever its case); and, unless `pooled`, where a pooler in between does not
+ * keep what a session is set to. `named`: the setting that says where the server is.
+ */
+export async function requireServer(connection: Connection, pooled: boolean, named = 'DATABASE_URL') {
+  const { Client, tries } = primaryAmong(connection)
+  let client: pg.Client | undefined
+  const connect = async () => {
+    client = new Client({
+      connectionTimeoutMillis: 5_000,
+      ...(!pooled && { options: `-c idle_in_transaction_session_timeout=${someLimit}` }),
+    })
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  }
+  try {
+    const client = await triedAt(tries, connect)
+    // A pooler that lends connections for less than a transaction refuses to begin one.
+    if (pooled) await client.query('begin')
+    const { rows } = await client.query<Look>(look)
+    const [seen] = rows
+    const { number, version, limit, pid, foldsCase } = seen ?? {
+      number: 0,
+      version: '',
+      limit: 0,
+      pid: 0,
+      foldsCase: false,
+    }
+    if (number < oldestVersion) throw new Unfit(`PostgreSQL ${version} is too old: Tillbridge needs 15 or later.`)
+    if (!foldsCase) throw new Unfit(withoutCase(named))
+    const { processID } = client as unknown as { processID: number }
+    if (!pooled && (limit !== someLimit || pid !== processID)) throw new Unfit(behindPooler(named))
+  } catch (error) {
+    if (error instanceof Unfit) throw error
+    const { code, message } = error as NodeJS.ErrnoException
+    if (/unsupported startup parameter/.test(message)) throw new Unfit(behindPooler(named))
+    throw new Error(`The database cannot be reached: ${message || code}. Check ${named}.`)
+  } finally {
+    await client?.end().catch(() => {})
+  }
+}
+
+class Unfit extends Error {}
+
+const behindPooler = (named: string) =>
+  `${named} leads through a pooler, which does not keep what a session is set to and has prepared: set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL itself.`
+
+const withoutCase = (named: string) =>
+  `The database that ${named} names does not know small letters from capitals as e-mail addresses need it: its LC_CTYPE is C, or Turkish. Make it anew: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`

@@ -1,0 +1,181 @@
+import { statfs } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Offices } from '../backoffice/back-offices.ts'
+import type { Db } from '../database/db.ts'
+import type { Replica } from '../database/replicas/replica.ts'
+import { dueJobs } from '../store/jobs/jobs.ts'
+import { databaseBytes, feedFigures, standings } from '../store/stats/sync-status.ts'
+import { callDurations, databaseDurations, unlogged } from '../telemetry/durations.ts'
+import { exposition, type Sample, sample } from '../telemetry/samples.ts'
+import type { Databases, DataDatabase } from './shards/shards.ts'
+import { spanCounts } from './traces.ts'
+
+/** A database as a process has it open, and what it asks there. */
+interface Reached {
+  /** Absent: the control database. */
+  name?: string
+  pools?: Readonly<Record<string, pg.Pool>>
+  offices: Offices
+  /** Writes that wait for their turn to have a connection. */
+  waitingWrites?: number
+  replicas?: readonly Replica[] | undefined
+}
+
+/** What any process of ours tells, whether it serves or not: its connections to databases, breakers of back offices, what it lost of its log. */
+export function processSamples(databases: readonly Reached[]): Sample[] {
+  const spans = Object.entries(spanCounts()).map(([result, count]) =>
+    sample('tillbridge_spans_total', { result }, count),
+  )
+  return [
+    ...databases.flatMap(reachedSamples),
+    ...databaseDurations.samples(),
+    ...callDurations.samples(),
+    ...spans,
+    sample('tillbridge_log_lines_lost_total', {}, unlogged.lines),
+  ]
+}
+
+function reachedSamples({ name: database, pools = {}, offices, waitingWrites = 0, replicas = [] }: Reached): Sample[] {
+  const connections = Object.entries(pools).flatMap(([of, { totalCount, idleCount, waitingCount, options }]) => {
+    const pool = database === undefined ? of : `${database} ${of}`
+    const [busy, waiting] = [totalCount - idleCount, waitingCount + (of === 'writes' ? waitingWrites : 0)]
+    const name = { db_client_connection_pool_name: pool }
+    const counted = (state: string, value: number) =>
+      sample('db_client_connection_count', { ...name, db_client_connection_state: state }, value)
+    return [
+      ...Object.entries({ busy, idle: idleCount, waiting }).map(([state, value]) =>
+        sample('tillbridge_database_connections', { pool, state }, value),
+      ),
+      counted('used', busy),
+      counted('idle', idleCount),
+      sample('db_client_connection_max', name, options.max),
+      sample('db_client_connection_pending_requests', name, waiting),
+    ]
+  })
+  return [...connections, ...offices.opened().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
+}
+
+/** What a process knows of a back office with which it has had to do. */
+function backOfficeSamples({ service, driver: { breaker, feeds } }: ReturnType<Offices['opened']>[number]): Sample[] {
+  return [
+    ...(breaker === undefined
+      ? []
+      : [sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0)]),
+    ...feeds.map(({ name: feed, everySeconds }) =>
+      sample('tillbridge_sync_schedule_seconds', { service, feed }, everySeconds),
+    ),
+  ]
+}
+
+function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] {
+  const { state, lag } = standing
+  return [
+    sample('tillbridge_replica_left_out', { replica }, state === 'ready' ? 0 : 1),
+    ...(lag ? [sample('tillbridge_replica_lag_seconds', { replica }, lag.seconds)] : []),
+    ...(lag ? [sample('tillbridge_replica_lag_bytes', { replica }, lag.bytes)] : []),
+    ...Object.entries(counts).map(([result, count]) =>
+      sample('tillbridge_replica_reads_total', { replica, result }, count),
+    ),
+  ]
+}
+
+/** Milliseconds for which the database's answer counts: however often somebody asks, it has no more work. */
+const knownMs = 5_000
+
+/** What a database knows of all that is in it. */
+export function databaseSamples(db: Db): () => Promise<Sample[]> {
+  let known: { samples: Promise<Sample[]>; until: number } | undefined
+  return () => {
+    if (known && known.until > performance.now()) return known.samples
+    const samples = read(db)
+    known = { samples, until: performance.now() + knownMs }
+    samples.catch(() => {
+      known = undefined
+    })
+    return samples
+  }
+}
+
+async function read(db: Db): Promise<Sample[]> {
+  const feeds = await feedFigures(db)
+  const counted = await standings(db)
+  const { oldestSeconds } = await dueJobs(db)
+  return [
+    ...feeds.flatMap(({ service, feed, lagSeconds, wholeEvery, isFailed, records }) => [
+      ...(lagSeconds === null ? [] : [sample('tillbridge_sync_lag_seconds', { service, feed }, lagSeconds)]),
+      ...(wholeEvery === null ? [] : [sample('tillbridge_sync_schedule_seconds', { service, feed }, wholeEvery)]),
+      sample('tillbridge_sync_failed', { service, feed }, isFailed ? 1 : 0),
+      ...Object.entries(records).map(([result, value]) =>
+        sample('tillbridge_sync_records', { service, feed, result }, value),
+      ),
+    ]),
+    ...counted.map(({ what, kind, state, count }) =>
+      what === 'alerts'
+        ? sample('tillbridge_alerts', { kind }, count)
+        : what === 'mails'
+          ? sample('tillbridge_mails', { state }, count)
+          : sample('tillbridge_jobs', { kind, state }, count),
+    ),
+    sample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
+    sample('tillbridge_database_size_bytes', {}, await databaseBytes(db)),
+  ]
+}
+
+/** Milliseconds that a data database has to tell its figures. */
+const patienceMs = 5_000
+
+/** What each data database knows, and whether it can be worked with. */
+export function dataDatabaseSamples(databases: Databases): () => Promise<Sample[]> {
+  const asked = new WeakMap<DataDatabase, () => Promise<Sample[]>>()
+  const samplesOf = async (name: string) => {
+    const found = await databases.open(name)
+    const ask = asked.get(found) ?? databaseSamples(found.db)
+    asked.set(found, ask)
+    return ask()
+  }
+  const up = (database: string, value: number) => sample('tillbridge_data_database_up', { database }, value)
+  return async () => {
+    const each = (await databases.names()).map(async name => {
+      const late = delay(patienceMs, [up(name, 0)], { ref: false })
+      const told = samplesOf(name).then(
+        samples => [...samples, up(name, 1)],
+        () => [up(name, 0)],
+      )
+      return Promise.race([told, late])
+    })
+    return (await Promise.all(each)).flat()
+  }
+}
+
+/** The disk that a directory is on. */
+export async function diskSamples(directory: string): Promise<Sample[]> {
+  const disk = await statfs(directory).catch(() => undefined)
+  if (!disk) return []
+  return [
+    sample('tillbridge_disk_size_bytes', {}, disk.blocks * disk.bsize),
+    sample('tillbridge_disk_free_bytes', {}, disk.bavail * disk.bsize),
+  ]
+}
+
+/** Tells the figures to whoever asks this machine for `/metrics`. */
+export function listenMetrics(port: number, collect: () => Promise<Sample[]>): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (request.url?.split('?', 1)[0] !== '/metrics' || request.method !== 'GET')
+      return void response.writeHead(404).end()
+    collect().then(
+      samples =>
+        response
+          .writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+          .end(exposition(samples)),
+      () => response.writeHead(503, { 'retry-after': '5' }).end(),
+    )
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', ({ code }: NodeJS.ErrnoException) =>
+      reject(new Error(`Port ${port} cannot be listened on for metrics (${code}); check METRICS_PORT.`)),
+    )
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
+}

@@ -1,0 +1,135 @@
+import { METHODS } from 'node:http'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
+import type { Bindings, Logger } from 'pino'
+import { consolePages } from '../console/console.ts'
+import { ApiError } from '../errors/api-error.ts'
+import type { Gate } from '../http/admission/admit.ts'
+import { keepAccountUses } from '../http/admission/last-used.ts'
+import { takeBodies } from '../http/body/body.ts'
+import { limitBody } from '../http/body/time-limit.ts'
+import { publicPages } from '../http/docs/public.ts'
+import { about, noteRefusals, writeAccessLog } from '../http/observability/access-log.ts'
+import { keepRequestLog } from '../http/observability/request-log.ts'
+import { followRequests } from '../http/observability/tracing.ts'
+import { apiErrorOf, problemAnswer, standingHeaders } from '../http/problem.ts'
+import { answerBrokenRequest, refuseExpectation, requestIdOf } from '../http/protocol/malformed-requests.ts'
+import { refuseOtherMethods } from '../http/protocol/other-methods.ts'
+import { maxHeaderSize, unfit } from '../http/protocol/request-limits.ts'
+import { apiOf } from '../http/routing/api.ts'
+import { instanceOf } from '../http/routing/operation.ts'
+import { takeFiles } from '../http/routing/uploads.ts'
+import { resources } from '../resources/resources.ts'
+import { tlsOptions } from '../tls/tls.ts'
+
+interface ServerOptions {
+  gate: Gate
+  log: Logger
+  /** Whether each request has a line at `info`, rather than at `debug`. */
+  accessLog?: boolean
+  certificate: { cert: string; key: string }
+  http2: boolean
+  trustedProxies: readonly string[]
+  /** The address that errors point to. */
+  publicUrl: () => string
+  /** Whether requests are to be sent here; false while something is missing, and once the process is on its way out. */
+  ready: () => boolean
+}
+
+/** The HTTPS server with every resource, not yet listening. */
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { gate, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
+  const level = accessLog ? 'info' : 'debug'
+  const noteRefusal = noteRefusals(log, level)
+  const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
+    request.refusedWith = error.code
+    const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }
+    const { status, headers, body } = problemAnswer(error, told)
+    return reply.code(status).headers(headers).send(body)
+  }
+  const server = Fastify({
+    ...(http2 ? { http2: true as const } : {}),
+    https: {
+      ...tlsOptions,
+      ...certificate,
+      ...patience,
+      allowHTTP1: true,
+      maxHeaderSize,
+      settings,
+      requireHostHeader: false,
+    },
+    loggerInstance: log,
+    // Fastify would log a warning with all its options for a method that Node does not list.
+    childLoggerFactory: (logger: Logger, bindings: Bindings, options: object, { method = '' }: FastifyRequest['raw']) =>
+      logger.child(bindings, METHODS.includes(method) ? options : { level: 'silent' }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    // Bodies are read by `readBody`; answers are bytes by the time they get here. Named here, so that Fastify does not load its own.
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => () => () => true,
+        buildSerializer: () => () => (data: unknown) => data,
+      },
+    },
+    trustProxy: trustedProxies.length ? [...trustedProxies] : false,
+    genReqId: requestIdOf,
+    requestTimeout: patience.requestTimeout,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    // Queries are read by `readQuery`, and which identifiers there can be is for `pathParams` to say.
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      maxParamLength: Number.MAX_SAFE_INTEGER,
+      querystringParser: (text: string) => text as never,
+    },
+    clientErrorHandler: answerBrokenRequest(publicUrl, noteRefusal),
+    // Fastify's router refuses a path that is not well-formed before any hook runs.
+    frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      sendProblem(unfit(request) ?? new ApiError('invalid_parameter', 'The path is not well-formed.'), request, reply),
+  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
+
+  Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl, noteRefusal))
+  const routes = rememberRoutes(server)
+  followRequests(server)
+  writeAccessLog(server, log, level)
+  keepRequestLog(server, { ...gate, log })
+  keepAccountUses(server, { ...gate, log })
+  server.decorateRequest('assignment', undefined)
+  server.decorateRequest('username', undefined)
+  server.decorateRequest('gate', undefined)
+  takeBodies(server)
+  takeFiles(server)
+
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ ...standingHeaders, 'x-request-id': request.id })
+    limitBody(request, patience.requestTimeout)
+    done(unfit(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
+  })
+
+  server.setErrorHandler((error, request, reply) => {
+    const known = apiErrorOf(error)
+    if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
+    return sendProblem(known, request, reply)
+  })
+
+  const api = apiOf(server, gate)
+  for (const resource of resources) resource(api)
+  publicPages(server, api.operations, { gate, publicUrl, ready: options.ready })
+  consolePages(server, gate)
+  const refusalOf = refuseOtherMethods(server, routes)
+  return server
+}
+
+/** Milliseconds. Also set on the server itself, because one that speaks HTTP/2 takes no options for its HTTP/1.1 connections. */
+const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 1_000 }
+/** HTTP/2: one connection's requests at a time. Without it one client's thousand are all begun before anyone else's next. */
+const settings = { maxConcurrentStreams: 100 }
+
+/** The methods of each path, as they are registered. */
+function rememberRoutes(server: FastifyInstance) {
+  const routes = new Map<string, string[]>()
+  server.addHook('onRoute', ({ url, method }) => {
+    routes.set(url, [...(routes.get(url) ?? []), ...[method].flat()])
+  })
+  return routes
+}

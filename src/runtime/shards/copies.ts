@@ -1,0 +1,32 @@
+import type { Config } from '../../config/config.ts'
+import { type Copy, copiesAmong, isThere } from '../../store/shards/copies.ts'
+import type { Entry } from '../../store/shards/shards.ts'
+import type { Installation } from '../installation/installation.ts'
+import { reachDatabase } from './reach-shard.ts'
+
+type Known = Pick<Installation, 'db' | 'keys'>
+
+/**
+ * Whether a service is where the control database has it; undefined where that place cannot be asked. Nothing moves back into the control
+ * database: what that has of a service which is elsewhere is older than the move.
+ */
+export async function isPlaced(config: Config, control: Known, copy: Copy): Promise<boolean | undefined> {
+  if (copy.place === null) return false
+  const reached = await reachDatabase(config, control, copy.place).catch(() => undefined)
+  return reached && isThere(reached.db, copy).finally(reached.close)
+}
+
+/**
+ * The services in a data database that the control database has elsewhere. `stale`: the data database was restored from a backup that is
+ * older than their move. `ahead`: the control database was.
+ */
+export async function sortCopies(config: Config, control: Known, database: string, entries: readonly Entry[]) {
+  const sorted: Record<'stale' | 'ahead', Copy[]> = { stale: [], ahead: [] }
+  for (const copy of await copiesAmong(control.db, database, entries))
+    sorted[(await isPlaced(config, control, copy)) === false ? 'ahead' : 'stale'].push(copy)
+  return sorted
+}
+
+/** What is to be done about a service that is `ahead`. */
+export const howToTake = (database: string, { name, place }: Copy) =>
+  `The control database was restored from before ${name} was moved to ${database}, and has it in ${place ?? 'itself'}: tillbridge database add ${database} --take ${name} has it served from ${database}.`

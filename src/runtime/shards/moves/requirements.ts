@@ -1,0 +1,81 @@
+import { type Db, sql } from '../../../database/db.ts'
+
+/** A database of a move, with what people call it. */
+interface Place {
+  db: Db
+  called: string
+}
+
+interface Facts {
+  version: number
+  level: string
+  slots: boolean
+  mayCreate: boolean
+  mayReplicate: boolean
+  maySubscribe: boolean
+  name: string
+  database: string
+}
+
+const factsOf = (db: Db) =>
+  db.row<Facts>(sql`
+    select current_setting('server_version_num')::integer / 10000 as version, current_setting('wal_level') as level,
+           (select count(*) from pg_replication_slots) + 4 <= current_setting('max_replication_slots')::integer as slots,
+           has_database_privilege(current_database(), 'create') as "mayCreate",
+           rolsuper or rolreplication as "mayReplicate",
+           rolsuper or exists (select from pg_roles m where m.rolname = 'pg_create_subscription' and pg_has_role(m.oid, 'usage')) as "maySubscribe",
+           rolname as name, current_database() as database
+      from pg_roles where rolname = current_user`)
+
+/** Seconds by which the two clocks may differ; and by which the target's may be behind, for which the pause has to wait. */
+const apartSeconds = 5
+const behindSeconds = 1
+
+/** Throws, with a way out, where services cannot be moved from one server to the other. */
+export async function requireMovable(source: Place, target: Place): Promise<void> {
+  const [from, to] = await Promise.all([factsOf(source.db), factsOf(target.db)])
+  if (!from || !to) throw new Error('PostgreSQL tells nothing of its role.')
+  const missing: string[] = []
+  for (const [{ called }, { version, mayCreate, name, database }] of [
+    [source, from],
+    [target, to],
+  ] as const) {
+    if (version < 15) missing.push(`${called} is PostgreSQL ${version}; moving needs 15 or later.`)
+    if (!mayCreate)
+      missing.push(
+        `The role ${name} of ${called} may make nothing in its database: grant create on database ${database} to ${name}.`,
+      )
+  }
+  if (from.level !== 'logical')
+    missing.push(
+      `${source.called} has wal_level = ${from.level}: alter system set wal_level = 'logical', and restart its PostgreSQL.`,
+    )
+  if (!from.slots) missing.push(`${source.called} has no replication slots left: raise max_replication_slots.`)
+  if (!from.mayReplicate)
+    missing.push(`The role ${from.name} of ${source.called} may not replicate: alter role ${from.name} replication.`)
+  if (!to.maySubscribe)
+    missing.push(
+      `The role ${to.name} of ${target.called} may not subscribe: grant pg_create_subscription to ${to.name} (PostgreSQL 16), or let a superuser be it.`,
+    )
+  const ahead = await clockDifference(source.db, target.db)
+  if (Math.abs(ahead) > apartSeconds || ahead > behindSeconds)
+    missing.push(
+      `The clocks of ${source.called} and ${target.called} are ${Math.abs(ahead).toFixed(1)} s apart: set both by NTP.`,
+    )
+  if (missing.length) throw new Error(`Nothing was moved. ${missing.join(' ')}`)
+}
+
+/** By how many seconds the clock of one is ahead of the other's, from the quickest of some looks. */
+async function clockDifference(one: Db, other: Db): Promise<number> {
+  let best = { took: Number.POSITIVE_INFINITY, ahead: 0 }
+  for (let looks = 0; looks < 3; looks++) {
+    const began = performance.now()
+    const [a, b] = [await secondsOfClock(one), await secondsOfClock(other)]
+    const took = performance.now() - began
+    if (took < best.took) best = { took, ahead: a + took / 2_000 - b }
+  }
+  return best.ahead
+}
+
+const secondsOfClock = async (db: Db) =>
+  (await db.row<{ at: number }>(sql`select extract(epoch from clock_timestamp())::float8 as at`))?.at ?? 0

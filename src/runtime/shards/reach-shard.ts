@@ -1,0 +1,56 @@
+import type { Config } from '../../config/config.ts'
+import type { Keys } from '../../crypto/keys.ts'
+import type { Db } from '../../database/db.ts'
+import { databaseUrl, readMark } from '../../store/shards/shards.ts'
+import { connect, type OpenedDatabase, type Opening } from '../installation/connect.ts'
+import type { Installation } from '../installation/installation.ts'
+
+/** What says where a data database is. */
+export const named = 'its URL (tillbridge database add)'
+
+/** What is to be done about a service that the control database has in a data database in which it is not. */
+export const howToBegin = (database: string, name: string) =>
+  `${name} is not in ${database}: tillbridge service add ${name} --database ${database} begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
+
+/** Opens a data database by its name, and brings it up to date. Throws, with a way out, where it cannot be worked with. */
+export async function reachDatabase(
+  config: Config,
+  { db: control, keys }: Pick<Installation, 'db' | 'keys'>,
+  name: string,
+  opening: Opening = {},
+): Promise<OpenedDatabase> {
+  const url = await databaseUrl(control, keys, name)
+  if (url === undefined) throw new Error(`There is no database ${name}; to see all: tillbridge database list`)
+  return openAt(config, keys, name, url, opening)
+}
+
+/** Opens a data database where it is. */
+export async function openAt(
+  config: Config,
+  keys: Keys,
+  name: string,
+  url: string,
+  opening: Opening,
+): Promise<OpenedDatabase> {
+  const opened = await connect(config, url, { ...opening, named }).catch(error => {
+    throw new Error(`The database ${name}: ${(error as Error).message}`, { cause: error })
+  })
+  try {
+    await requireMark(opened.db, keys, name)
+    return opened
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** Throws, with a way out, where a database is somebody else's. */
+export async function requireMark(db: Db, keys: Keys, name: string) {
+  const found = await readMark(db)
+  if (!found) throw new Error(`The database ${name} is empty now: restore it, or add it anew.`)
+  if (found.name === null)
+    throw new Error('This database is an installation of its own, or the one that is asked: name an empty one.')
+  if (!found.digest.equals(keys.digest))
+    throw new Error(`This database belongs to an installation with another secret, which knows it as ${found.name}.`)
+  if (found.name !== name) throw new Error(`This database is known as ${found.name} already, and not as ${name}.`)
+}

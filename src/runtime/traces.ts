@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Config } from '../config/config.ts'
+import type { Exporter } from '../telemetry/exporter.ts'
+import { samplerOf } from '../telemetry/sampling.ts'
+import { recordSpans } from '../telemetry/spans.ts'
+
+/** Milliseconds that the last spans of a process may take. */
+const lastMs = 2_000
+
+const { version } = manifest
+let exporter: Exporter | undefined
+
+/** What has become of the spans of this process; of none where nothing is traced. */
+export const spanCounts = (): Partial<Record<'sent' | 'lost', number>> => exporter?.counts() ?? {}
+
+/** Sends traces where the settings say so; the code for it is loaded only then. Returns what ends it. */
+export async function sendTraces(config: Config, log: Logger): Promise<() => Promise<void>> {
+  const endpoint = config.otelExporterOtlpEndpoint
+  if (endpoint === undefined) return async () => {}
+  const { exporterTo } = await import('../telemetry/exporter.ts')
+  const own = exporterTo({
+    url: `${endpoint}/v1/traces`,
+    headers: config.otelExporterOtlpHeaders,
+    version,
+    resource: {
+      'service.name': config.otelServiceName,
+      'service.version': version,
+      'service.instance.id': randomUUID(),
+      'host.name': hostname(),
+      'process.pid': process.pid,
+      'telemetry.sdk.name': 'tillbridge',
+      'telemetry.sdk.language': 'nodejs',
+      'telemetry.sdk.version': version,
+    },
+    onChange: (isDelivered, reason) =>
+      isDelivered ? log.info('Traces are delivered again.') : log.warn({ reason }, 'Traces cannot be delivered.'),
+  })
+  const end = recordSpans({
+    sampler: samplerOf(config.otelTracesSampler, config.otelTracesSamplerArg),
+    record: own.record,
+  })
+  exporter = own
+  return async () => {
+    end()
+    await own.close(lastMs)
+  }
+}

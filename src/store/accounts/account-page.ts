@@ -1,0 +1,30 @@
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { localTime } from '../lists/change-timestamp.ts'
+import { type PageRequest, readPage } from '../lists/page.ts'
+
+/** The record (`Account`) of a row of `account_service`, with what else is asked for. */
+const record = (service: Service, besides = sql``) => sql`
+  (select row_to_json(r)::text from (select account_service.username, account_service.role,
+     (select count(*) from account_password p where p.username = account_service.username) as passwords,
+     ${localTime(sql`account_service.changed_at`, service)} as since ${besides}) r)`
+
+/** When an account was last used in its service. */
+const lastUsed = sql`
+  (select used_at from account_use u where u.service_id = account_service.service_id and u.username = account_service.username)`
+
+/** The accounts that are assigned to a service (`ListedAccount`), by their names. */
+export function accountPage(db: Db, service: Service, asked: PageRequest) {
+  const used = sql`, ${localTime(lastUsed, service)} as "lastUsedAt"`
+  return readPage(
+    db,
+    service,
+    { table: sql`account_service`, record: record(service, used), key: sql`username`, live: true },
+    asked,
+  )
+}
+
+/** The record of one account that is assigned to the service, as JSON text. */
+export const accountRecord = (db: Db, service: Service, username: string) =>
+  db.row<{ record: string }>(sql`
+    select ${record(service)} as record from account_service where service_id = ${service.id} and username = ${username}`)

@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto'
+import { hmac, type Keys } from '../../crypto/keys.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { type ServiceRow, serviceColumns, serviceFrom } from '../tenancy/services.ts'
+
+/** A ladder: each role may do what the ones before it may. */
+export const roles = ['visitor', 'maintainer', 'admin'] as const
+export type Role = (typeof roles)[number]
+export const reaches = (role: Role, needed: Role) => roles.indexOf(role) >= roles.indexOf(needed)
+
+/** A service that an account may use, and as what. */
+export interface Assignment {
+  service: Service
+  role: Role
+  /** Whether the account is trusted to tell the addresses of shoppers. */
+  namesShoppers: boolean
+  /** The service moves to another database: where it is counts for this moment alone (`databaseNow`). */
+  isMoving?: true
+}
+
+/** The services that an account may use, by their names. */
+export type Assignments = ReadonlyMap<string, Assignment>
+
+/** What is stored of a password. */
+export const passwordHash = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
+
+export async function assignmentsOf(db: Db, username: string): Promise<Assignments> {
+  const rows = await db.rows<ServiceRow & Pick<Assignment, 'role' | 'namesShoppers'> & { isMoving: boolean }>(sql`
+    select ${serviceColumns}, role, names_shoppers as "namesShoppers", exists (select from service_move m where m.service_id = service.service_id) as "isMoving"
+      from account_service join service using (service_id) join account using (username)
+     where username = ${username} and ending is null`)
+  return new Map(
+    rows.map(({ role, namesShoppers, isMoving, ...row }) => [
+      row.name,
+      { service: serviceFrom(row), role, namesShoppers, ...(isMoving && { isMoving }) },
+    ]),
+  )
+}
+
+/** Makes an account for a service. Returns its password, to be shown once; undefined where the username is taken. */
+export async function makeAccount(
+  db: Db,
+  keys: Keys,
+  username: string,
+  service: Service,
+  role: Role,
+): Promise<string | undefined> {
+  if (!(await db.run(sql`insert into account (username) values (${username}) on conflict do nothing`))) return
+  await assign(db, username, service, role)
+  return addPassword(db, keys, username)
+}
+
+/** Gives an account a further service, or another role in one that it has. */
+export const assign = (db: Db, username: string, service: Service, role: Role) =>
+  db.run(sql`
+    insert into account_service (service_id, username, role) values (${service.id}, ${username}, ${role})
+    on conflict (service_id, username) do update set (role, changed_at) = (excluded.role, excluded.changed_at)
+      where account_service.role <> excluded.role`)
+
+/** Makes an account, or assigns one that there is. Returns the password of a new one, to be shown once. */
+export async function addAccount(
+  db: Db,
+  keys: Keys,
+  username: string,
+  service: Service,
+  role: Role,
+): Promise<string | undefined> {
+  const password = await makeAccount(db, keys, username, service, role)
+  if (password === undefined) await assign(db, username, service, role)
+  return password
+}
+
+/** A further password for an account; of those before it the newest stays alive. Returns it, to be shown once. */
+export async function addPassword(db: Db, keys: Keys, username: string): Promise<string> {
+  const password = randomBytes(32).toString('base64url')
+  await holdAccount(db, username)
+  await db.run(
+    sql`insert into account_password (username, password_hash, created_at) values (${username}, ${passwordHash(keys, username, password)}, clock_timestamp())`,
+  )
+  await endPasswords(db, username, { allBut: 2 })
+  return password
+}
+
+/** What follows `Basic` in the Authorization header (RFC 7617). */
+export const apiKeyOf = (username: string, password: string) =>
+  Buffer.from(`${username}:${password}`).toString('base64')
+
+/** Trusts an account to tell the addresses of shoppers, or no longer. False: there is no such account. */
+export const nameShoppers = async (db: Db, username: string, trusted: boolean) =>
+  (await db.run(sql`update account set names_shoppers = ${trusted} where username = ${username}`)) > 0
+
+const endPasswords = (db: Db, username: string, { allBut }: { allBut: number }) =>
+  db.run(sql`
+    delete from account_password where username = ${username}
+       and password_hash not in (select password_hash from account_password where username = ${username} order by created_at desc limit ${allBut})`)
+
+/**
+ * Ends all but the newest password, with the sessions of the console that they or a link opened; with `all` the account itself. Returns
+ * whether there was such an account.
+ */
+export async function revoke(db: Db, username: string, { all }: { all: boolean }): Promise<boolean> {
+  if (all) return (await db.run(sql`delete from account where username = ${username}`)) > 0
+  await endPasswords(db, username, { allBut: 1 })
+  await db.run(sql`delete from console_session where username = ${username} and password_hash is null`)
+  return accountExists(db, username)
+}
+
+/** Takes a service from an account. With its last one the account ends. */
+export async function unassign(tx: Db, username: string, service: Service) {
+  await tx.run(sql`delete from account_service where service_id = ${service.id} and username = ${username}`)
+  await tx.run(sql`
+    delete from account where username = ${username} and not exists (select from account_service where username = ${username})`)
+}
+
+/** Holds an account until the transaction ends: what it may use, and its passwords, stay as they are read. */
+export const holdAccount = (tx: Db, username: string) =>
+  tx.run(sql`select from account where username = ${username} for update`)
+
+/** Holds the roles of a service: of two who change some at once the second sees what the first has done. Before `holdAccount`. */
+export const holdRoles = (tx: Db, service: Service) =>
+  tx.run(sql`select from service where service_id = ${service.id} for no key update`)
+
+/** Whether a service has this admin and no other. */
+export async function isLastAdmin(tx: Db, username: string, service: Service): Promise<boolean> {
+  const admins = await tx.rows<{ username: string }>(sql`
+    select username from account_service where service_id = ${service.id} and role = 'admin' order by username = ${username} desc limit 2`)
+  return admins.length === 1 && admins[0]?.username === username
+}
+
+/** Whether an account may do all that another one may do, wherever that is: a password of the other opens nothing new to it. */
+export async function mayDoAsMuch(tx: Db, username: string, other: string): Promise<boolean> {
+  const own = await assignmentsOf(tx, username)
+  return [...(await assignmentsOf(tx, other))].every(([name, { role }]) => {
+    const mine = own.get(name)
+    return mine !== undefined && reaches(mine.role, role)
+  })
+}
+
+export const accountExists = async (db: Db, username: string) =>
+  (await db.run(sql`select from account where username = ${username}`)) > 0
+
+/** All accounts with their services, roles, number of live passwords, and whether they name shoppers. */
+export const listAccounts = (db: Db) =>
+  db.rows<{
+    username: string
+    /** `used`: when it last asked something of the service, RFC 3339. */
+    services: { service: string; role: Role; used: string | null }[]
+    passwords: number
+    namesShoppers: boolean
+    created: Date
+  }>(sql`
+    select a.username, a.names_shoppers as "namesShoppers", a.created_at as created,
+           (select count(*)::integer from account_password p where p.username = a.username) as passwords,
+           (select coalesce(json_agg(json_build_object('service', s.name, 'role', s2.role, 'used', used_at) order by s.name), '[]')
+              from account_service s2 join service s using (service_id) left join account_use using (service_id, username) where s2.username = a.username) as services
+      from account a order by a.username`)

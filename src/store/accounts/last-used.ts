@@ -1,0 +1,18 @@
+import { type Db, sql } from '../../database/db.ts'
+
+/** An account that asked something of a service. */
+export interface Use {
+  serviceId: number
+  username: string
+}
+
+/** Notes that accounts were used just now: in one order, so that no two processes wait for each other. */
+export const noteUses = (db: Db, uses: readonly Use[]) =>
+  db.run(sql`
+    insert into account_use as u (service_id, username, used_at)
+    select a.service_id, a.username, now()
+      from json_to_recordset(${JSON.stringify(uses)}) as used ("serviceId" integer, username text)
+      join account_service a on a.service_id = used."serviceId" and a.username = used.username
+     order by 1, 2
+       for key share of a
+    on conflict (service_id, username) do update set used_at = excluded.used_at where u.used_at < now() - interval '30 s'`)

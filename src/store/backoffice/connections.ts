@@ -1,0 +1,104 @@
+import { type Keys, seal, unseal } from '../../crypto/keys.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { BackOfficeSettings, DriverName, SettingName } from '../../domain/tenancy/back-office-settings.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+
+/** What a service says of its back office. */
+export interface StoredBackOffice {
+  serviceId: number
+  /** Another one whenever it was changed. */
+  version: string
+  settings: BackOfficeSettings
+  /** A password was encrypted with another key, and is not known. */
+  isLocked: boolean
+}
+
+interface Row {
+  serviceId: number
+  version: string
+  driver: DriverName
+  password: Buffer | null
+  exportsPassword: Buffer | null
+  texts: Partial<Record<Exclude<SettingName, 'driver' | 'password' | 'exportsPassword'>, string>>
+  every: NonNullable<BackOfficeSettings['every']>
+  gateways: NonNullable<BackOfficeSettings['gateways']>
+}
+
+const place = (serviceId: number) => `back_office ${serviceId}`
+const exportsPlace = (serviceId: number) => `back_office exports ${serviceId}`
+
+const columns = sql`
+  service_id as "serviceId", version::text, driver, password, exports_password as "exportsPassword", every, gateways,
+  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'release', release, 'concurrency', concurrency, 'exports', exports,
+    'exportsHostKey', exports_host_key, 'exportsKey', exports_key)) as texts`
+
+/** The own back offices of all services. */
+export const storedBackOffices = async (db: Db, keys: Keys): Promise<StoredBackOffice[]> =>
+  (await db.rows<Row>(sql`select ${columns} from back_office order by service_id`)).map(row => from(row, keys))
+
+/** That of one service; undefined where it has none of its own. Held, within a transaction, until it ends. */
+export async function storedBackOffice(tx: Db, keys: Keys, service: Service): Promise<StoredBackOffice | undefined> {
+  const row = await tx.row<Row>(sql`select ${columns} from back_office where service_id = ${service.id} for update`)
+  return row && from(row, keys)
+}
+
+function from(row: Row, keys: Keys): StoredBackOffice {
+  const { serviceId, version, driver, texts, every, gateways } = row
+  const password = opened(place(serviceId), row.password, keys)
+  const exportsPassword = opened(exportsPlace(serviceId), row.exportsPassword, keys)
+  return {
+    serviceId,
+    version,
+    settings: {
+      driver,
+      ...texts,
+      ...(password !== undefined && { password }),
+      ...(exportsPassword !== undefined && { exportsPassword }),
+      ...(Object.keys(every).length && { every }),
+      ...(Object.keys(gateways).length && { gateways }),
+    },
+    isLocked:
+      (row.password !== null && password === undefined) ||
+      (row.exportsPassword !== null && exportsPassword === undefined),
+  }
+}
+
+function opened(place: string, password: Buffer | null, keys: Keys): string | undefined {
+  try {
+    return password === null ? undefined : unseal(keys.sealed, place, password)
+  } catch {
+    return
+  }
+}
+
+/** Sets what stands behind a service. */
+export async function setBackOffice(tx: Db, keys: Keys, service: Service, settings: BackOfficeSettings): Promise<void> {
+  const {
+    driver,
+    url,
+    country,
+    user,
+    password,
+    ca,
+    timeZone,
+    release,
+    concurrency,
+    exports,
+    every = {},
+    gateways = {},
+  } = settings
+  const { exportsHostKey, exportsKey, exportsPassword } = settings
+  const sealed = password === undefined ? null : seal(keys.sealed, place(service.id), password)
+  const exportsSealed =
+    exportsPassword === undefined ? null : seal(keys.sealed, exportsPlace(service.id), exportsPassword)
+  await tx.run(sql`
+    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, every, gateways)
+    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${release ?? null}, ${concurrency ?? null}, ${exports ?? null}, ${exportsHostKey ?? null}, ${exportsKey ?? null}, ${exportsSealed}, ${JSON.stringify(every)}, ${JSON.stringify(gateways)})
+    on conflict (service_id) do update
+      set (driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, every, gateways, version)
+        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.release, excluded.concurrency, excluded.exports, excluded.exports_host_key, excluded.exports_key, excluded.exports_password, excluded.every, excluded.gateways, gen_random_uuid())`)
+}
+
+/** Leaves a service to what the environment says. False: it was already. */
+export const clearBackOffice = async (tx: Db, service: Service): Promise<boolean> =>
+  (await tx.run(sql`delete from back_office where service_id = ${service.id}`)) > 0

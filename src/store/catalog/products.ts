@@ -1,0 +1,220 @@
+import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { decimalsOf } from '../../domain/values/money.ts'
+import { followInStock } from '../inventory/stale-stock.ts'
+import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-date.ts'
+import { type Change, hold, says, type Upserted } from '../lists/change-timestamp.ts'
+import { columnsOf, differs, type Merged, merged, merging, overwriting, type Table } from '../lists/merge.ts'
+import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { holdReferences, references } from '../lists/references.ts'
+import { anyService } from '../lists/statistics.ts'
+import { removedOf } from '../lists/tombstones.ts'
+
+const products: Table = {
+  name: 'product',
+  key: ['product_id'],
+  columns: ['service_id', 'product_id', 'product_code', 'name', 'description', 'size_range', 'reference_values'],
+  fresh: { reference_values: {} },
+}
+const colours: Table = {
+  name: 'colour',
+  key: ['product_id', 'colour_id'],
+  columns: ['service_id', 'product_id', 'colour_id', 'code', 'name', 'ecommerce_product_id', 'markdown_status'],
+  fresh: { markdown_status: 'none' },
+}
+const variants: Table = {
+  name: 'variant',
+  key: ['sku_id'],
+  columns: [
+    ...['service_id', 'sku_id', 'product_id', 'colour_id', 'sku', 'size_code', 'sequence'],
+    ...['original_price', 'price', 'barcode'],
+  ],
+  derived: { sku: 'coalesce(sku, sku_id)', original_price: 'coalesce(original_price, price)' },
+}
+const productContent = columnsOf(products)
+const variantContent = columnsOf(variants)
+
+/** The record of a row `p` of `product` with its colours and sizes, open for its stamp. Put together as text: as JSON each part would be read again by what it is in. */
+const body = (service: Service) => {
+  const decimals = decimalsOf(service.settings.currency)
+  return sql`
+  (select left(row_to_json(r)::text, -1) || ',"colours":[' || coalesce((
+     select string_agg(left(row_to_json(colours)::text, -1) || ',"sizes":[' || coalesce((
+        select string_agg(row_to_json(sizes)::text, ',' order by sizes.sequence, sizes."skuId") from (select
+           v.sku_id as "skuId", v.size_code as "sizeCode", v.sequence,
+           round(v.original_price, ${decimals}::integer)::text as "originalPrice", round(v.price, ${decimals}::integer)::text as price,
+           v.barcode, v.sku as "ecommerceSku"
+           from variant v where v.service_id = p.service_id and v.product_id = p.product_id and v.colour_id = colours.id) sizes), '') || ']}', ',' order by colours.id)
+       from (select c.colour_id as id, c.code, c.name, c.ecommerce_product_id as "ecommerceProductId", c.markdown_status as "markdownStatus"
+               from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours), '') || ']'
+     from (select p.product_id as id, p.product_code as "productCode", p.name, p.description, p.size_range as "sizeRange",
+                  ${service.settings.currency}::text as currency, ${references('p')} as references) r)`
+}
+
+interface Touched {
+  product_id: string
+}
+
+/** Columns, what names the row among them. */
+type Keyed<K extends string> = Record<string, unknown> & Record<K, string>
+
+/** The part of a row (`ProductRow`) that each table holds. */
+interface Parts {
+  product: Keyed<'productId'> & Dated
+  colour: Keyed<'productId' | 'colourId'>
+  variant: Keyed<'skuId'>
+}
+
+/** Merges rows, one a colour/size, into the products; the stock that shows a SKU follows. Counts are of rows. */
+export function upsertProducts(db: Database, service: Service, rows: readonly Parts[]): Promise<Upserted> {
+  return db.transaction(async tx => {
+    const givenProducts = joined(
+      rows.map(row => row.product),
+      row => row.productId,
+    )
+    await holdReferences(tx, service, givenProducts)
+    await holdProductsOf(tx, service, {
+      products: givenProducts.map(row => row.productId),
+      skus: rows.map(row => row.variant.skuId),
+    })
+    const change = await beginChangeOf(tx, service, 'product', givenProducts, ['stock'])
+    const givenColours = joined(
+      rows.map(row => row.colour),
+      row => `${row.productId} ${row.colourId}`,
+    )
+    const described = await tx.rows<Touched>(sql`
+      insert into product (${productContent.list}, changed_at, record)
+      select ${productContent.of('p')}, 'epoch', '' from ${merged(service, products, givenProducts, 'p')} where ${differs(products, 'p')}
+      ${overwriting(products, [])}
+      returning product_id`)
+    const givenVariants = rows.map(row => row.variant)
+    const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(merging(service, colours, givenColours))
+    // A SKU that moves to another product has to leave the one it was in.
+    const before = await tx.rows<Touched & { sku_id: string; sku: string }>(sql`
+      select sku_id, product_id, sku from variant where service_id = ${anyService(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
+    const touched = await tx.rows<Touched & { sku_id: string; sku: string; inserted: boolean }>(sql`
+      insert into variant (${variantContent.list})
+      select ${variantContent.of('v')} from ${merged(service, variants, givenVariants, 'v')} where ${differs(variants, 'v')}
+      ${overwriting(variants, [])}
+      returning product_id, sku_id, sku, (xmax = 0) as inserted`)
+    const skus = touched.map(row => row.sku_id)
+    const changedSkus = new Set(skus)
+    const left = before.filter(({ sku_id }) => changedSkus.has(sku_id))
+    const shown = new Set([...described, ...coloured, ...touched, ...left].map(row => row.product_id))
+    const rendered = shown.size
+      ? await renderProducts(tx, service, change, sql`and p.product_id = any(${[...shown]})`, timeOf(givenProducts))
+      : shown
+    const names = new Map(before.map(row => [row.sku_id, row.sku]))
+    const renamed = touched.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
+    if (renamed.length) await followInStock(tx, service, change, 'sku_id', renamed)
+    const inserted = touched.filter(row => row.inserted).length
+    const changed = new Set([
+      ...rows.filter(row => rendered.has(row.product.productId)).map(row => row.variant.skuId),
+      ...skus,
+    ]).size
+    return { inserted, changed: changed - inserted }
+  })
+}
+
+/** What is said of when a product `p` changed. */
+function timeOf(products: readonly Parts['product'][]): Sql {
+  const times = Object.fromEntries(products.map(({ productId, updateTimeStamp }) => [productId, updateTimeStamp]))
+  return sql`(${JSON.stringify(times)}::jsonb->>p.product_id)::timestamp`
+}
+
+/** Holds products `p`; `where` begins with `and`. */
+const holdProducts = (tx: Db, service: Service, where: Sql) =>
+  hold(
+    tx,
+    sql`select from product p where p.service_id = ${anyService(service)} ${where} order by p.product_id for no key update`,
+  )
+
+/**
+ * Holds products, and those that SKUs are of, before they are read and written anew: what another transaction changes meanwhile would be
+ * lost. Whoever writes a product, a colour or a SKU begins here, before `beginChange`, so that no two wait for each other.
+ */
+export const holdProductsOf = (
+  tx: Db,
+  service: Service,
+  { products = [], skus = [] }: { products?: readonly string[]; skus?: readonly string[] },
+) =>
+  holdProducts(
+    tx,
+    service,
+    sql`and p.product_id = any(array(
+      select unnest(${products}::text[])
+       union all select product_id from variant where service_id = ${anyService(service)} and sku_id = any(${skus})))`,
+  )
+
+/**
+ * Renders products `p` anew after something that they show has changed; `where` begins with `and`, `told` is when their source says that
+ * they did. Returns those that differ.
+ */
+export async function renderProducts(
+  tx: Db,
+  service: Service,
+  change: Change,
+  where: Sql,
+  told = sql`null::timestamp`,
+): Promise<Set<string>> {
+  await holdProducts(tx, service, where)
+  const stamp = stampOf({ told, was: sql`p.changed_at` }, service, change)
+  const rows = await tx.rows<{ product_id: string }>(sql`
+    update product set record = ${stampedAs(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
+      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${anyService(service)} ${where} offset 0) r
+     where product.service_id = ${service.id} and product.product_id = r.product_id
+       and not ${says(sql`product.record`, sql`r.body`)}
+    returning product.product_id`)
+  return new Set(rows.map(row => row.product_id))
+}
+
+/** One row for each key, with all that its rows say: of what two say the later one counts. */
+function joined<T extends object>(rows: readonly T[], key: (row: T) => unknown): T[] {
+  const ofKeys = new Map<unknown, T>()
+  for (const row of rows) ofKeys.set(key(row), { ...ofKeys.get(key(row)), ...row })
+  return [...ofKeys.values()]
+}
+
+interface Filters {
+  code?: string | undefined
+  sku?: string | undefined
+  updatedAfter?: string | undefined
+  /** Whether products that have left since are told too, with `updatedAfter`. */
+  removed?: boolean | undefined
+}
+
+const withRemoved = (service: Service) => sql`(
+  select service_id, changed_at, product_id, product_code, record from product
+  union all
+  (select service_id, changed_at, key, null::text, record
+     from (${removedOf(service, 'product', sql`product_id`)}) removed order by changed_at, key)) product`
+
+export const productPage = (
+  db: Db,
+  service: Service,
+  { code, sku, updatedAfter, removed = false }: Filters,
+  asked: PageRequest,
+) =>
+  readPage(
+    db,
+    service,
+    {
+      table: removed ? withRemoved(service) : 'product',
+      stamps: 'product',
+      withRemovals: removed,
+      record: sql`record`,
+      ...((code === undefined && sku === undefined) || updatedAfter !== undefined
+        ? { order: byChange }
+        : { live: true }),
+      key: sql`product_id`,
+      where: sql`
+        ${filter(code, text => sql`and product_code = ${text}`)}
+        ${filter(sku, text => sql`and product_id = (select product_id from variant where service_id = ${service.id} and sku = ${text})`)}
+        ${filter(updatedAfter, changedAfter)}`,
+    },
+    asked,
+  )
+
+/** The record of one product, as JSON text. */
+export const productRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(sql`select record from product where service_id = ${service.id} and product_id = ${id}`)

@@ -1,0 +1,34 @@
+import { type Database, type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { renderCustomers } from '../customers/customers.ts'
+import { beginChange, countUpserted, hold, type Upserted } from '../lists/change-timestamp.ts'
+import { type Merged, merging, type Table } from '../lists/merge.ts'
+import { heldReferences } from '../lists/references.ts'
+import { renderProducts } from './products.ts'
+
+const references: Table = {
+  name: 'reference',
+  key: ['type', 'reference_value_id'],
+  columns: ['service_id', 'type', 'reference_value_id', 'code', 'name'],
+}
+
+/** Merges rows (`ReferenceRow`) into the reference cache; the customers and products that show a value follow. */
+export const upsertReferences = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
+  db.transaction(tx => mergeReferences(tx, service, rows))
+
+/** The same within a transaction. */
+export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
+  const given = rows as readonly { type: string; referenceValueId: string }[]
+  const keys = given.map(({ type, referenceValueId }) => [type, referenceValueId] as const)
+  await hold(tx, heldReferences(service, keys, 'no key update'))
+  const touched = await tx.rows<Merged<'type' | 'reference_value_id'>>(merging(service, references, rows))
+  if (touched.length) {
+    const change = await beginChange(tx, service, ['customer', 'product'])
+    const shown = (owner: 'c' | 'p') => sql`
+      and exists (select from jsonb_each_text(${owner === 'c' ? sql`c` : sql`p`}.reference_values) v
+                   join json_to_recordset(${JSON.stringify(touched)}) as t (type text, reference_value_id text) on t.type = v.key and t.reference_value_id = v.value)`
+    await renderCustomers(tx, service, change, shown('c'))
+    await renderProducts(tx, service, change, shown('p'))
+  }
+  return countUpserted(touched)
+}

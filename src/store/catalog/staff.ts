@@ -1,0 +1,55 @@
+import { type Database, type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { beginChangeOf, ofRow, stampOf } from '../lists/back-date.ts'
+import { type Upserted, upserted } from '../lists/change-timestamp.ts'
+import { columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
+import { filter, type PageRequest, readPage } from '../lists/page.ts'
+
+const staff: Table = {
+  name: 'staff',
+  key: ['id'],
+  columns: ['service_id', 'id', 'code', 'firstname', 'surname', 'email', 'store_number', 'active'],
+  fresh: { active: true },
+}
+const content = columnsOf(staff)
+
+/** Merges rows (`StaffRow`) into the staff. */
+export function upsertStaff(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
+  return db.transaction(async tx => {
+    const change = await beginChangeOf(tx, service, 'staff', rows)
+    return upserted(
+      tx,
+      sql`
+        insert into staff (${content.list}, changed_at, record)
+        select ${content.of('c')}, ${stampOf(ofRow, service, change)},
+               (select row_to_json(r)::text from (select c.id, c.code, c.firstname, c.surname, c.email, c.store_number as "storeNumber", c.active) r)
+          from ${merged(service, staff, rows, 'c')}
+         where ${differs(staff, 'c')}
+        ${overwriting(staff, ['changed_at', 'record'])}
+        returning (xmax = 0) as inserted`,
+    )
+  })
+}
+
+interface Filters {
+  email?: string | undefined
+  code?: string | undefined
+}
+
+export const staffPage = (db: Db, service: Service, { email, code }: Filters, asked: PageRequest) =>
+  readPage(
+    db,
+    service,
+    {
+      table: 'staff',
+      record: sql`record`,
+      key: sql`id`,
+      live: true,
+      where: sql`${filter(email, text => sql`and lower(email) = lower(${text})`)} ${filter(code, text => sql`and code = ${text}`)}`,
+    },
+    asked,
+  )
+
+/** The record of one staff member, as JSON text. */
+export const staffRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(sql`select record from staff where service_id = ${service.id} and id = ${id}`)

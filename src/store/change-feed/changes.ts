@@ -1,0 +1,74 @@
+import type { Db } from '../../database/db.ts'
+import type { Kind } from '../../domain/changes.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { type Horizons, horizons } from '../lists/as-of.ts'
+import { type Asked, pageOf, type Row } from './page.ts'
+import { atBeginning, havingTold, havingToldAll, type Places, stampOf, standAfter } from './positions.ts'
+
+/** A record that has changed, or left the data. */
+export interface Change {
+  kind: Kind
+  id: string
+  action: 'changed' | 'removed'
+  /** RFC 3339, to the microsecond. */
+  changedAt: string
+  /** What its path names it by. */
+  name: string
+  /** As its path shows it, JSON text; null for one that has left, or where records were not asked for. */
+  record: string | null
+  /** Where whoever has been told of it stands. */
+  places: Places
+}
+
+/** What the feed tells from some places on. Fewer changes than were asked for, even none, are not always the last ones. */
+export interface Told {
+  changes: Change[]
+  hasMore: boolean
+  /** Where whoever has been told of it all stands. */
+  places: Places
+}
+
+/**
+ * What has changed since a reader stood at these places. Nothing that can still commit is stamped before what is told
+ * (docs/decisions/0014). `within` has it end earlier, at a moment of each list. Undefined where a removal after the places may have been forgotten: who stands there begins anew.
+ */
+export async function changesAfter(
+  db: Db,
+  service: Service,
+  places: Places,
+  asked: Asked,
+  within?: Horizons,
+): Promise<Told | undefined> {
+  const { moments, position } = within ?? (await horizons(db, service))
+  const rows = await db.rows<Row>(pageOf(service, places, moments, asked), { position })
+  const [{ forgotten = {}, before = {} } = {}] = rows
+  if (isForgotten(places, forgotten)) return
+  let at = pastRemovals(places, before)
+  const changes: Change[] = []
+  const found = rows.filter(row => row.kind !== null) as (Row & { kind: Kind })[]
+  for (const { kind, removed, changed_at: changedAt, key, is_back: isBack, id, name, record } of found.slice(
+    0,
+    asked.limit,
+  )) {
+    const action = removed ? 'removed' : 'changed'
+    at = havingTold(at, kind, action, [stampOf(changedAt), key])
+    if (!isBack) changes.push({ kind, id, action, changedAt, name, record, places: at })
+  }
+  const hasMore = found.length > asked.limit
+  return { changes, hasMore, places: hasMore ? at : havingToldAll(at) }
+}
+
+const isForgotten = (places: Places, forgotten: Row['forgotten']) =>
+  [...places].some(([kind, stand]) => {
+    const newest = forgotten[kind]
+    return newest !== undefined && !atBeginning(stand) && stampOf(newest) >= stand.removed[0]
+  })
+
+/** Who has been told nothing of a kind has nothing that could have left before. */
+const pastRemovals = (places: Places, before: Row['before']): Places =>
+  new Map(
+    [...places].map(([kind, stand]) => {
+      const newest = before[kind]
+      return [kind, newest ? { ...stand, removed: standAfter(stampOf(newest)).removed } : stand]
+    }),
+  )

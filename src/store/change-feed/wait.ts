@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Db } from '../../database/db.ts'
+import { kinds } from '../../domain/changes.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { changesAfter, type Told } from './changes.ts'
+import { placesNow } from './newest.ts'
+import type { Asked } from './page.ts'
+import { mayBeBehind, type Places } from './positions.ts'
+
+/** Between two looks at a service whose changes somebody waits for. */
+const lookMs = 250
+/** Looks that go on once nobody waits any more: who was told asks again. */
+const looksBehind = 4
+
+/** How long somebody waits. */
+interface Wait {
+  ms: number
+  /** Ends the wait before. */
+  over: AbortSignal
+}
+
+/**
+ * What whoever goes on to wait is told first, as in `changesAfter`. Who has been told everything joins those who wait, and nothing is
+ * asked for it: they are told of what has come since the last look with the next one, as all are.
+ */
+export async function firstChangesAfter(
+  db: Db,
+  service: Service,
+  places: Places,
+  asked: Asked,
+): Promise<Told | undefined> {
+  const newest = watched.get(db)?.get(service.id)?.newest
+  if (newest && !mayBeBehind(places, newest)) return { changes: [], hasMore: false, places }
+  return readTogether(db, service, places, asked)
+}
+
+/**
+ * What comes behind what a reader was told, once there is something; nothing where the wait ends before. Nobody holds a connection
+ * meanwhile. Undefined where the reader has to begin anew, as in `changesAfter`.
+ */
+export async function changesBehind(
+  db: Db,
+  service: Service,
+  { hasMore, places }: Pick<Told, 'hasMore' | 'places'>,
+  asked: Asked,
+  { ms, over }: Wait,
+): Promise<Told | undefined> {
+  const ends = performance.now() + ms
+  let told: Told | undefined = { changes: [], hasMore, places }
+  while (told && !told.changes.length) {
+    if (!told.hasMore && !(await isBeyond(db, service, told.places, { ms: ends - performance.now(), over }))) break
+    told = await readTogether(db, service, told.places, asked)
+  }
+  return told
+}
+
+const reads = new WeakMap<Db, Map<string, Promise<Told | undefined>>>()
+
+/** Who has been told everything stands where all others do: a change is read once for all of them. */
+function readTogether(db: Db, service: Service, places: Places, asked: Asked): Promise<Told | undefined> {
+  const underWay = reads.get(db) ?? new Map<string, Promise<Told | undefined>>()
+  reads.set(db, underWay)
+  const question = JSON.stringify([service.id, asked, [...places]])
+  const known = underWay.get(question)
+  if (known) return known
+  const read = changesAfter(db, service, places, asked).finally(() => underWay.delete(question))
+  underWay.set(question, read)
+  return read
+}
+
+interface Waiter {
+  places: Places
+  /** Told whether there is something, once. */
+  tell: (isBeyond: boolean) => void
+}
+
+/** A service that somebody waits for. */
+interface Watched {
+  waiters: Set<Waiter>
+  /** What was newest at the last look; undefined before the first one, and where it failed. */
+  newest?: Places | undefined
+}
+const watched = new WeakMap<Db, Map<number, Watched>>()
+
+/** Waits until something may be told beyond these places; whether there is, before the wait ends. */
+async function isBeyond(db: Db, service: Service, places: Places, { ms, over }: Wait): Promise<boolean> {
+  if (over.aborted || ms <= 0) return false
+  const { promise, resolve: tell } = Promise.withResolvers<boolean>()
+  const { waiters } = watchedOf(db, service)
+  const waiter = { places, tell }
+  const end = () => tell(false)
+  const timer = setTimeout(end, ms)
+  over.addEventListener('abort', end)
+  waiters.add(waiter)
+  const told = await promise
+  waiters.delete(waiter)
+  over.removeEventListener('abort', end)
+  clearTimeout(timer)
+  return told
+}
+
+/** A service is looked at as long as anybody waits for it, and a little longer, once for all in this process. */
+function watchedOf(db: Db, service: Service): Watched {
+  const services = watched.get(db) ?? new Map<number, Watched>()
+  watched.set(db, services)
+  const known = services.get(service.id)
+  if (known) return known
+  const begun: Watched = { waiters: new Set() }
+  services.set(service.id, begun)
+  void look(db, service, begun, () => services.delete(service.id))
+  return begun
+}
+
+async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () => void) {
+  const { waiters } = watched
+  for (let left = looksBehind; left; left = waiters.size ? looksBehind : left - 1) {
+    await delay(lookMs, undefined, { ref: false })
+    // While the database is away there is nothing new.
+    watched.newest = await placesNow(db, service, kinds).catch(() => undefined)
+    if (watched.newest) for (const { places, tell } of waiters) if (mayBeBehind(places, watched.newest)) tell(true)
+  }
+  nobodyWaits()
+}

@@ -1,0 +1,86 @@
+import { type Database, type Db, raw, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { beginChange, type Change } from '../lists/change-timestamp.ts'
+import { renameStock, renderStock } from './stock.ts'
+
+/** Rows of stock that are rendered in one transaction. */
+const rowsAtOnce = 2_000
+
+/** What stock shows besides its own columns, by the column that names it. */
+type Shown = 'store_id' | 'sku_id'
+
+const followAtOnce = (tx: Db, service: Service, change: Change, shown: Shown, ids: readonly string[]) =>
+  (shown === 'sku_id' ? renameStock : renderStock)(tx, service, change, sql`and s.${raw(shown)} = any(${ids})`)
+
+/**
+ * Has stock show what has become of stores or SKUs: within this transaction where that is little, else by the job `render-stock`, some at
+ * a time, so that nobody waits for all of it. Whatever was rendered of it before begins anew.
+ */
+export async function followInStock(tx: Db, service: Service, change: Change, shown: Shown, ids: readonly string[]) {
+  const found = await tx.row<{ rows: number }>(sql`
+    select count(*)::integer as rows
+      from (select from stock where service_id = ${service.id} and ${raw(shown)} = any(${ids}) limit ${rowsAtOnce + 1}) portion`)
+  if ((found?.rows ?? 0) <= rowsAtOnce) return followAtOnce(tx, service, change, shown, ids)
+  await tx.run(sql`
+    insert into stale_stock (service_id, shown, id)
+    select ${service.id}, ${shown}, changed.id from unnest(${ids}::text[]) changed (id)
+     where exists (select from stock s where s.service_id = ${service.id} and s.${raw(shown)} = changed.id) order by changed.id
+    on conflict (service_id, shown, id) do update set rendered_to = ''`)
+}
+
+/** The same for all stock, after what it shows of the service has changed. */
+export async function followInAllStock(tx: Db, service: Service, change: Change) {
+  const stores = await tx.rows<{ id: string }>(sql`select store_id as id from store where service_id = ${service.id}`)
+  const ids = stores.map(({ id }) => id)
+  await followInStock(tx, service, change, 'store_id', ids)
+}
+
+/** The services whose stock shows something that has changed since. */
+export const servicesWithStaleStock = (db: Db) =>
+  db.rows<{ id: number }>(sql`select distinct service_id as id from stale_stock order by 1`)
+
+/** Renders some of a service's stock that is stale, in one transaction; false where none is left. */
+export const renderSomeStale = (db: Database, service: Service): Promise<boolean> =>
+  db.transaction(async tx => (await renderOfStore(tx, service)) || (await renderOfSkus(tx, service)))
+
+const mine = (service: Service, shown: Shown): Sql => sql`service_id = ${service.id} and shown = ${shown}`
+
+/** Of one store, from where it was rendered to. */
+async function renderOfStore(tx: Db, service: Service): Promise<boolean> {
+  const of = mine(service, 'store_id')
+  const stale = await tx.row<{ id: string; from: string }>(
+    sql`select id, rendered_to as "from" from stale_stock where ${of} order by id limit 1 for update skip locked`,
+  )
+  if (!stale) return false
+  const { id, from } = stale
+  const some = await tx.row<{ rows: number; to: string | null }>(sql`
+    select count(*)::integer as rows, max(sku_id) as to
+      from (select sku_id from stock where service_id = ${service.id} and store_id = ${id} and sku_id > ${from}
+             order by sku_id limit ${rowsAtOnce}) portion`)
+  const { rows = 0, to = null } = some ?? {}
+  if (rows) {
+    const change = await beginChange(tx, service, ['stock'])
+    await renderStock(tx, service, change, sql`and s.store_id = ${id} and s.sku_id > ${from} and s.sku_id <= ${to}`)
+  }
+  await tx.run(
+    rows < rowsAtOnce
+      ? sql`delete from stale_stock where ${of} and id = ${id}`
+      : sql`update stale_stock set rendered_to = ${to} where ${of} and id = ${id}`,
+  )
+  return true
+}
+
+/** Of as many SKUs as the stores have about so many rows of. */
+async function renderOfSkus(tx: Db, service: Service): Promise<boolean> {
+  const of = mine(service, 'sku_id')
+  const stale = await tx.rows<{ id: string }>(sql`
+    select id from stale_stock where ${of} order by id
+     limit (select greatest(1, ${rowsAtOnce}::integer / greatest(1, count(*))) from store where service_id = ${service.id})
+       for update skip locked`)
+  if (!stale.length) return false
+  const ids = stale.map(({ id }) => id)
+  const change = await beginChange(tx, service, ['stock'])
+  await renameStock(tx, service, change, sql`and s.sku_id = any(${ids})`)
+  await tx.run(sql`delete from stale_stock where ${of} and id = any(${ids})`)
+  return true
+}

@@ -1,0 +1,20 @@
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+
+/** Where each SKU, by its name in the e-commerce platform, is taken from: the store of this number where it keeps the SKU, else the store with most of it. No entry: none keeps it. */
+export async function stockSources(
+  tx: Db,
+  service: Service,
+  skus: readonly string[],
+  storeNumber: string | undefined,
+): Promise<Map<string, string>> {
+  const named = sql`select store_id from store where service_id = ${service.id} and store_number = ${storeNumber ?? null}`
+  const rows = await tx.rows<{ sku: string; store_id: string }>(sql`
+    select v.sku, s.store_id
+      from variant v
+     cross join lateral (
+       select store_id from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id
+        order by store_id = (${named}) desc nulls last, free_stock desc, store_id limit 1) s
+     where v.service_id = ${service.id} and v.sku = any(${skus})`)
+  return new Map(rows.map(row => [row.sku, row.store_id]))
+}

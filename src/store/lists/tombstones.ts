@@ -1,0 +1,52 @@
+import { type Db, raw, type Sql, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { type Change, kindOf, type List, localTime } from './change-timestamp.ts'
+import { rfc3339Micros } from './page.ts'
+
+interface Leaving {
+  list: List
+  /** What a record shows as its identifier. */
+  id: Sql
+  where: Sql
+}
+
+/** Removes records from a list, and remembers that (`removal` in the migrations). Returns how many there were. */
+export const removeFrom = (tx: Db, service: Service, change: Change, { list, id, where }: Leaving) =>
+  tx.run(
+    rememberingGone(
+      service,
+      change,
+      list,
+      sql`delete from ${raw(list)} where service_id = ${service.id} and ${where} returning ${id} as id`,
+    ),
+  )
+
+/** Remembers that no record of a list shows these identifiers any more: `gone` is a statement with rows of an `id`. */
+export const rememberingGone = (service: Service, change: Change, list: List, gone: Sql) => sql`
+    with gone as (${gone})
+    insert into removal (service_id, kind, id, changed_at) select ${service.id}, ${kindOf[list]}, id, ${change.at}::timestamptz from gone
+    on conflict (service_id, kind, id) do update set changed_at = excluded.changed_at`
+
+/**
+ * What has left a list and has not come back, as its records are listed; `key` is the list's own. It joins nothing, so that
+ * PostgreSQL merges it, in the order of its index, with what is there.
+ */
+export const removedOf = (service: Service, list: List, key: Sql) => sql`
+  select service_id, changed_at, id as key,
+         '{"id":' || to_json(id)::text || ',"removed":true,"updateTimeStamp":"' || ${localTime(sql`changed_at`, service)} || '"}' as record
+    from removal
+   where kind = ${kindOf[list]}
+     and (select r.service_id from ${raw(list)} r where r.service_id = removal.service_id and r.${key} = removal.id) is null`
+
+/** The newest removal that a list has forgotten, later than a moment; undefined where it remembers all that is later. */
+export const forgottenAfter = async (
+  db: Db,
+  service: Service,
+  list: List,
+  moment: string,
+): Promise<string | undefined> =>
+  (
+    await db.row<{ newest: string }>(sql`
+      select ${rfc3339Micros(sql`newest`)} as newest from forgotten_removals
+       where service_id = ${service.id} and kind = ${kindOf[list]} and newest > ${moment}::timestamptz`)
+  )?.newest

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import type { Step } from '../../telemetry/timeline.ts'
+
+/** A request that was answered, as it is logged. */
+export interface Logged {
+  /** When it was answered, in milliseconds since 1970. */
+  at: number
+  requestId: string
+  username: string
+  operation: string
+  path: string
+  subject: string
+  status: number
+  code: string | undefined
+  /** Of the Idempotency-Key, in hexadecimal. */
+  keyHash: string | undefined
+  milliseconds: number
+  statements: number
+  databaseMs: number
+  steps: readonly Step[]
+}
+
+/**
+ * Lines of a service that were answered within one second: a row of `request_block` to be. They are texts and numbers, because objects that
+ * wait are copied again and again by the collector of garbage.
+ */
+export interface Block {
+  serviceId: number
+  /** RFC 3339. */
+  second: string
+  id: string
+  count: number
+  refused: number
+  failed: number
+  /** Those that are not written down yet. */
+  latest: Logged[]
+  lines: string[]
+  /** Hashes of what is hardly the same in two lines. */
+  marks: number[]
+  /** What is the same in many. */
+  common: Set<string>
+}
+
+/** Lines of a block: so many that its marks fit into a page of the table. */
+const mostLines = 500
+
+export const isFull = ({ count }: Block) => count >= mostLines
+
+const ownPrefix = randomBytes(6).toString('hex')
+let blocks = 0
+
+export const newBlock = (serviceId: number, second: string): Block => ({
+  serviceId,
+  second,
+  id: `${ownPrefix}-${(++blocks).toString(36).padStart(7, '0')}`,
+  count: 0,
+  refused: 0,
+  failed: 0,
+  latest: [],
+  lines: [],
+  marks: [],
+  common: new Set(),
+})
+
+/** Adds a line to a block. */
+export function addLine(block: Block, line: Logged) {
+  block.latest.push(line)
+  block.count++
+  if (block.latest.length >= atOnce) writeDown(block)
+}
+
+/** Lines that are written down one after the other: what the processor has just done it does again in a fifth of the time. */
+const atOnce = 100
+
+/** Makes texts and numbers of a block's latest lines. */
+function writeDown(block: Block) {
+  const { latest, lines, marks, common } = block
+  let last: Logged | undefined
+  for (const line of latest) {
+    const { at, requestId, username, operation, path, subject, status, code, keyHash } = line
+    const { milliseconds, statements, databaseMs, steps } = line
+    const other = subject === path ? undefined : subject
+    lines.push(
+      // biome-ignore format: as the view request_log counts them
+      JSON.stringify([at % 1_000, requestId, username, operation, path, other, status, code, keyHash,
+      tenths(milliseconds), statements, tenths(databaseMs), steps.map(({ what, at, milliseconds, outcome }) => [what, tenths(at), tenths(milliseconds), outcome])]),
+    )
+    marks.push(hashOf(requestId), hashOf(path))
+    if (other !== undefined) marks.push(hashOf(other))
+    if (keyHash !== undefined) marks.push(hashOf(keyHash))
+    if (status >= 500) block.failed++
+    else if (status >= 400) block.refused++
+    if (last?.operation !== operation || last.username !== username || last.status !== status || last.code !== code) {
+      common.add(operation).add(username).add(String(status))
+      if (status >= 400) common.add(failedMark)
+      if (code !== undefined) common.add(code)
+    }
+    last = line
+  }
+  latest.length = 0
+}
+
+/** Of a millisecond: V8 writes whole numbers in no time. */
+const tenths = (milliseconds: number) => Math.round(10 * milliseconds)
+
+/** By what lines of errors are found, whatever the error. */
+const failedMark = 'failed'
+
+/** With 16 bits for each value and four of them set, one block of 400 is read in vain. */
+const bytesPerMark = 2
+/** 32 bits of a text (FNV-1a): in JavaScript faster than what Node has natively. */
+function hashOf(text: string) {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash
+}
+
+const probes = [0, 1, 2, 3]
+const probeOf = (hash: number, probe: number) => (hash + Math.imul(probe, (hash >>> 15) | 1)) >>> 0
+
+function marksOf({ marks, common }: Block) {
+  const hashes = [...marks, ...[...common].map(hashOf)]
+  const bytes = Buffer.alloc(bytesPerMark * hashes.length)
+  for (const hash of hashes)
+    for (const probe of probes) {
+      const bit = probeOf(hash, probe) % (8 * bytes.length)
+      bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (1 << (bit & 7))
+    }
+  return bytes.toString('base64')
+}
+
+/** Whether a block may have a line with this value. Of a shape that the planner takes for true half of the time: it is to go on walking by time. */
+export function mayHave(value: string): Sql {
+  const hash = hashOf(value)
+  const [a, b, c, d] = probes.map(
+    probe => sql`get_bit(marks, ${probeOf(hash, probe)}::bigint % (8 * octet_length(marks))) = 0`,
+  )
+  return sql`case when ${a} or ${b} or ${c} or ${d} then false else true end`
+}
+
+export const mayHaveFailed = mayHave(failedMark)
+
+/** Makes the partition of a day, unless it is there. */
+export const openDay = (db: Db, day: string) => db.run(sql`select request_block_day(${day}::date)`)
+
+/** Between the texts of blocks: JSON has no such character. */
+const separator = '\u001e'
+
+/**
+ * Writes blocks of days whose partitions are there, and counts their lines by the minute: in one order, so that no two processes wait for each
+ * other. What is written already is not written again, and a service that is being removed gets none: it waits for those under way. Nothing
+ * waits until they are on the disk.
+ */
+export function keepBlocks(db: Db, blocks: readonly Block[]) {
+  for (const block of blocks) writeDown(block)
+  const of = (value: (block: Block) => string | number) => `{${blocks.map(value).join()}}`
+  return db.run(sql`
+    with held as materialized (
+      select service_id, set_config('synchronous_commit', 'off', true) from service
+       where service_id = any(${of(({ serviceId }) => serviceId)}::integer[]) and ending is null order by service_id for key share),
+    given as materialized (
+      select g.* from unnest(
+          ${of(({ serviceId }) => serviceId)}::integer[], ${of(({ second }) => second)}::timestamptz[], ${of(({ id }) => id)}::text[],
+          ${of(marksOf)}::text[], string_to_array(${blocks.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
+          ${of(({ count }) => count)}::integer[], ${of(({ refused }) => refused)}::integer[], ${of(({ failed }) => failed)}::integer[])
+          as g (service_id, second, block_id, marks, lines, answered, refused, failed)
+       where g.service_id in (select service_id from held)),
+    logged as (
+      insert into request_block (service_id, second, block_id, marks, lines)
+      select service_id, second, block_id, decode(marks, 'base64'), lines from given
+      on conflict do nothing returning service_id, second, block_id)
+    insert into request_minute as m (service_id, minute, answered, refused, failed)
+    select service_id, date_trunc('minute', second), sum(answered), sum(refused), sum(failed)
+      from given join logged using (service_id, second, block_id) group by 1, 2 order by 1, 2
+    on conflict (service_id, minute) do update
+      set (answered, refused, failed) = (m.answered + excluded.answered, m.refused + excluded.refused, m.failed + excluded.failed)`)
+}

@@ -1,0 +1,169 @@
+import { type Db, type Sql, sql } from '../../database/db.ts'
+import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
+import { momentOf } from '../lists/as-of.ts'
+import {
+  between,
+  filter,
+  type Page,
+  type PageEnd,
+  type PageRequest,
+  pageFrom,
+  type Read,
+  rfc3339Micros,
+  unseen,
+} from '../lists/page.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
+import { mayHave, mayHaveFailed } from './blocks.ts'
+
+/** What requests are searched by. */
+interface Search {
+  request_id?: string | undefined
+  operation?: string | undefined
+  path?: string | undefined
+  record?: string | undefined
+  status?: number | undefined
+  failed?: boolean | undefined
+  code?: string | undefined
+  account?: string | undefined
+  answered_after?: string | undefined
+  answered_before?: string | undefined
+}
+
+const at = sql`to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** The fields (`RequestLine`) of a row of `request_log`. */
+const fields = sql`
+  request_id as id, ${at} as at, operation, path, status, code, username as account, subject as record, milliseconds, key_hash is not null as keyed`
+
+const keptBy = ({ settings }: Service): Sql => sql`and second > now() - ${settings.requestsKeptDays} * interval '1 day'`
+
+/**
+ * A condition on lines. The planner takes it for true half of the time, whatever it is: were it to expect few lines, it would read and sort all
+ * of them, which are many where it is wrong, instead of the newest first until there are enough.
+ */
+const where = (condition: Sql) => sql`and case when ${condition} then true else false end`
+
+/** Lines with this value: those of blocks that may have it, and of these the ones that have its text. */
+const having = (value: string | number, condition: Sql) =>
+  sql`and ${mayHave(String(value))} ${where(sql`strpos(line, ${JSON.stringify(value)}) > 0`)} ${where(condition)}`
+
+/** `key_hash`: of the Idempotency-Key that they came with. */
+const searched = (search: Search & { key_hash?: string | undefined }) => sql`
+  ${filter(search.request_id, id => having(id, sql`request_id = ${id}`))}
+  ${filter(search.key_hash, hash => having(hash, sql`key_hash = ${hash}`))}
+  ${filter(search.operation, operation => having(operation, sql`operation = ${operation}`))}
+  ${filter(search.path, path => having(path, sql`path = ${path}`))}
+  ${filter(search.record, record => having(record, sql`subject = ${record}`))}
+  ${filter(search.status, status => having(status, sql`status = ${status}::smallint`))}
+  ${filter(search.failed, failed => (failed ? sql`and ${mayHaveFailed} ${where(sql`status >= 400`)}` : where(sql`status < 400`)))}
+  ${filter(search.code, code => having(code, sql`code = ${code}`))}
+  ${filter(search.account, account => having(account, sql`username = ${account}`))}
+  ${filter(search.answered_after, moment => sql`and second >= date_trunc('second', ${moment}::timestamptz) ${where(sql`changed_at > ${moment}::timestamptz`)}`)}
+  ${filter(search.answered_before, moment => sql`and second < ${moment}::timestamptz ${where(sql`changed_at < ${moment}::timestamptz`)}`)}`
+
+/**
+ * Requests that were answered, the newest first. Blocks are walked by their seconds, and lines sorted within each: that a page ends in
+ * a second bounds the walk, and that there is another page is told by one more line, because to look for it anew would be to walk on twice.
+ */
+export async function requestPage(
+  db: Db,
+  service: Service,
+  search: Search,
+  keyHash: string | undefined,
+  { limit, after, lines, ...fixed }: PageRequest,
+): Promise<Page> {
+  const { asOf } = await momentOf(
+    db,
+    service,
+    sql`(select service_id, second as changed_at from request_block) b`,
+    fixed,
+  )
+  const order = lines ? sql`order by second, line_id` : sql`order by second desc, line_id desc`
+  const reads = await db.rows<Read>(
+    sql`
+      with walk as materialized (select ${asOf} as as_of),
+      found as materialized (
+        select (select row_to_json(r)::text from (select ${fields}) r) as record, second, line_id
+          from request_log
+         where service_id = ${service.id} ${keptBy(service)} ${after ? onwards(after, lines) : sql``} ${searched({ ...search, key_hash: keyHash })}
+         ${order} limit ${limit + 1}),
+      placed as (select *, row_number() over (${order}) as place from found),
+      listed as (
+        select string_agg(record, ${between(lines)} order by place) as records, (array_agg(second order by place desc))[1]::text as last_order,
+               (array_agg(line_id order by place desc))[1] as last_key, (place - 1) / 100 as piece
+          from placed where place <= ${limit} group by piece)
+      select records, last_order, last_key, ${rfc3339Micros(sql`as_of`)} as as_of, (select count(*) from found) > ${limit} as more
+        from walk left join listed on true order by piece`,
+    { planned: true },
+  )
+  return pageFrom(reads, undefined)
+}
+
+/** What comes behind the end of a page. */
+const onwards = ([second, id]: PageEnd, ascending = false) =>
+  ascending
+    ? sql`and second >= ${unseen(second, 'timestamptz')} ${where(sql`(second, line_id) > (${second}::timestamptz, ${id})`)}`
+    : sql`and second <= ${unseen(second, 'timestamptz')} ${where(sql`(second, line_id) < (${second}::timestamptz, ${id})`)}`
+
+/**
+ * The newest request with an identifier (`RequestDetails`): what it took time for, and what it left behind: lines of the audit, e-mails of the
+ * voucher that it was about, and of each webhook the first attempt after it.
+ */
+export const requestRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(
+    sql`
+    with found as (
+      select * from request_log
+       where service_id = ${service.id} ${keptBy(service)} ${searched({ request_id: id })} order by second desc, line_id desc limit 1),
+    written as (
+      select a.changed_at, a.record from audit a, found
+       where a.service_id = ${service.id} and a.changed_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second'
+         and a.record::json->>'requestId' = ${id} order by a.changed_at)
+    select (select row_to_json(r)::text from (select ${fields}, statements, database_ms as "databaseMilliseconds", steps,
+              (select coalesce(json_agg(record::json), '[]') from written) as audit,
+              (select coalesce(json_agg(json_build_object('id', mail_id, 'status', m.status, 'attempts', attempts,
+                                                          'sentAt', ${rfc3339(sql`sent_at`)}) order by mail_id), '[]')
+                 from mail m where m.service_id = ${service.id} and voucher_number = substring(subject from '^/vouchers/([^/]+)')
+                  and m.created_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second') as mails,
+              (select coalesce(json_agg(json_build_object('webhookId', w.webhook_id, 'deliveryId', first.delivery_id, 'status', first.status,
+                                                          'detail', first.fault, 'milliseconds', first.milliseconds,
+                                                          'at', ${rfc3339(sql`first.changed_at`)}) order by w.webhook_id), '[]')
+                 from webhook w cross join lateral (
+                   select * from webhook_attempt t
+                    where t.service_id = ${service.id} and t.webhook_id = w.webhook_id and t.changes > 0
+                      and t.changed_at > (select min(changed_at) from written) order by t.changed_at limit 1) first
+                where w.service_id = ${service.id}) as deliveries) r) as record
+      from found`,
+    { planned: true },
+  )
+
+const blocksAtOnce = 1_000
+
+/**
+ * Forgets what is older than services keep it: days that no service of this database keeps as partitions, the rest of those that are given
+ * block by block. Returns how many days were dropped.
+ */
+export async function forgetRequests(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
+  const most = await daysKept(db)
+  const row = await db.row<{ dropped: number }>(sql`select forget_request_days(${most + 1}) as dropped`)
+  await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
+  for (const service of services)
+    if (service.settings.requestsKeptDays < most)
+      while (!isOver() && (await forgetPortion(db, service)) >= blocksAtOnce);
+  return row?.dropped ?? 0
+}
+
+/** For how many days the log is kept for whoever keeps it longest: one that is shut may be opened again, and one that moves takes it along. */
+async function daysKept(db: Db): Promise<number> {
+  const row = await db.row<{ days: number | null }>(sql`
+    select max(coalesce((settings->>'requestsKeptDays')::integer, ${defaultSettings.requestsKeptDays})) as days from service`)
+  return row?.days ?? 0
+}
+
+/** Deletes the oldest blocks of a service that it no longer keeps; returns how many. */
+function forgetPortion(db: Db, { id, settings }: Service) {
+  const old = sql`service_id = ${id} and second < now() - ${settings.requestsKeptDays} * interval '1 day'`
+  return db.run(sql`
+    delete from request_block
+     where ${old} and second <= coalesce((select second from request_block where ${old} order by second offset ${blocksAtOnce - 1} limit 1), now())`)
+}

@@ -1,0 +1,29 @@
+import { type Db, sql } from '../../database/db.ts'
+
+/** Calls of a back office in a minute, as far as they are not written down yet. */
+export interface CallMinute {
+  serviceId: number
+  /** RFC 3339. */
+  minute: string
+  calls: number
+  failed: number
+  milliseconds: number
+  slowest: number
+}
+
+/** Adds up what processes have counted: in one order, so that no two of them wait for each other. None of a service that is being removed. */
+export const addCalls = (db: Db, minutes: readonly CallMinute[]) =>
+  db.run(sql`
+    insert into call_minute as m (service_id, minute, calls, failed, milliseconds, slowest)
+    select s.service_id, c.minute, c.calls, c.failed, c.milliseconds, c.slowest
+      from json_to_recordset(${JSON.stringify(minutes)}) as c
+        ("serviceId" integer, minute timestamptz, calls integer, failed integer, milliseconds real, slowest real)
+      join service s on s.service_id = c."serviceId" and s.ending is null
+     order by 1, 2
+       for key share of s
+    on conflict (service_id, minute) do update
+      set (calls, failed, milliseconds, slowest)
+        = (m.calls + excluded.calls, m.failed + excluded.failed, m.milliseconds + excluded.milliseconds, greatest(m.slowest, excluded.slowest))`)
+
+/** What is older than anybody charts. */
+export const forgetCalls = (db: Db) => db.run(sql`delete from call_minute where minute < now() - interval '2 days'`)

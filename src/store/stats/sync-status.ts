@@ -1,0 +1,40 @@
+import { type Db, sql } from '../../database/db.ts'
+
+/** How one feed of one service stands. */
+interface FeedFigures {
+  service: string
+  feed: string
+  lagSeconds: number | null
+  /** How often it is asked, where that is less often than its schedule (`sync_state.whole_every`). */
+  wholeEvery: number | null
+  isFailed: boolean
+  /** Of its last run. */
+  records: Record<'read' | 'new' | 'changed' | 'removed' | 'refused', number>
+}
+
+/** Of services that are served in this database: what a move, or a backup, has left of others is not pulled. */
+export const feedFigures = (db: Db) =>
+  db.rows<FeedFigures>(sql`
+    select name as service, feed, extract(epoch from now() - finished_at)::float8 as "lagSeconds", whole_every as "wholeEvery", fault is not null as "isFailed",
+           json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'refused', refused) as records
+      from sync_state join service using (service_id)
+     where moving is null or moving not in ('arriving', 'gone') order by 1, 2`)
+
+/**
+ * How many there are of each kind and state, in the whole installation. Of e-mails that are not sent each state is told: the first that
+ * fails is an increase. Those that were ever sent are not counted each time.
+ */
+export const standings = (db: Db) =>
+  db.rows<{ what: 'jobs' | 'mails' | 'alerts'; kind: string; state: string; count: number }>(sql`
+    select 'jobs' as what, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
+           count(*)::integer as count from job group by 1, 2, 3
+    union all select 'mails', '', state, count(status)::integer
+      from unnest(array['queued', 'failed']) state left join mail on status = state and status <> 'sent' group by state
+    union all select 'alerts', kind, '', count(*)::integer from alert group by kind
+    order by 1, 2, 3`)
+
+/** What the database takes on its disk. */
+export async function databaseBytes(db: Db): Promise<number> {
+  const row = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)
+  return row?.bytes ?? 0
+}

@@ -1,0 +1,42 @@
+import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
+import type { FeedRows, OpenOrder } from '../../domain/sync/port.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
+import { followLines, stampOrder } from '../orders/lines.ts'
+import { holdOrder } from '../orders/orders.ts'
+
+/** The orders with lines that are still `processing`, customer by customer. One that nothing has happened to for a quarter of a year is left alone. */
+export const openOrders = (db: Db, service: Service) =>
+  openWhere(db, service, sql`o.changed_at > now() - interval '90 days'`)
+
+/** Those among these, however old. */
+export const openOrdersAmong = (db: Db, service: Service, ids: readonly string[]) =>
+  openWhere(db, service, sql`o.id = any(${ids})`)
+
+const openWhere = (db: Db, service: Service, which: Sql) =>
+  db.rows<OpenOrder>(sql`
+    select o.id, o.customer_id as "customerId",
+           json_agg(json_build_object('sequence', l.sequence, 'skuId', l.sku_id, 'quantity', l.quantity, 'isOpen', l.status = 'processing') order by l.sequence) as lines
+      from sales_order o join order_line l on l.service_id = o.service_id and l.order_id = o.id
+     where o.service_id = ${service.id} and o.customer_id is not null and ${which}
+     group by o.service_id, o.id having bool_or(l.status = 'processing')
+     order by o.customer_id, o.id`)
+
+/** Lets orders follow what became of them, one after the other. */
+export async function followOrders(
+  db: Database,
+  service: Service,
+  rows: readonly FeedRows['orders'][],
+): Promise<Upserted> {
+  let changed = 0
+  for (const { orderId, steps } of rows)
+    changed += await db.transaction(async tx => {
+      const order = await holdOrder(tx, service, { id: orderId })
+      if (!order) return 0
+      const change = await beginChange(tx, service, ['sales_order'])
+      const lines = await followLines(tx, service, order, steps)
+      if (lines) await stampOrder(tx, service, order, change)
+      return Math.min(1, lines)
+    })
+  return { inserted: 0, changed }
+}

@@ -1,0 +1,71 @@
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { isHeld } from './lease.ts'
+
+/** A feed of a service that is to be pulled every so many seconds. */
+interface Planned {
+  serviceId: number
+  feed: string
+  everySeconds: number
+}
+
+interface Job {
+  serviceId: number
+  subject: string
+}
+
+const asRows = (rows: readonly object[]) => sql`json_to_recordset(${JSON.stringify(rows)})`
+
+/** Asks for the jobs of a name that are missing, in this order, and takes away those that are not wanted any more. */
+export async function planJobs(db: Db, name: string, wanted: readonly Job[]): Promise<void> {
+  const rows = sql`${asRows(wanted.map((one, place) => ({ ...one, place })))} as w ("serviceId" integer, subject text, place integer)`
+  await db.run(sql`
+    insert into job (service_id, name, subject, due_at)
+    select "serviceId", ${name}, w.subject, now() - interval '1 s' + place * interval '1 us' from ${rows}
+     where exists (select from service where service_id = "serviceId")
+    on conflict do nothing`)
+  await db.run(sql`
+    delete from job j where name = ${name} and lease is null
+       and not exists (select from ${rows} where j.service_id = "serviceId" and j.subject = w.subject)`)
+}
+
+/**
+ * Brings forward the feeds that would come later than the schedule that is set has it: it is another one than when they ended. Returns them.
+ * A feed that waits after a failure is left alone.
+ */
+export const hastenFeeds = (db: Db, name: string, planned: readonly Planned[]) =>
+  db.rows<Pick<Planned, 'serviceId' | 'feed'>>(sql`
+    update job j set due_at = greatest(now(), s.finished_at + p."everySeconds" * interval '1 s')
+      from ${asRows(planned)} as p ("serviceId" integer, feed text, "everySeconds" integer)
+      join sync_state s on s.service_id = p."serviceId" and s.feed = p.feed
+     where j.service_id = p."serviceId" and j.name = ${name} and j.subject = p.feed and j.lease is null and j.attempts = 0
+       and j.due_at > greatest(now(), s.finished_at) + p."everySeconds" * interval '1 s'
+    returning j.service_id as "serviceId", j.subject as feed`)
+
+/** A feed that has not ended well for three times as long as it should. */
+interface Stalled extends Planned {
+  lagSeconds: number
+}
+
+/** The feeds that are too old and nobody was told of yet. One that is being pulled is given an hour for it. */
+export const newlyStalled = (db: Db, planned: readonly Planned[]) =>
+  db.rows<Stalled>(sql`
+    select p."serviceId", p.feed, every as "everySeconds", floor(extract(epoch from now() - finished_at))::integer as "lagSeconds"
+      from ${asRows(planned)} as p ("serviceId" integer, feed text, "everySeconds" integer)
+      join sync_state s on s.service_id = p."serviceId" and s.feed = p.feed
+     cross join lateral (select greatest(p."everySeconds", s.whole_every) as every) schedule
+      left join alert a on a.service_id = p."serviceId" and a.kind = ${stalledAlert} and a.subject = p.feed
+     where a.kind is null and finished_at < now() - 3 * every * interval '1 s'
+       and (not ${isHeld} or started_at < now() - interval '1 hour')
+     order by 1, 2`)
+
+export const stalledAlert = 'sync_stalled'
+export const failingAlert = 'sync_failing'
+
+/** Which of these feeds have never been pulled to their end. */
+export const neverPulled = async (db: Db, service: Service, feeds: readonly string[]): Promise<string[]> =>
+  (
+    await db.rows<{ feed: string }>(sql`
+      select feed from unnest(${feeds}::text[]) feed
+       where not exists (select from sync_state s where s.service_id = ${service.id} and s.feed = feed.feed and finished_at is not null)`)
+  ).map(({ feed }) => feed)

@@ -1,0 +1,64 @@
+import { type Db, sql } from '../../database/db.ts'
+import { defaultSettings, type Service, type Settings } from '../../domain/tenancy/service-settings.ts'
+import type { SettingsChange, ShownSettings } from '../../domain/tenancy/settings-rules.ts'
+import { renderProducts } from '../catalog/products.ts'
+import { readSubscriptions } from '../customers/subscriptions.ts'
+import { followInAllStock } from '../inventory/stale-stock.ts'
+import { beginChange, localTime } from '../lists/change-timestamp.ts'
+import { gatewayNames, setGateways } from './gateways.ts'
+
+/** The settings of a service as they are now, rather than as an account was last read with; always in the same order. */
+export async function shownSettings(db: Db, service: Service): Promise<ShownSettings> {
+  const row = await db.row<{ settings: Partial<Settings> }>(
+    sql`select settings from service where service_id = ${service.id}`,
+  )
+  const said = { ...defaultSettings, ...row?.settings }
+  const names = Object.keys(defaultSettings) as (keyof Settings)[]
+  const known = Object.fromEntries(names.map(name => [name, said[name]])) as Settings
+  return { ...known, gateways: await gatewayNames(db, service) }
+}
+
+/** Makes other changes of the settings wait until this transaction ends. */
+export const holdSettings = (tx: Db, service: Service) =>
+  tx.run(sql`select from service where service_id = ${service.id} for no key update`)
+
+/** Changes settings of a service, and with them what its records say. Returns the service as it is then. */
+export async function changeSettings(tx: Db, service: Service, change: SettingsChange): Promise<Service> {
+  await holdSettings(tx, service)
+  const before = await shownSettings(tx, service)
+  const { gateways, ...settings } = change
+  const entries = Object.entries(settings)
+  const cleared = entries.filter(([, value]) => value === null).map(([name]) => name)
+  const given = Object.fromEntries(entries.filter(([, value]) => value !== null))
+  await tx.run(
+    sql`update service set settings = (settings - ${cleared}::text[]) || ${JSON.stringify(given)}::jsonb where service_id = ${service.id}`,
+  )
+  if (gateways !== undefined) await setGateways(tx, service, gateways ?? [])
+  const { gateways: _, ...after } = await shownSettings(tx, service)
+  const changed = { ...service, settings: after }
+  const differs = (name: keyof Settings) => JSON.stringify(after[name]) !== JSON.stringify(before[name])
+  if (differs('timeZone')) await restamp(tx, changed)
+  if (differs('subscriptionMapping')) await readSubscriptions(tx, changed)
+  if (differs('currency')) await renderProducts(tx, changed, await beginChange(tx, changed, ['product']), sql``)
+  if (differs('inventoryBuffer')) await followInAllStock(tx, changed, await beginChange(tx, changed, ['stock']))
+  return changed
+}
+
+/** The same moments on another wall clock: no record has changed, so none is stamped anew. */
+async function restamp(tx: Db, service: Service) {
+  const stamp = sql`format('"%s"', ${localTime(sql`changed_at`, service)})`
+  const stampLength = '"YYYY-MM-DD HH:MM:SS"'.length
+  for (const [table, closed] of [
+    [sql`product`, 1],
+    [sql`stock`, 1],
+    [sql`retail_transaction`, 1],
+    [sql`customer`, 0],
+  ] as const)
+    await tx.run(sql`
+      update ${table} set record = left(record, ${-(stampLength + closed)}::integer) || ${stamp} || right(record, ${closed}::integer)
+       where service_id = ${service.id}`)
+  // A line of the audit begins with its id and its time.
+  await tx.run(sql`
+    update audit set record = overlay(record placing ${stamp} from position('"at":' in record) + 5 for ${stampLength}::integer)
+     where service_id = ${service.id}`)
+}

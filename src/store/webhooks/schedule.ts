@@ -1,0 +1,65 @@
+import { type Db, sql } from '../../database/db.ts'
+import type { Kind } from '../../domain/changes.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { rfc3339 } from '../lists/rfc3339.ts'
+
+/** The job that delivers to an endpoint; its subject is the webhook's id. It is there as long as there is something to deliver. */
+export const deliverJob = 'deliver-webhook'
+/** The job that looks whether there is something to deliver. */
+export const lookJob = 'look-for-deliveries'
+
+/** The alert about an endpoint that has taken nothing for an hour. */
+export const failingAlert = 'webhook_failing'
+
+/** An endpoint that nobody is about to deliver to. */
+export interface Idle {
+  serviceId: number
+  id: string
+  kinds: readonly Kind[]
+  cursor: string
+  hasDelivery: boolean
+}
+
+/** Whether there is any endpoint to deliver to. */
+export const hasWebhooks = async (db: Db) =>
+  (await db.run(sql`select from webhook where state <> 'paused' limit 1`)) > 0
+
+/** Of a service whose jobs are done in this database: where it is still to come, nothing is to be written. */
+const isHere = sql`s.moving is null and s.ending is null`
+
+/** The endpoints, of all services, that are not paused and that no job delivers to. */
+export const idleWebhooks = (db: Db) =>
+  db.rows<Idle>(sql`
+    select w.service_id as "serviceId", webhook_id as id, kinds, cursor, delivery_id is not null as "hasDelivery"
+      from webhook w
+      join service s on s.service_id = w.service_id and ${isHere}
+      left join job j on (j.service_id, j.name, j.subject) = (w.service_id, ${deliverJob}, w.webhook_id)
+     where state <> 'paused' and j.service_id is null`)
+
+/** Has these endpoints of a service delivered to, each when it may be tried. One that is paused meanwhile is found to be so. */
+export const planDeliveries = (db: Db, service: Service, ids: readonly string[]) =>
+  db.run(sql`
+    with behind as (
+      update webhook set behind_since = coalesce(behind_since, now()) where service_id = ${service.id} and webhook_id = any(${ids})
+      returning service_id, webhook_id, not_before)
+    insert into job (service_id, name, subject, due_at)
+    select service_id, ${deliverJob}, webhook_id, greatest(now(), not_before) from behind
+    on conflict do nothing`)
+
+/** An endpoint that has taken nothing for an hour. */
+export interface Failing {
+  serviceId: number
+  id: string
+  url: string
+  /** RFC 3339. */
+  since: string
+}
+
+/** Endpoints that have begun to be failing: each is told once. */
+export const newlyFailing = (db: Db) =>
+  db.rows<Failing>(sql`
+    update webhook w set state = 'failing', changed_at = now(),
+      state_reason = 'It has taken nothing since ' || ${rfc3339(sql`failing_since`)} || '.'
+      from service s
+     where s.service_id = w.service_id and ${isHere} and state = 'active' and failing_since < now() - interval '1 hour'
+    returning w.service_id as "serviceId", webhook_id as id, url, ${rfc3339(sql`failing_since`)} as since`)

@@ -1,0 +1,92 @@
+import { hmac, type Keys, seal, unseal } from '../../crypto/keys.ts'
+import { type Db, sql } from '../../database/db.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+
+/** An answer as it is stored and given again. */
+export interface Answer {
+  status: number
+  body: string
+  headers: Record<string, string>
+}
+
+/** A write by its Idempotency-Key: what was asked for under it, as keyed hashes. */
+export interface KeyedWrite {
+  operation: string
+  keyHash: Buffer
+  requestHash: Buffer
+}
+
+/** Takes the key for this transaction, which fails where it is not free (`isKeyUsed`): nobody has to wait for it to ask what follows. */
+export const takeKey = (tx: Db, service: Service, { operation, keyHash }: KeyedWrite) =>
+  tx.run(
+    sql`select take_key(${service.id}, ${operation}, ${keyHash}, ${keyHash.readInt32BE(0)}, ${keyHash.readInt32BE(4)})`,
+  )
+
+/** Whether another transaction has the key, or something was answered under it. */
+export const isKeyUsed = (error: unknown) =>
+  (error as { constraint?: unknown } | undefined)?.constraint === 'key_is_free'
+
+/** What was answered under the key in the last 24 hours, and to what; no answer where it was of somebody who was erased since. */
+export async function storedAnswer(
+  db: Db,
+  keys: Keys,
+  service: Service,
+  { operation, keyHash }: KeyedWrite,
+): Promise<{ requestHash: Buffer; answer: Answer | undefined } | undefined> {
+  const stored = await db.row<{ requestHash: Buffer; answer: Buffer | null }>(sql`
+    select request_hash as "requestHash", answer from idempotent_answer
+     where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > now() - interval '24 hours'`)
+  if (!stored) return
+  const { requestHash, answer } = stored
+  const said = answer && unseal(keys.sealed, placeOf(service, operation, keyHash), answer)
+  return { requestHash, answer: said === null ? undefined : JSON.parse(said) }
+}
+
+/** Keeps an answer, encrypted, in the transaction of what it tells; `subject`: the path of what was written. */
+export async function keepAnswer(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  { operation, keyHash, requestHash }: KeyedWrite,
+  answer: Answer,
+  subject: string | undefined,
+) {
+  const sealed = seal(keys.sealed, placeOf(service, operation, keyHash), JSON.stringify(answer))
+  await tx.run(sql`
+    insert into idempotent_answer (service_id, operation, key_hash, request_hash, answer, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : subjectOf(keys, service, subject)})
+    on conflict (service_id, operation, key_hash) do update set (request_hash, answer, subject, created_at) = (excluded.request_hash, excluded.answer, excluded.subject, excluded.created_at)`)
+}
+
+const placeOf = (service: Service, operation: string, keyHash: Buffer) =>
+  `${service.id} ${operation} ${keyHash.toString('hex')}`
+
+/** The writes whose answers say who somebody is. */
+const ofPersons = ['POST /customers', 'POST /orders', 'POST /orders/:id/returns']
+
+/** Drops what was answered about these, by their paths: the keys stay used. */
+export const forgetAnswersAbout = (tx: Db, keys: Keys, service: Service, subjects: readonly string[]) =>
+  tx.run(sql`
+    update idempotent_answer set answer = null
+     where service_id = ${service.id} and operation = any(${ofPersons}) and subject = any(${subjects.map(subject => subjectOf(keys, service, subject))})`)
+
+const subjectOf = (keys: Keys, service: Service, path: string) =>
+  hmac(keys.subjects, 'answer about', String(service.id), path)
+
+const portion = 1_000
+
+/** Deletes the answers that are no longer given again, some of a service at a time, also of one that has gone to another database. */
+export async function forgetAnswers(db: Db, isOver: () => boolean): Promise<void> {
+  const services = await db.rows<{ id: number }>(
+    sql`select service_id as id from service where moving is distinct from 'arriving' order by 1`,
+  )
+  for (const { id } of services)
+    for (let some = portion; some === portion && !isOver(); ) some = await forgetSome(db, id)
+}
+
+const forgetSome = (db: Db, serviceId: number) => {
+  const isOld = sql`service_id = ${serviceId} and created_at <= now() - interval '24 hours'`
+  return db.run(sql`
+    delete from idempotent_answer
+     where ${isOld} and ctid = any(array(
+             select ctid from idempotent_answer where ${isOld} order by created_at limit ${portion}))`)
+}

@@ -1,0 +1,27 @@
+import { cursorAtBeginning, cursorNow } from '../change-feed/start-position.ts'
+import { kindsAmong } from '../change-feed/subscription.ts'
+import type { Keys } from '../crypto/keys.ts'
+import type { Db } from '../database/db.ts'
+import { kinds as allKinds, type Kind } from '../domain/changes.ts'
+import type { Service } from '../domain/tenancy/service-settings.ts'
+import { addWebhook } from '../store/webhooks/endpoints.ts'
+import { newSecret } from './signature.ts'
+
+interface Wanted {
+  url: string
+  /** Absent: all. */
+  kinds?: readonly Kind[] | undefined
+  description?: string | null | undefined
+  /** Whether it is first told of everything as it stands. */
+  fromBeginning?: boolean | undefined
+}
+
+/** Makes a webhook. Its secret is nowhere to be read again. */
+export async function makeWebhook(tx: Db, keys: Keys, service: Service, wanted: Wanted) {
+  const kinds = wanted.kinds ? kindsAmong(wanted.kinds) : allKinds
+  const following = { service, kinds, key: keys.cursors }
+  const cursor = wanted.fromBeginning ? cursorAtBeginning(following) : await cursorNow(tx, following)
+  const secret = newSecret()
+  const made = { url: wanted.url, kinds, description: wanted.description ?? null, cursor }
+  return { id: await addWebhook(tx, keys, service, secret, made), secret }
+}

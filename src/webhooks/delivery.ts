@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto'
+import { cursorAt, type Following, toldOf } from '../change-feed/subscription.ts'
+import type { Told } from '../store/change-feed/changes.ts'
+import type { Delivery } from '../store/webhooks/deliveries.ts'
+import { bodyOf } from './payload.ts'
+
+/** A delivery of what the feed has told, which is at least one change: as many as there is room for. */
+export function deliveryOf(following: Following, { changes, hasMore, places }: Told): Delivery {
+  const cursorAfter = (count: number) =>
+    cursorAt(following, (count < changes.length && changes[count - 1]?.places) || places)
+  const { text, count } = bodyOf({
+    service: following.service.name,
+    timestamp: new Date().toISOString(),
+    changes: changes.map(toldOf),
+    cursorAfter,
+  })
+  return {
+    id: `msg_${randomUUID()}`,
+    body: text,
+    cursor: cursorAfter(count),
+    isLast: !hasMore && count === changes.length,
+    changes: count,
+  }
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { makeRetryBudget } from '../../../src/backoffice/apparel21/client/retries.ts'
+import type { ApiError } from '../../../src/errors/api-error.ts'
+import { makeBulkhead } from '../../../src/http-client/bulkhead.ts'
+import { makeBreaker } from '../../../src/http-client/circuit-breaker.ts'
+import { callsOfTests, fails, lock, stores } from './calls.ts'
+
+const { simulator, open } = await callsOfTests()
+
+test('a read that fails is repeated once, and only once', async () => {
+  for (const kind of ['reset-before', 'reset-during', 'malformed', 'truncated'] as const) {
+    simulator.faults.clear()
+    simulator.ledger.clear()
+    const once = simulator.faults.add({ kind, times: 1 })
+    await open().document(stores)
+    assert.deepEqual([kind, once.met, simulator.ledger.calls.length], [kind, 1, 2])
+    simulator.faults.add({ kind })
+    await open()
+      .document(stores)
+      .then(
+        () => assert.fail('it succeeds'),
+        () => {},
+      )
+    assert.deepEqual([kind, simulator.ledger.calls.length], [kind, 4])
+  }
+  for (const status of [502, 504]) {
+    simulator.faults.clear()
+    simulator.faults.add({ kind: 'html', status, times: 1 })
+    await open().document(stores)
+  }
+})
+
+test('a write is never repeated: what may have been done is unknown, what was not sent is unavailable', async () => {
+  for (const [kind, code] of [
+    ['reset-before', 'outcome_unknown'],
+    ['lost-answer', 'outcome_unknown'],
+    ['hang', 'outcome_unknown'],
+    ['html', 'outcome_unknown'],
+    ['status', 'back_office_unavailable'],
+    ['redirect', 'back_office_error'],
+  ] as const) {
+    simulator.faults.clear()
+    simulator.ledger.clear()
+    simulator.faults.add({ kind })
+    await fails(open({ deadlineMs: 500 }).write(lock), code)
+    assert.deepEqual([kind, simulator.ledger.calls.length], [kind, 1])
+  }
+  simulator.faults.clear()
+  await fails(open().write(lock), 'validation_id_incorrect')
+  await simulator.refuse()
+  const error = await fails(open().write(lock), 'back_office_unavailable')
+  assert.ok(Number(error.headers['retry-after']) >= 1)
+  await simulator.accept()
+})
+
+test('a back office that refuses connections is 503 with Retry-After', async () => {
+  const client = open()
+  await client.document(stores)
+  await simulator.refuse()
+  const error = await fails(client.document(stores), 'back_office_unavailable')
+  assert.ok(Number(error.headers['retry-after']) >= 1)
+  assert.doesNotMatch(error.message, /127|ECONN/)
+  await simulator.accept()
+  await client.document(stores)
+})
+
+test('the deadline is for the whole of a call, not only for silence', async () => {
+  for (const fault of [
+    { kind: 'hang' },
+    { kind: 'slow', bytesPerSecond: 20 },
+    { kind: 'latency', seconds: 60 },
+  ] as const) {
+    simulator.faults.clear()
+    simulator.faults.add(fault)
+    const began = performance.now()
+    await fails(open({ deadlineMs: 600 }).document(stores), 'back_office_unavailable')
+    const took = performance.now() - began
+    assert.ok(took >= 590 && took < 2_500, `${fault.kind}: ${took} ms`)
+  }
+})
+
+test('wrong credentials are not tried again and again', async () => {
+  const heard: string[] = []
+  const onCredentials = (state: string) => heard.push(state)
+  const client = open({}, { password: 'wrong', onCredentials })
+  for (let i = 0; i < 2; i++) {
+    const error = await fails(client.document(stores), 'back_office_unavailable')
+    assert.ok(Number(error.headers['retry-after']) > 40)
+  }
+  assert.equal(simulator.ledger.calls.length, 1)
+  const other = open({}, { onCredentials })
+  await other.document(stores)
+  await other.document(stores)
+  assert.deepEqual(heard, ['refused', 'accepted'])
+})
+
+test('Retry-After is obeyed: waited out when it is short, passed on when it is long', async () => {
+  simulator.faults.add({ kind: 'status', status: 429, retryAfter: 1, times: 1 })
+  const client = open()
+  const began = performance.now()
+  await client.document(stores)
+  assert.ok(performance.now() - began >= 1_000)
+  simulator.faults.add({ kind: 'status', status: 503, retryAfter: 30, times: 1 })
+  simulator.ledger.clear()
+  for (let i = 0; i < 3; i++) {
+    const error = await fails(client.document(stores), 'back_office_unavailable')
+    assert.ok(Number(error.headers['retry-after']) > 28)
+  }
+  assert.equal(simulator.ledger.calls.length, 1)
+})
+
+test('the breaker opens after failures in a row, lets one call try, and closes when it succeeds', async () => {
+  await simulator.refuse()
+  const states: string[] = []
+  const onBreaker = (state: string) => states.push(state)
+  const client = open({ breakerFailures: 3, openMs: 300, mostOpenMs: 300 }, { onBreaker })
+  for (let i = 0; i < 3; i++) await fails(client.document(stores), 'back_office_unavailable')
+  await simulator.accept()
+  simulator.ledger.clear()
+  await fails(client.document(stores), 'back_office_unavailable')
+  assert.equal(simulator.ledger.calls.length, 0)
+  simulator.faults.add({ kind: 'latency', seconds: 0.3, times: 1 })
+  await delay(400)
+  const answers = await Promise.allSettled(Array.from({ length: 10 }, () => client.document(stores)))
+  assert.equal(answers.filter(({ status }) => status === 'fulfilled').length, 1)
+  assert.equal(simulator.ledger.calls.length, 1)
+  await client.document(stores)
+  assert.deepEqual(states, ['open', 'closed'])
+})
+
+test('a breaker stays open longer with each attempt that fails', () => {
+  let now = 0
+  const states: string[] = []
+  const breaker = makeBreaker({
+    breakerFailures: 2,
+    openMs: 1_000,
+    mostOpenMs: 4_000,
+    now: () => now,
+    onChange: state => states.push(state),
+  })
+  const fail = () => {
+    assert.equal(breaker.enter(), 0)
+    breaker.failed()
+  }
+  fail()
+  assert.equal(breaker.state, 'closed')
+  fail()
+  for (const ms of [1_000, 2_000, 4_000, 4_000]) {
+    const left = breaker.enter()
+    assert.ok(left >= ms * 0.8 && left <= ms * 1.2, `${left} of ${ms}`)
+    now += left
+    assert.equal(breaker.state, 'half open')
+    fail()
+  }
+  now += 10_000
+  assert.equal(breaker.enter(), 0)
+  assert.ok(breaker.enter() > 0, 'a second one does not try')
+  breaker.gaveUp()
+  assert.equal(breaker.enter(), 0)
+  breaker.passed()
+  assert.deepEqual([breaker.state, breaker.enter(), states], ['closed', 0, ['open', 'closed']])
+})
+
+test('calls under way and calls that wait are bounded, and each has its turn', async () => {
+  const client = open({ concurrency: 2, waiting: 3 })
+  simulator.faults.add({ kind: 'latency', seconds: 0.2 })
+  const answers = await Promise.allSettled(Array.from({ length: 8 }, () => client.document(stores)))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [...Array(5).fill('fulfilled'), ...Array(3).fill('rejected')],
+  )
+  for (const answer of answers)
+    if (answer.status === 'rejected') assert.equal((answer.reason as ApiError).code, 'back_office_unavailable')
+})
+
+test('who has waited too long for a place leaves, and the place goes to the next', async () => {
+  const bulkhead = makeBulkhead({ concurrency: 1, waiting: 2, waitingMs: 5_000 })
+  const leave = await bulkhead.enter(new AbortController().signal)
+  const impatient = new AbortController()
+  const left = assert.rejects(bulkhead.enter(impatient.signal), /No place/)
+  const patient = bulkhead.enter(new AbortController().signal)
+  impatient.abort()
+  await left
+  leave()
+  leave()
+  const last = await patient
+  assert.equal(bulkhead.busy, 1)
+  last()
+  assert.equal(bulkhead.busy, 0)
+})
+
+test('a list that is left half-way gives its place back', async () => {
+  const client = open({ concurrency: 1, pageRows: 5 })
+  for (let i = 0; i < 3; i++) {
+    const { records } = await client.list({
+      endpoint: 'persons',
+      path: ['Persons'],
+      roots: ['Persons'],
+      record: 'Person',
+    })
+    for await (const record of records) {
+      assert.equal(record.name, 'Person')
+      break
+    }
+  }
+  await client.document(stores)
+})
+
+test('of many calls in an outage at most a tenth are repeats', async () => {
+  simulator.faults.add({ kind: 'html', status: 502 })
+  const client = open({ breakerFailures: 1_000 })
+  const calls = 200
+  for (let i = 0; i < calls; i++) await fails(client.document(stores), 'back_office_unavailable')
+  const asked = simulator.ledger.calls.length
+  assert.ok(asked > calls && asked <= calls * 1.1 + 3, `${asked} for ${calls}`)
+})
+
+test('a retry budget is earned by calls', () => {
+  const budget = makeRetryBudget()
+  while (budget.spend());
+  for (let i = 0; i < 9; i++) budget.earn()
+  assert.equal(budget.spend(), false)
+  budget.earn()
+  assert.deepEqual([budget.spend(), budget.spend()], [true, false])
+})
+
+test('a call that its caller breaks off says nothing of the back office', async () => {
+  const client = open({ breakerFailures: 1, deadlineMs: 5_000 })
+  simulator.faults.add({ kind: 'hang', times: 1 })
+  const leaving = new AbortController()
+  const call = fails(client.document({ ...stores, signal: leaving.signal }), 'back_office_unavailable')
+  while (!simulator.ledger.calls.length) await delay(5)
+  leaving.abort()
+  await call
+  await client.document(stores)
+})

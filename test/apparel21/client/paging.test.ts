@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, test } from 'node:test'
+import fc from 'fast-check'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { openClient } from '../../../src/backoffice/apparel21/client/client.ts'
+import { pagesOf, type Report } from '../../../src/backoffice/apparel21/client/pagination.ts'
+import { releaseOf } from '../../../src/backoffice/apparel21/client/release.ts'
+import { feedsOf } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
+import { text } from '../../../src/backoffice/apparel21/xml/values.ts'
+import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
+import { ApiError } from '../../../src/errors/api-error.ts'
+import { answering } from '../stand-in.ts'
+
+const simulator = await startSimulator({ sizes: { persons: 130 } })
+after(() => simulator.close())
+afterEach(() => simulator.faults.clear())
+
+const timeZone = 'Australia/Melbourne'
+const asking = { endpoint: 'persons', path: ['Persons'], roots: ['Persons', 'Person'], record: 'Person' } as const
+const keyOf = (person: Parameters<typeof text>[0]) => text(person, 'Id') ?? ''
+
+async function read(url: string, pageRows: number): Promise<{ ids: string[]; report: Report }> {
+  const client = openClient({ url, countryCode: 'AU', timeZone, limits: { pageRows } })
+  const report: Report = {}
+  try {
+    const pages = await Array.fromAsync(pagesOf(client, { ...asking, keyOf }, report))
+    return { ids: pages.flat().map(keyOf), report }
+  } finally {
+    client.close()
+  }
+}
+
+const isFault = (error: unknown) => error instanceof ApiError && error.code === 'back_office_error'
+
+/** Reads from a server of our own. */
+async function readFrom<T>(answer: (url: URL) => string, read: (base: string) => Promise<T>): Promise<T> {
+  const server = await answering((request, response) => response.end(answer(new URL(request.url ?? '', 'http://x'))))
+  try {
+    return await read(server.url)
+  } finally {
+    await server.close()
+  }
+}
+
+/** Reads a list whose pages are made by `page`. */
+async function readMade(pageRows: number, page: (startRow: number, call: number) => string) {
+  let calls = 0
+  const made = await readFrom(
+    url => page(Number(url.searchParams.get('startRow')), ++calls),
+    base => read(base, pageRows),
+  )
+  return { ...made, calls }
+}
+
+const list = (ids: readonly number[], total?: number) =>
+  `<Persons${total === undefined ? '' : ` TotalRows="${total}"`}>${ids.map(id => `<Person><Id>${id}</Id></Person>`).join('')}</Persons>`
+const numbers = (from: number, to: number) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
+
+test('every record of a list is read once, whatever the size of a page, and however the end is told', async () => {
+  const all = [...simulator.state.persons.keys()].map(String)
+  for (const pastEnd of ['empty', '5008', 'list'] as const) {
+    simulator.set({ pastEnd })
+    for (const pageRows of [2, 13, 65, 129, 130, 131, 500]) {
+      const { ids, report } = await read(simulator.url, pageRows)
+      assert.deepEqual([pageRows, ids.toSorted(), report.total], [pageRows, all.toSorted(), 130])
+    }
+  }
+})
+
+test('a server that does not page, or gives fewer rows a page, is read whole', async () => {
+  const old = await startSimulator({ release: '2021.1', sizes: { persons: 40 } })
+  for (const pageRows of [10, 40, 100]) assert.equal((await read(old.url, pageRows)).ids.length, 40)
+  await old.close()
+  const capped = await readMade(100, start => list(numbers(start, Math.min(start + 29, 95)), 95))
+  assert.deepEqual(capped.ids.map(Number), numbers(1, 95))
+})
+
+test('a list of nothing, with and without attributes, is an empty one', async () => {
+  assert.deepEqual((await readMade(10, () => list([], 0))).ids, [])
+  assert.deepEqual((await readMade(10, () => '<Persons />')).ids, [])
+  await assert.rejects(
+    readMade(10, () => ''),
+    isFault,
+  )
+})
+
+test('the same page for ever is found out', async () => {
+  simulator.faults.add({ kind: 'same-page' })
+  await assert.rejects(read(simulator.url, 20), isFault)
+  for (const total of [21, 40, 1_000])
+    await assert.rejects(
+      readMade(20, () => list(numbers(1, 20), total)),
+      isFault,
+    )
+  const unsaid = await readMade(20, () => list(numbers(1, 20)))
+  assert.deepEqual([unsaid.ids.length, unsaid.calls], [20, 2])
+})
+
+test('pages that are shuffled are found out', async () => {
+  simulator.faults.add({ kind: 'shuffled' })
+  await assert.rejects(read(simulator.url, 20), isFault)
+})
+
+test('a page that does not join the one before is found out', async () => {
+  await assert.rejects(
+    readMade(20, start => list(numbers(start + (start > 1 ? 3 : 0), start + 19), 100)),
+    isFault,
+  )
+})
+
+test('more or fewer rows than TotalRows says are found out', async () => {
+  await assert.rejects(
+    readMade(20, (_, call) => (call === 1 ? list(numbers(1, 7), 6) : '')),
+    isFault,
+  )
+  await assert.rejects(
+    readMade(20, (start, call) => (call === 1 ? list(numbers(1, 20), 60) : list(numbers(start, 30), 30))),
+    isFault,
+  )
+  await assert.rejects(
+    readMade(20, (_, call) => (call === 1 ? list(numbers(1, 20), 60) : '')),
+    isFault,
+  )
+})
+
+test('a list that grows for ever is left', async () => {
+  const grown = readMade(500, start => list(numbers(start, start + 499), start + 600))
+  await assert.rejects(grown, isFault)
+})
+
+test('all stock is as many styles as it says, or a fault', async () => {
+  const style = (id: number) => `<Style StyleIdx="${id}"><Store StoreId="1" FreeStock="2" /></Style>`
+  const pull = (total: number, styles: number) =>
+    readFrom(
+      () => `<FreeStock TotalRows="${total}">${numbers(1, styles).map(style).join('')}</FreeStock>`,
+      async base => {
+        const client = openClient({ url: base, countryCode: 'AU', timeZone, pinnedRelease: '2025.1' })
+        const feed = feedsOf(client, releaseOf(client)).find(({ name }) => name === 'stock')
+        assert.ok(feed)
+        const { signal } = new AbortController()
+        const nothing = {
+          unknownReferences: async () => [],
+          openOrders: async () => [],
+          moment: async () => '',
+          visits: (async function* () {})(),
+        }
+        try {
+          const request = { since: undefined, settings: defaultSettings, signal, ...nothing }
+          return (await Array.fromAsync(feed.pull(request))).flatMap(({ rows }) => rows?.stock ?? [])
+        } finally {
+          client.close()
+        }
+      },
+    )
+  assert.equal((await pull(30, 30)).length, 30)
+  await assert.rejects(pull(31, 30), isFault)
+  await assert.rejects(pull(29, 30), isFault)
+})
+
+test('rows that move between two pages are not passed over', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ at: fc.nat(), moves: fc.constantFrom('gone', 'new', 'last') }), { maxLength: 4 }),
+      async changes => {
+        // One change before each page but the first; pages overlap by two.
+        let rows = numbers(1, 120)
+        const lived = new Set(rows)
+        let next = 1_000
+        const read = await readMade(40, (start, call) => {
+          const change = call > 1 ? changes[call - 2] : undefined
+          if (change) {
+            const [moved = 0] = rows.splice(change.at % rows.length, 1)
+            lived.delete(moved)
+            if (change.moves === 'last') rows = [...rows, moved]
+            if (change.moves === 'new') rows.splice(change.at % rows.length, 0, moved, ++next)
+          }
+          return list(rows.slice(start - 1, start + 39), rows.length)
+        }).catch(error => {
+          assert.ok(isFault(error), String(error))
+        })
+        if (!read) return
+        const seen = new Set(read.ids.map(Number))
+        assert.deepEqual(
+          [...lived].filter(id => !seen.has(id)),
+          [],
+        )
+      },
+    ),
+    { numRuns: 60 },
+  ))

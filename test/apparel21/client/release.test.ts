@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { type Client, openClient } from '../../../src/backoffice/apparel21/client/client.ts'
+import { releaseIn, releaseOf } from '../../../src/backoffice/apparel21/client/release.ts'
+import { behind, settings } from '../../drivers/apparel21.ts'
+import { until } from '../../support/processes.ts'
+import { startTestService } from '../../support/service.ts'
+import { took } from '../faults/fronting.ts'
+
+const simulator = await startSimulator({ sizes: { persons: 1 } })
+after(() => simulator.close())
+
+const timeZone = 'Australia/Melbourne'
+
+test('the release is found on the root page, in whatever markup', () => {
+  const cases: [string, string | undefined][] = [
+    ['<p>Retail API Release 2022.1</p>', '2022.1'],
+    ['<p>Retail API Release</p><p>2023.4a</p>', '2023.4a'],
+    ['<b>Retail&nbsp;API</b> release: <i>2022.10</i>', '2022.10'],
+    ['<p>Retail API Release 2023.4A</p>', '2023.4a'],
+    ['<p>Retail API Release</p><p>Copyright</p><p>Somebody and Somebody Else, Limited 2019.1</p>', undefined],
+    ['<p>Retail API Release 22.1</p>', undefined],
+    ['<html', undefined],
+    ['', undefined],
+  ]
+  for (const [html, release] of cases) assert.deepEqual([html, releaseIn(html)], [html, release])
+})
+
+test('a release that is not known counts as too early, and a pinned one outranks the page', async () => {
+  let warnings = ''
+  const warn = (_: object, message: string) => {
+    warnings += message
+  }
+  const log = { info: () => {}, warn }
+  const open = (pinnedRelease?: string): Client =>
+    openClient({ url: simulator.url, countryCode: 'AU', timeZone, log, pinnedRelease })
+  const known = open()
+  const release = releaseOf(known)
+  assert.deepEqual([await release.read(), await release.has('personsByChange')], ['2025.1', true])
+  simulator.set({ release: '2022.10' })
+  assert.equal(await releaseOf(known).has('personsByChange'), true)
+  simulator.set({ release: '2021.3' })
+  assert.equal(await releaseOf(known).has('personsByChange'), false)
+  assert.equal(await release.has('personsByChange'), true, 'it is remembered')
+  assert.equal(warnings, '')
+  simulator.faults.add({ kind: 'html', status: 500 })
+  const unknown = releaseOf(known)
+  assert.deepEqual([await unknown.read(), await unknown.has('productsByChange')], [undefined, false])
+  assert.match(warnings, /release/)
+  const pinned = open('2024.2')
+  assert.equal(await releaseOf(pinned).has('personsByChange'), true)
+  known.close()
+  pinned.close()
+  simulator.faults.clear()
+  simulator.set({ release: '2025.1' })
+})
+
+test('a release that was told once goes on while its page is not answered, and nobody waits for it', async () => {
+  const { client, backOffice } = behind(simulator, {
+    limits: { releaseMs: 1, deadlineMs: 3_000, breakerFailures: 1_000 },
+  })
+  const api = await startTestService({ settings, backOffice })
+  after(async () => {
+    await api.stop()
+    client.close()
+    simulator.faults.clear()
+    simulator.set({ release: '2025.1' })
+  })
+  const changed = (headers = {}) => api.get('/customers?updated_after=2020-01-01', headers)
+  const isShown = async () => (await changed()).json.meta.warnings === undefined
+  assert.equal(await isShown(), true)
+  for (const kind of ['html', 'hang'] as const) {
+    simulator.faults.add({ kind })
+    for (let asked = 0; asked < 3; asked++) {
+      const { answer, ms } = await took(changed({ prefer: 'handling=strict' }))
+      assert.deepEqual([answer.status, answer.json.meta.warnings], [200, undefined], answer.text)
+      assert.ok(ms < 1_000, `${kind}: it takes ${ms} ms`)
+    }
+    simulator.faults.clear()
+  }
+  simulator.set({ release: '2021.3' })
+  await until(async () => !(await isShown()), 'the new one is told', 10_000)
+})

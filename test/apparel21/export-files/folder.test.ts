@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { pino } from 'pino'
+import type { Simulator } from '../../../simulator/control/handle.ts'
+import { startSimulator } from '../../../simulator/simulator.ts'
+import { lookInto } from '../../../src/backoffice/apparel21/export-files/files.ts'
+import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
+import { type Offices, openOffices } from '../../../src/backoffice/back-offices.ts'
+import { pullFeed } from '../../../src/backoffice/run-sync.ts'
+import { keysFrom } from '../../../src/crypto/keys.ts'
+import { type Database, sql } from '../../../src/database/db.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
+import { openFolder } from '../../../src/import/sources/folder.ts'
+import { officeJobs } from '../../../src/jobs/jobs.ts'
+import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
+import { listAlerts, settleKind } from '../../../src/store/alerts/alerts.ts'
+import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
+import { addService } from '../../../src/store/tenancy/services.ts'
+import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
+import { until } from '../../support/processes.ts'
+import { filesLeftIn } from './left-files.ts'
+
+const keys = keysFrom(randomBytes(32))
+const log = pino({ level: 'silent' })
+const folder = mkdtempSync(join(tmpdir(), 'tillbridge-exports-'))
+const { there, namesIn, leave } = filesLeftIn(folder)
+
+let simulator: Simulator
+let database: FreshDatabase
+let db: Database
+let luma: Service
+let offices: Offices
+let worker: Worker
+
+const exported = async (kind: string) => (await fetch(`${simulator.controlUrl}/export/${kind}.csv`)).text()
+/** Has the folder looked into until a file is gone from it. */
+const taken = (name: string) =>
+  until(
+    async () => {
+      await db.run(sql`update job set due_at = now() where name = 'import-exports'`)
+      return !existsSync(there(name))
+    },
+    `${name} is taken`,
+    30_000,
+  )
+const count = async (table: 'customer' | 'staff' | 'retail_transaction') => {
+  const tables = { customer: sql`customer`, staff: sql`staff`, retail_transaction: sql`retail_transaction` }
+  return (
+    await db.row<{ n: number }>(sql`select count(*)::integer as n from ${tables[table]} where service_id = ${luma.id}`)
+  )?.n
+}
+
+before(async () => {
+  simulator = await startSimulator({ sizes: { persons: 40 } })
+  database = await freshDatabase()
+  db = database.db
+  const made = await addService(db, 'luma', { currency: 'AUD' })
+  assert.ok(made)
+  luma = made
+  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', exports: folder })
+  offices = await openOffices({ db, keys, defaults: { driver: 'embedded' }, log })
+  const driver = offices.driverOf(luma)
+  for (const name of ['references', 'stores', 'products', 'reward-programs', 'customers']) {
+    const feed = driver.feeds.find(each => each.name === name)
+    assert.ok(feed)
+    assert.ok('result' in (await pullFeed(db, luma, driver, feed)))
+  }
+  const { 'import-exports': job } = officeJobs(offices)
+  assert.ok(job)
+  await db.run(sql`insert into job (service_id, name) values (${luma.id}, 'import-exports')`)
+  worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'import-exports': job })
+})
+after(async () => {
+  await worker?.stop(5_000)
+  offices?.close()
+  await database?.drop()
+  await simulator?.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe('exports of a back office', () => {
+  beforeEach(() => settleKind(db, luma.id, 'export_refused'))
+
+  test('with a folder of exports, sales are not pulled from the API as well', () => {
+    const names = offices.driverOf(luma).feeds.map(({ name }) => name)
+    assert.ok(names.includes('customers') && !names.includes('transactions'))
+  })
+
+  test('customers bring what the API does not tell, and the staff; what it told meanwhile stays', async () => {
+    const [person] = simulator.state.persons.values()
+    assert.ok(person)
+    const before = await db.row<{ surname: string }>(
+      sql`update customer set surname = 'Newer' where id = ${String(person.id)} returning surname`,
+    )
+    assert.equal(before?.surname, 'Newer')
+    const file = await exported('customers')
+    leave('customers_20260203T101500Z.csv', file)
+    await taken('customers_20260203T101500Z.csv')
+    assert.deepEqual(namesIn('done'), ['customers_20260203T101500Z.csv'])
+    const row = await db.row<{ surname: string; joined: string }>(
+      sql`select surname, joined_store_id as joined from customer where id = ${String(person.id)}`,
+    )
+    assert.deepEqual(row, { surname: 'Newer', joined: String(person.joinedStoreId) })
+    const reps = [...simulator.state.persons.values()].filter(({ retailRep }) => retailRep).length
+    assert.ok(reps > 0)
+    assert.equal(await count('staff'), reps)
+    assert.deepEqual(await listAlerts(db), [])
+  })
+
+  test('a customer whom nobody knows yet is taken whole; who lost the tick of the staff has left', async () => {
+    const [head = '', ...lines] = (await exported('customers')).split('\r\n')
+    const columns = head.split(',')
+    const rep = lines.find(line => line.split(',')[columns.indexOf('RETAIL_REP')] === 'Yes') ?? ''
+    const left = rep.split(',')
+    left[columns.indexOf('RETAIL_REP')] = 'No'
+    const fresh = columns.map(
+      name =>
+        ({ PERIDX: '99001', PERSON_CODE: 'NEWNE00', FIRSTNAME: 'Nia', SURNAME: 'New', PRIVACY: 'No' })[name] ?? '',
+    )
+    leave('customers_20260204T101500Z.csv', `${[head, left.join(','), fresh.join(',')].join('\r\n')}\r\n`)
+    await taken('customers_20260204T101500Z.csv')
+    const found = await db.row<{ firstname: string; privacy: boolean }>(
+      sql`select firstname, privacy from customer where id = '99001'`,
+    )
+    assert.deepEqual(found, { firstname: 'Nia', privacy: false })
+    const staff = await db.row<{ active: boolean }>(sql`select active from staff where id = ${left[0]}`)
+    assert.equal(staff?.active, false)
+  })
+
+  test('sales come with their lines, their stores and what was sold; the same file again changes nothing', async () => {
+    const file = await exported('orders')
+    const sales = new Set(
+      file
+        .trim()
+        .split('\r\n')
+        .slice(1)
+        .map(line => line.split(',')[0]),
+    )
+    leave('orders_20260203T104500Z.csv', file)
+    await taken('orders_20260203T104500Z.csv')
+    assert.deepEqual(await listAlerts(db), [])
+    assert.equal(await count('retail_transaction'), sales.size)
+    const [sale] = simulator.state.transactions
+    const record = await db.row<{ record: string }>(
+      sql`select record from retail_transaction where id = ${String(sale?.id)}`,
+    )
+    const shown = JSON.parse(record?.record ?? '{}')
+    assert.equal(shown.lines.length, sale?.lines.length)
+    assert.equal(shown.storeNumber, String(simulator.state.stores.get(sale?.storeId ?? 0)?.number))
+    assert.ok(shown.storeName && shown.lines[0].productName && shown.lines[0].sku)
+
+    const newest = () => db.row<{ at: string }>(sql`select max(changed_at)::text as at from retail_transaction`)
+    const before = await newest()
+    leave('orders_20260203T104500Z.csv', file)
+    await taken('orders_20260203T104500Z.csv')
+    assert.deepEqual(await newest(), before)
+    assert.ok(namesIn('done').includes('orders_20260203T104500Z.csv.1'), 'the first one is kept')
+  })
+
+  test('a file that was imported by a process that died before it moved it is imported again, to the same end', async () => {
+    const file = await exported('orders')
+    leave('orders_20260205T104500Z.csv', file)
+    await worker.stop(5_000)
+    const place = openFolder(folder)
+    const { look } = await lookInto(place, undefined)
+    const [left] = (await lookInto(place, look)).complete
+    assert.equal(left?.name, 'orders_20260205T104500Z.csv')
+    if (left)
+      await importExport(
+        db,
+        luma,
+        { ...left, ...(await place.bring(left.name, left.mark)) },
+        new AbortController().signal,
+      )
+    const before = await count('retail_transaction')
+    worker = startWorker(
+      { db, keys, log, post: { send: async () => {} } },
+      { 'import-exports': officeJobs(offices)['import-exports'] as never },
+    )
+    await taken('orders_20260205T104500Z.csv')
+    assert.equal(await count('retail_transaction'), before)
+    assert.deepEqual(await listAlerts(db), [])
+  })
+
+  test('a sale that the API has told of keeps its lines', async () => {
+    const [sale] = simulator.state.transactions
+    const id = String(sale?.id)
+    const record = await db.row<{ record: string }>(
+      sql`update retail_transaction set record = replace(record, '"id":"x1"', '"id":"15882"') where id = ${id} returning record`,
+    )
+    leave('orders_20260206T104500Z.csv', await exported('orders'))
+    await taken('orders_20260206T104500Z.csv')
+    assert.deepEqual(await db.row(sql`select record from retail_transaction where id = ${id}`), record)
+  })
+
+  test('refused lines are kept with their reasons beside the file, and there is an alert; the others are in', async () => {
+    const head = 'ACCOUNT_ID,PERIDX,PROGRAM_ID,TIER_ID,JOIN_DATE,POINTS'
+    const [account] = simulator.state.accounts.values()
+    const good = `${account?.id},${account?.personId},${account?.programId},${account?.tierId},2026-01-02,5`
+    leave('rewards_20260203T110000Z.csv', `${head}\r\n${good}\r\n77001,${account?.personId},1,1,2026-02-30,5\r\n`)
+    await taken('rewards_20260203T110000Z.csv')
+    const [, rejected = ''] = namesIn('failed').filter(name => name.startsWith('rewards_20260203'))
+    assert.match(
+      readFileSync(there('failed', rejected), 'utf8'),
+      /"joinDate","reason":"is no day of the calendar.*"77001"/,
+    )
+    assert.equal(await db.run(sql`select from reward_account where id = ${String(account?.id)}`), 1)
+    const [alert] = await listAlerts(db)
+    assert.deepEqual([alert?.kind, alert?.subject], ['export_refused', 'rewards_20260203T110000Z.csv'])
+    assert.match(alert?.detail ?? '', /^1 of 2 lines were refused/)
+  })
+
+  test('a file that is none of these columns goes to failed, and says why', async () => {
+    leave('customers_20260207T101500Z.csv', 'name;place\r\nJo;here\r\n')
+    await taken('customers_20260207T101500Z.csv')
+    assert.ok(namesIn('failed').includes('customers_20260207T101500Z.csv'))
+    assert.match((await listAlerts(db))[0]?.detail ?? '', /has no column PERIDX, FIRSTNAME, SURNAME\.$/)
+  })
+
+  test('a file that grows is left alone, and so is what has another name', async () => {
+    const growing = 'customers_20260208T101500Z.csv'
+    const [head] = (await exported('customers')).split('\r\n')
+    writeFileSync(there(growing), `${head}\r\n`)
+    writeFileSync(there('notes.txt'), 'mine')
+    const place = openFolder(folder)
+    const first = await lookInto(place, undefined)
+    assert.deepEqual([first.complete, first.growing], [[], true])
+    writeFileSync(there(growing), `${head}\r\n\r\n`)
+    const second = await lookInto(place, first.look)
+    assert.deepEqual([second.complete, second.growing], [[], true])
+    const third = await lookInto(place, second.look)
+    assert.deepEqual(
+      third.complete.map(({ name }) => name),
+      [growing],
+    )
+    await taken(growing)
+    assert.ok(existsSync(there('notes.txt')))
+  })
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { ExportKind } from '../../../src/backoffice/apparel21/export-files/files.ts'
+import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
+import { type Database, openDatabase } from '../../../src/database/db.ts'
+import { openShop, type Shop } from '../../support/feeds.ts'
+
+let shop: Shop
+before(async () => {
+  shop = await openShop()
+})
+after(() => shop.close())
+
+const head = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,EMAIL,DOB,PRIVACY,RETAIL_REP\r\n'
+
+/** Imports text or bytes as an export of customers, or of something else. */
+async function taken(text: string | Buffer, db: Database = shop.db, kind: ExportKind = 'customers') {
+  const name = `${kind}_1.csv`
+  const path = join(shop.directory, name)
+  await writeFile(path, text)
+  const rejected = `${path}.rejected.ndjson`
+  const file = { kind, name, path, rejected }
+  const { notes, ...counts } = await importExport(db, shop.service, file, new AbortController().signal)
+  return { ...counts, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
+}
+
+test('a person carries the time that the export tells; one that cannot be read is passed over', async () => {
+  const columns = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,RETAIL_REP,LAST_UPDATED\r\n'
+  await taken(`${columns}90,Z1,Zoe,Lee,Yes,6/05/2024 4:32:15 PM\r\n91,Z2,Zac,Lee,No,lately\r\n`)
+  const rows = await shop.rows(`
+    select id, to_char(changed_at, 'YYYY-MM-DD HH24:MI:SS') as at from customer union all
+    select id, to_char(changed_at, 'YYYY-MM-DD HH24:MI:SS') from staff order by id`)
+  const times = rows.map(({ id, at }) => [id, at < '2025' ? at : 'now'])
+  const told = '2024-05-06 16:32:15'
+  assert.deepEqual(times, [
+    ['90', told],
+    ['90', told],
+    ['91', 'now'],
+  ])
+})
+
+test('days and times of an export are read in each form in which they are written', async () => {
+  await taken(
+    'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,DOB,CREATED_DATE\r\n70,D1,Dee,Lee,29/02/1980,25/03/2021 10:00:00 AM\r\n71,D2,Don,Lee,1980-02-29T00:00:00,2021-03-25\r\n',
+  )
+  const people = await shop.rows(
+    `select date_of_birth::text as born, start_date::text as started from customer where id in ('70', '71')`,
+  )
+  const told = { born: '1980-02-29', started: '2021-03-25 00:00:00' }
+  assert.deepEqual(people, [told, told])
+  await taken(
+    'TRANSACTION_ID,SALE_DATE,SKUIDX,QUANTITY,PRICE\r\nD1,26/05/2024,1,1,5.00\r\nD2,26/05/2024 4:05:06 PM,1,1,5.00\r\nD3,2024-05-26T16:05:06,1,1,5.00\r\n',
+    shop.db,
+    'orders',
+  )
+  const sales = await shop.rows(
+    `select sale_date::text as sold from retail_transaction where id in ('D1', 'D2', 'D3') order by id`,
+  )
+  assert.deepEqual(
+    sales.map(({ sold }) => sold),
+    ['2024-05-26 00:00:00', '2024-05-26 16:05:06', '2024-05-26 16:05:06'],
+  )
+})
+
+test('an export that is no UTF-8 is read as what its bytes say, and the letters of names are theirs', async () => {
+  const windows = Buffer.from(`${head}80,W1,René,Müller,,,Yes,No\r\n`, 'latin1')
+  const wide = Buffer.from(`\ufeff${head}81,W2,Zoë,Groß,,,Yes,No\r\n`, 'utf16le')
+  const [one, two] = [await taken(windows), await taken(wide)]
+  assert.deepEqual([one.inserted, two.inserted, one.fault ?? two.fault], [1, 1, undefined])
+  const rows = await shop.rows(`select firstname, surname from customer where id in ('80', '81') order by id`)
+  assert.deepEqual(rows, [
+    { firstname: 'René', surname: 'Müller' },
+    { firstname: 'Zoë', surname: 'Groß' },
+  ])
+})
+
+test('refused lines of an export are records of our columns, of what each of them gives', async () => {
+  const { read, inserted, refused, rejected } = await taken(
+    `${head}1,A1,Ann,"Lee, jr",a@example.com,,Yes,No\r\n2,B1,Bo,Lee,A@example.com,,Yes,No\r\n3,C1,Cy,Lee,,1990-02-30,maybe,No\r\n`,
+  )
+  assert.deepEqual([read, inserted, refused], [3, 1, 2])
+  const taker = { code: 'B1', firstname: 'Bo', surname: 'Lee', email: 'A@example.com', privacy: 'Yes' }
+  const unborn = { code: 'C1', firstname: 'Cy', surname: 'Lee', dateOfBirth: '1990-02-30', privacy: 'maybe' }
+  assert.deepEqual(
+    rejected
+      ?.trim()
+      .split('\n')
+      .map(line => JSON.parse(line)),
+    [
+      { line: 2, column: 'email', reason: 'belongs to another customer: A@example.com', id: '2', ...taker },
+      {
+        line: 3,
+        column: 'dateOfBirth; privacy',
+        reason:
+          'dateOfBirth is no day of the calendar: YYYY-MM-DD; privacy is neither true nor false: true, false, yes, no, y, n, 1 or 0',
+        id: '3',
+        ...unborn,
+      },
+    ],
+  )
+})
+
+test('an export that cannot be read to its end says why', async () => {
+  const { fault } = await taken(`${head}"4,D1,Di,Lee,,,,\r\n`)
+  assert.match(fault ?? '', /^customers_1\.csv cannot be read: Quote Not Closed/)
+})
+
+test('an export is not to blame for a database that cannot be reached', async t => {
+  const away = openDatabase('postgres://127.0.0.1:1/none')
+  t.after(() => away.close())
+  await assert.rejects(taken(`${head}5,E1,Ed,Lee,,,,\r\n`, away), /The database cannot be reached/)
+})

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { describe, test } from 'node:test'
+import ssh2 from 'ssh2'
+import { keysFrom } from '../../../src/crypto/keys.ts'
+import { sql } from '../../../src/database/db.ts'
+import { openSftp } from '../../../src/import/sources/sftp-session.ts'
+import { listAlerts } from '../../../src/store/alerts/alerts.ts'
+import { setBackOffice, storedBackOffice } from '../../../src/store/backoffice/connections.ts'
+import { done, run } from '../../support/processes.ts'
+import { noSshd } from '../../support/sshd.ts'
+import { type Change, head, never, person, sftpOfTests } from './sftp-office.ts'
+
+const canary = 'kanarie-Wachtwoord-7'
+const strangeKey = 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE'
+
+test('a server that says nothing is left after a while', async () => {
+  const server = createServer(socket => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const address = { user: 'luma', host: '127.0.0.1', port, path: '/' }
+  await assert.rejects(openSftp({ address, hostKeys: [], keyFile: undefined, password: canary }, never(), 200), {
+    message: `The SFTP server 127.0.0.1:${port}: could not connect: nothing came for 0.2 seconds.`,
+    isLasting: false,
+  })
+  server.close()
+  await once(server, 'close')
+})
+
+describe('signing in to an SFTP server', { skip: noSshd }, async () => {
+  const {
+    there,
+    leave,
+    sshd,
+    db,
+    connection,
+    luma,
+    secret,
+    keys,
+    settings,
+    changed,
+    set,
+    look,
+    said,
+    takeAll,
+    placed,
+    alertOf,
+    copies,
+  } = await sftpOfTests()
+
+  test('a server that shows another key is sent nothing: there is an alert at once, which ends with the right one', async () => {
+    const name = 'customers_20260210T101500Z.csv'
+    await set({ exportsHostKey: strangeKey, exportsKey: undefined, exportsPassword: canary })
+    leave(name, head + person(9))
+    await assert.rejects(look(), { name: 'ExportsUnreadable' })
+    const alert = await alertOf('exports_unreadable')
+    assert.ok(alert?.detail.includes(`showed the host key ${sshd.hostKey} (ssh-ed25519), which is not the one`))
+    assert.ok(existsSync(there(name)))
+    await set({ exportsHostKey: `${strangeKey},${sshd.hostKey}=` })
+    await takeAll()
+    assert.deepEqual(await listAlerts(db), [])
+  })
+
+  const wrong: [what: string, change: () => Change, reason: RegExp][] = [
+    [
+      'a wrong password',
+      () => ({ exportsKey: undefined, exportsPassword: canary }),
+      /refused the user, or its password\.$/,
+    ],
+    ['a wrong private key', () => ({ exportsKey: sshd.strangeKeyFile }), /refused the user, or its private key\.$/],
+    ['a private key that is not there', () => ({ exportsKey: '/no/such/key' }), /cannot be read: ENOENT\.$/],
+    ['a private key that is none', () => ({ exportsKey: '/etc/passwd' }), /is none, or needs another passphrase\.$/],
+    [
+      'a folder that is not there',
+      () => ({ exports: `${settings.exports}/no` }),
+      /could not list \S+\/no: there is no such/,
+    ],
+  ]
+  for (const [what, change, reason] of wrong)
+    test(`${what} is told as what it is`, async () => {
+      await assert.rejects(
+        placed(place => place.names(), change()),
+        { message: reason, isLasting: true },
+      )
+    })
+
+  test('a password that is refused is an alert, which does not hold it', async () => {
+    await set({ exportsKey: undefined, exportsPassword: canary })
+    await assert.rejects(look(), { name: 'ExportsUnreadable' })
+    const alert = await alertOf('exports_unreadable')
+    assert.match(alert?.detail ?? '', /^The SFTP server 127\.0\.0\.1:\d+ refused the user, or its password\.$/)
+    await set({})
+  })
+
+  test('a private key that is locked is opened by its password', async () => {
+    const exportsKey = there('.locked')
+    copyFileSync(sshd.keyFile, exportsKey)
+    chmodSync(exportsKey, 0o600)
+    assert.equal(spawnSync('ssh-keygen', ['-p', '-q', '-P', '', '-N', canary, '-f', exportsKey]).status, 0)
+    assert.ok((await placed(place => place.names(), { exportsKey, exportsPassword: canary })).includes('done'))
+    await assert.rejects(
+      placed(place => place.names(), { exportsKey }),
+      { message: /or needs another passphrase\.$/ },
+    )
+  })
+
+  test('a password signs in, and is kept encrypted', async () => {
+    const server = new ssh2.Server({ hostKeys: [readFileSync(sshd.keyFile.replace(/user$/, 'host'))] }, client => {
+      client.on('error', () => {})
+      client.on('authentication', attempt => {
+        const isRight = attempt.method === 'password' && attempt.username === 'luma' && attempt.password === canary
+        return isRight ? attempt.accept() : attempt.reject(['password'])
+      })
+      client.on('session', accept =>
+        accept().on('subsystem', (open: () => ssh2.ServerChannel) => {
+          const program = spawn('/usr/lib/openssh/sftp-server', { stdio: ['pipe', 'pipe', 'ignore'] })
+          const channel = open()
+          channel.on('close', () => program.kill())
+          channel.pipe(program.stdin)
+          program.stdout.pipe(channel)
+        }),
+      )
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const own = { exports: `sftp://luma@127.0.0.1:${port}${sshd.folder}`, exportsPassword: canary }
+    await setBackOffice(db, keys, luma, changed({ ...own, exportsKey: undefined }))
+    const row = await db.row<{ text: string }>(
+      sql`select row_to_json(b)::text || encode(exports_password, 'escape') as text from back_office b`,
+    )
+    assert.ok(row?.text.includes(sshd.hostKey) && !row.text.includes(canary))
+    const stored = await storedBackOffice(db, keys, luma)
+    assert.ok(stored)
+    const names = await placed(place => place.names(), { ...stored.settings, exportsKey: undefined })
+    assert.ok(names.includes('done'))
+    const elsewhere = await storedBackOffice(db, keysFrom(randomBytes(32)), luma)
+    assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.exportsPassword], [true, undefined])
+    await setBackOffice(db, keys, luma, settings)
+    server.close()
+  })
+
+  test('the command line sets a server up, says whether it is reached, and never tells the password', async () => {
+    const environment = { DATABASE_URL: connection, SECRET_KEY: secret }
+    const passwordFile = there('.password')
+    writeFileSync(passwordFile, `${canary}\n`)
+    const reached = await done(['back-office', 'test', 'luma'], environment)
+    assert.match(reached, /^Exports: sftp:\/\/\S+ is reached; files that wait there: 0\.$/m)
+    const args = ['back-office', 'set', 'luma', `exports=${settings.exports}`]
+    const set = await done([...args, '--exports-password-file', passwordFile], environment)
+    assert.match(set, /^exportsPassword = \(set\)$/m)
+    assert.doesNotMatch(set, /^exportsKey = /m)
+    const refused = await run(['back-office', 'test', 'luma'], environment)
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /tillbridge: The SFTP server \S+ refused the user, or its password\.$/m)
+    assert.match(refused.out, /^Reached: release /m)
+    const open = await run(['back-office', 'set', 'luma', `exportsPassword=${canary}`], environment)
+    assert.match(open.err, /A password on the command line is seen/)
+    const folder = await done(['back-office', 'set', 'luma', `exports=${sshd.folder}`], environment)
+    assert.doesNotMatch(folder, /exportsHostKey|exportsPassword/)
+    const audit = await db.rows<{ record: string }>(sql`select record from audit`)
+    assert.ok(audit.length >= 2)
+    const all = [reached, set, refused.out, refused.err, open.err, folder, ...audit.map(({ record }) => record)]
+    assert.doesNotMatch(all.join('\n'), new RegExp(canary))
+  })
+
+  test('the password is in nothing that was logged, and no copy of a file is left on this machine', async () => {
+    assert.ok(said.length)
+    assert.doesNotMatch(said.join('\n'), new RegExp(canary))
+    assert.deepEqual(copies(), [])
+  })
+})

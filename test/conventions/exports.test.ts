@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { dirname, join, normalize } from 'node:path/posix'
+import { test } from 'node:test'
+import { modulesOf, type Source, sourcesOf } from '../support/imports.ts'
+
+const source = sourcesOf('src')
+const everything = [...source, ...sourcesOf('client', 'simulator', 'seed', 'scenarios', 'bench', 'scripts', 'test')]
+
+const exported = /^export (?:async )?(?:const|function\*?|class|interface|type) (?:[{[]([^}\]]*)[}\]]|([\w$]+))/gm
+const imported = /^(?:import|export)\s([^'"`;]*?)\bfrom\s+'(\.[^']+)'|^(.*)\bimport\('(\.[^']+)'\)/gm
+
+/** The names in a list such as `a, type B, c as d` or `{ e: f }`: of what was called anew the one before, or the one after. */
+const namesIn = (list: string, which: 'before' | 'after') =>
+  list
+    .split(/[,{}]/)
+    .map(name => name.replace(/^\s*(type\s)?/, '').trim())
+    .map(name => (which === 'before' ? name.split(' as ')[0] : name.split(':').at(-1))?.trim() ?? '')
+    .filter(Boolean)
+
+/** What a file has others know, each with its place. */
+const exportsOf = ({ path, text }: Source) =>
+  [...text.matchAll(exported)]
+    .flatMap(([, list, name]) => (name === undefined ? namesIn(list ?? '', 'after') : [name]))
+    .map(name => `${path} ${name}`)
+
+/** What a file knows of others, each with its place; ` *` for all that is there. */
+const knownTo = ({ path, text }: Source) =>
+  [...text.matchAll(imported)].flatMap(([, list, from, , lazy]) => {
+    const target = normalize(join(dirname(path), from ?? lazy ?? ''))
+    return lazy !== undefined || list?.includes('*')
+      ? [`${target} *`]
+      : namesIn(list ?? '', 'before').map(name => `${target} ${name}`)
+  })
+
+test('what is exported is imported somewhere', () => {
+  const known = new Set([...everything, ...modulesOf('src')].flatMap(knownTo))
+  const all = source.flatMap(exportsOf)
+  assert.ok(all.length > 2_000, 'exports are found')
+  const forNobody = all.filter(each => !known.has(each) && !known.has(each.replace(/ .*/, ' *')))
+  assert.deepEqual(forNobody, [])
+})

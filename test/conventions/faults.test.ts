@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { faultsFile, faultsPage } from '../../scripts/faults.ts'
+import { faults } from './faults/faults.ts'
+
+const cases = faults.flatMap(({ cases }) => cases)
+
+/** The titles of the tests in a file's source, with `…` where values are put in. */
+function titlesIn(source: string) {
+  const titles = source.matchAll(
+    /\b(?:test|it|suite|describe)\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|`((?:[^`\\]|\\.)*)`)/g,
+  )
+  return [...titles].map(([, single, double, template]) =>
+    (single ?? double ?? template ?? '').replace(/\$\{(?:[^{}]|\{[^}]*\})*\}/g, '…').replace(/\\(.)/g, '$1'),
+  )
+}
+
+/** What is named and not there: a file, or a title in it. */
+function missing(named: typeof cases): string[] {
+  return named.flatMap(([number, , ...shown]) =>
+    shown.flatMap(([file, title]) => {
+      const path = new URL(`../${file}`, import.meta.url)
+      const titles = existsSync(path) ? titlesIn(readFileSync(path, 'utf8')) : []
+      return titles.includes(title) ? [] : [`${number}: ${file}: ${title}`]
+    }),
+  )
+}
+
+test('each of the 220 faults stands in the table once, in its order', () => {
+  assert.deepEqual(
+    cases.map(([number]) => number).sort((a, b) => a - b),
+    Array.from({ length: 220 }, (_, i) => i + 1),
+  )
+  for (const { title, cases } of faults)
+    assert.deepEqual(
+      cases.map(([number]) => number),
+      cases.map(([number]) => number).sort((a, b) => a - b),
+      title,
+    )
+})
+
+test('each test that is named is there, by its title', () => {
+  assert.deepEqual(missing(cases), [])
+})
+
+test('a title that no test has, and a file that is not there, are seen', () => {
+  const file = 'conventions/faults.test.ts'
+  const wrong = missing([[1, 'a fault', [file, 'a title that nobody wrote'], ['conventions/nowhere.test.ts', 'any']]])
+  assert.deepEqual(wrong, [`1: ${file}: a title that nobody wrote`, '1: conventions/nowhere.test.ts: any'])
+})
+
+test('docs/faults.md is the table', async () => {
+  assert.equal(await readFile(faultsFile, 'utf8'), faultsPage(), 'run `npm run docs`')
+})

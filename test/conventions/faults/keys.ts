@@ -1,0 +1,171 @@
+import type { Section } from './fault.ts'
+
+export const keys: Section = {
+  title: 'Keys, kills, unknown outcomes',
+  cases: [
+    [
+      1,
+      'A write is repeated with its key after it was answered',
+      ['api/requests/idempotency.test.ts', 'the first answer is given again, with all that the caller saw'],
+      ['api/vouchers/issue.test.ts', 'a repeat with its key is the same voucher and PIN, however often and at once'],
+      ['api/vouchers/mail.test.ts', 'a voucher that is asked for again under its Idempotency-Key has one e-mail'],
+    ],
+    [
+      2,
+      'Fifty requests with one key come at once',
+      ['api/requests/concurrency.test.ts', '50 requests at once with one key have one effect and one answer'],
+      [
+        'api/requests/idempotency-over-time.test.ts',
+        '50 at once do one write between them: the others wait and are answered again, or are told to',
+      ],
+    ],
+    [
+      3,
+      'A key is used again for another body',
+      ['api/requests/idempotency.test.ts', 'a key that was used for another request is refused, and does nothing'],
+    ],
+    [
+      4,
+      'A repeat has its JSON in another order and spacing',
+      ['api/requests/idempotency.test.ts', 'the same JSON is the same request, in any order and spacing'],
+    ],
+    [
+      5,
+      'A key is used in another operation, and by another service',
+      [
+        'api/requests/idempotency.test.ts',
+        'keys belong to one operation: the same key in another one is another write',
+      ],
+      [
+        'api/requests/idempotency.test.ts',
+        'keys belong to one service: the same key and body elsewhere is another write',
+      ],
+    ],
+    [
+      6,
+      'The process is killed before the back office is asked',
+      [
+        'apparel21/writes/crashes.test.ts',
+        'of a … whose process is killed at … there is one, here and there, once it is repeated',
+      ],
+      [
+        'runtime/crashes.test.ts',
+        'a process that is killed at … leaves one effect behind, once the request is repeated',
+      ],
+    ],
+    [
+      7,
+      'The process is killed after the back office has done it, before our own row',
+      [
+        'apparel21/writes/crashes.test.ts',
+        'of a … whose process is killed at … there is one, here and there, once it is repeated',
+      ],
+      [
+        'apparel21/writes/crashes.test.ts',
+        'of a voucher for … whose process is killed at … there is one, here and there, once it is repeated',
+      ],
+    ],
+    [
+      8,
+      'The process is killed right after the commit',
+      [
+        'runtime/crashes.test.ts',
+        'a process that is killed at … leaves one effect behind, once the request is repeated',
+      ],
+    ],
+    [
+      9,
+      'The connection is cut in the middle of our answer',
+      [
+        'api/requests/cut-answers.test.ts',
+        'a write whose answer is cut off, wherever, is done once, and its repeat is given the whole answer',
+      ],
+      ['client/faults.test.ts', 'an order whose answer is lost on the way, twice, is placed once'],
+    ],
+    [
+      10,
+      'The client closes its socket after it has sent',
+      ['api/requests/idempotency-over-time.test.ts', 'a caller who has gone finds the answer by repeating the request'],
+    ],
+    [
+      11,
+      'The back office answers after our deadline',
+      [
+        'apparel21/writes/customers.test.ts',
+        'a silent back office is an unknown outcome at its deadline, also with a key',
+      ],
+      [
+        'apparel21/writes/settling.test.ts',
+        'an order whose answer is lost is stored without anybody repeating it, with its audit line',
+      ],
+    ],
+    [
+      12,
+      'The reply to the commit is lost after the commit',
+      [
+        'api/requests/lost-commit.test.ts',
+        'a … whose commit is not heard of is answered as written, once, under its key',
+      ],
+      [
+        'api/requests/lost-commit.test.ts',
+        'a … without a key whose commit is not heard of is told to be unknown, and is written once',
+      ],
+      [
+        'apparel21/writes/lost-commit.test.ts',
+        'an order is placed once, here and there, and answered so, where the commit of … is not heard of',
+      ],
+    ],
+    [
+      13,
+      'A process dies while it holds a key in progress',
+      [
+        'apparel21/writes/settling.test.ts',
+        'a repeat takes over at once from an attempt that has ended, and the job finds nothing left to do',
+      ],
+      [
+        'apparel21/writes/crashes.test.ts',
+        'of a … whose process is killed at … there is one, here and there, once it is repeated',
+      ],
+    ],
+    [
+      14,
+      'A key is empty, too long, not ASCII, quoted, or holds a line break',
+      ['api/requests/idempotency.test.ts', 'a key has 1 to 255 printable ASCII characters, quoted or bare'],
+      ['api/requests/idempotency.test.ts', 'a quoted key is the bare one'],
+    ],
+    [
+      15,
+      'Writes come without a key, also where the service wants one',
+      ['api/requests/idempotency.test.ts', 'without a key each request is a write of its own'],
+      ['api/requests/idempotency.test.ts', 'a service can want a key with every write that takes one'],
+      [
+        'api/vouchers/issue.test.ts',
+        'without a key each request makes a voucher; an order number guards against a second one',
+      ],
+    ],
+    [
+      16,
+      'A key is used again after 24 hours',
+      [
+        'api/requests/idempotency-over-time.test.ts',
+        'after 24 hours a key is free again, and what it answered is deleted',
+      ],
+      ['apparel21/vouchers/sales.test.ts', 'a key that is used again after a day sells anew'],
+    ],
+    [
+      17,
+      'A hundred clients repeat through an outage of the back office, and kills',
+      [
+        'runtime/chaos.test.ts',
+        'after some kills in front of a back office that hangs and loses answers, nothing is open, and both agree',
+      ],
+      ['client/faults.test.ts', 'a call goes on while the service is stopped and started'],
+      ['apparel21/client/failures.test.ts', 'of many calls in an outage at most a tenth are repeats'],
+    ],
+    [
+      18,
+      'A refused body is corrected and sent with the same key',
+      ['api/requests/idempotency.test.ts', 'what was refused does not use up its key'],
+    ],
+  ],
+}

@@ -1,0 +1,141 @@
+import type { Section } from './fault.ts'
+
+export const lists: Section = {
+  title: 'Lists, cursors and times',
+  cases: [
+    [
+      53,
+      'Every byte of a cursor is changed',
+      ['api/lists/cursors.test.ts', 'a cursor with any one byte, or any one letter, changed is refused'],
+    ],
+    [54, 'A cursor of one tenant is used by another', ['api/lists/cursors.test.ts', 'a cursor belongs to its service']],
+    [
+      55,
+      'A cursor of customers is used for transactions',
+      ['api/lists/cursors.test.ts', 'a cursor belongs to its list'],
+    ],
+    [
+      56,
+      'The filter is changed in the middle of a walk',
+      ['api/lists/cursors.test.ts', 'a cursor belongs to its filters'],
+    ],
+    [
+      57,
+      'A cursor is used days later, at another process, with other keys',
+      ['api/lists/lists.test.ts', 'a cursor of one process is good in another, and does not grow old'],
+      ['runtime/start-secret.test.ts', '`tillbridge …` with another secret stops with one line that says what to do'],
+      [
+        'runtime/start-secret.test.ts',
+        'once the secret is right again old cursors, sessions and stored answers are as good as before',
+      ],
+    ],
+    [
+      58,
+      'Cursors of 64 KB, with NUL, `__proto__`, SQL',
+      ['api/lists/cursors.test.ts', 'what never was a cursor is refused, whatever it is'],
+      ['api/lists/cursors.test.ts', 'a cursor of 64 KB is refused before it is read'],
+    ],
+    [
+      59,
+      'Page sizes of 0, -1, 101, a milliard, letters',
+      ['api/lists/lists.test.ts', 'a limit is a whole number from 1 to 100'],
+    ],
+    [
+      60,
+      'Records come, change and go during a walk',
+      [
+        'api/lists/lists.test.ts',
+        'what changes during a walk leaves it or comes once, what does not is all there, and the next poll has the rest',
+      ],
+    ],
+    [
+      61,
+      'A transaction commits late',
+      ['api/lists/concurrent.test.ts', 'a change that begins first and commits last is seen by the next poll'],
+      [
+        'api/lists/concurrent.test.ts',
+        'eight writers that commit out of order, or not at all, hide nothing from a reader who polls all the time',
+      ],
+    ],
+    [
+      62,
+      'Thousands of records have one time stamp',
+      ['api/lists/lists.test.ts', '5,000 records with one time stamp all come once, whatever the page'],
+    ],
+    [
+      63,
+      '`updated_after` is just the time of a record; the source counts seconds',
+      ['api/lists/times.test.ts', '… of … are …, and both sides of a range are strict'],
+      [
+        'apparel21/sync/marks.test.ts',
+        'a pull goes on behind the newest change it has seen, by the time it took and the overlap',
+      ],
+    ],
+    [
+      64,
+      'A range ends before it begins',
+      ['api/lists/times.test.ts', 'a range that ends before it begins is refused as such'],
+    ],
+    [
+      65,
+      'Times that cannot be, or can be read in two ways',
+      [
+        'api/lists/times.test.ts',
+        'a time that cannot be read, or that does not exist, is refused by the name of its parameter',
+      ],
+      ['api/lists/times.test.ts', 'an offset whose plus was not escaped is refused'],
+      ['api/lists/moments.test.ts', 'a day that the calendar does not have is refused, one that it has is read'],
+    ],
+    [
+      66,
+      '`updated_after` before release 2022.1',
+      [
+        'drivers/customers.ts',
+        'which customers have changed is told from release 2022.1 on, and before that by an empty list with a warning',
+      ],
+    ],
+    [
+      67,
+      'Releases of one and two digits, with a letter, missing, on a broken page',
+      ['api/lists/moments.test.ts', 'releases compare by year, then number, then letter'],
+      ['apparel21/client/release.test.ts', 'the release is found on the root page, in whatever markup'],
+      [
+        'apparel21/client/release.test.ts',
+        'a release that is not known counts as too early, and a pinned one outranks the page',
+      ],
+      [
+        'apparel21/client/release.test.ts',
+        'a release that was told once goes on while its page is not answered, and nobody waits for it',
+      ],
+    ],
+    [
+      68,
+      '`asc` is TRUE, 1, empty, given twice',
+      ['api/requests/requests.test.ts', '`asc` is true or false, nothing like it'],
+    ],
+    [
+      69,
+      'All sales are of one midnight',
+      ['api/lists/lists.test.ts', 'transactions of one midnight keep their order by id, up and down'],
+    ],
+    [
+      70,
+      'A result has exactly 0, 100, 200 records',
+      ['api/lists/lists.test.ts', 'a list of … ends with its page …, and its last cursor leads to an empty page'],
+      ['api/lists/lists.test.ts', 'an empty list has no cursor, and a moment to poll from'],
+    ],
+    [
+      71,
+      'E-commerce identifiers, with and without `updated_after`',
+      [
+        'api/mappings/customers.test.ts',
+        'a customer that is mapped is shown with its identifiers, except where they are left out',
+      ],
+    ],
+    [
+      72,
+      'All 541,909 real lines are walked',
+      ['import/real-data.test.ts', 'each record is listed once, on full pages but for the last'],
+    ],
+  ],
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/database/db.ts'
+import { tablesThatStay } from '../../src/store/shards/control-tables.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+
+let database: FreshDatabase
+before(async () => {
+  database = await freshDatabase()
+})
+after(() => database.drop())
+
+/** What may go without the service: each with its reason. */
+const exceptions: Record<string, string> = {
+  service: 'the list of services itself',
+  account: 'an account belongs to the installation and may use several services',
+  account_password: 'passwords are of an account',
+  console_session: 'sessions are of an account, which chooses the service in each request',
+  console_link: 'links sign an account in, and say nothing of a service',
+  installation: 'what holds for all services',
+  data_database: 'databases that services are in',
+  failure: 'failures are counted before it is known who asks',
+  migration: 'the state of the schema',
+}
+
+test("every key of every table begins with the service's", async () => {
+  const keys = await database.db.rows<{
+    table: string
+    kind: string
+    name: string
+    first: string
+    target: string | null
+  }>(sql`
+    select c.relname as table, case when i.indisprimary then 'primary key' else 'unique' end as kind, x.relname as name, a.attname as first, null as target
+      from pg_index i join pg_class c on c.oid = i.indrelid join pg_class x on x.oid = i.indexrelid
+      left join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+     where c.relnamespace = 'public'::regnamespace and (i.indisprimary or i.indisunique)
+    union all
+    select c.relname, 'foreign key', k.conname, a.attname, f.relname
+      from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class f on f.oid = k.confrelid
+      join pg_attribute a on a.attrelid = c.oid and a.attnum = k.conkey[1]
+     where k.contype = 'f' and c.relnamespace = 'public'::regnamespace`)
+  const astray = keys.filter(
+    key =>
+      key.first !== 'service_id' &&
+      !Object.hasOwn(exceptions, key.table) &&
+      !(key.target && Object.hasOwn(exceptions, key.target)),
+  )
+  assert.deepEqual(astray, [])
+  const tables = await database.db.rows<{ name: string; keyed: boolean }>(sql`
+    select relname as name, exists (select from pg_index where indrelid = c.oid and (indisprimary or indnullsnotdistinct)) as keyed
+      from pg_class c where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace`)
+  assert.deepEqual(
+    tables.filter(({ keyed }) => !keyed),
+    [],
+  )
+  assert.deepEqual(
+    [...Object.keys(exceptions), ...tablesThatStay].filter(name => !tables.some(table => table.name === name)),
+    [],
+    'each exception is a table, and each that stays in the control database',
+  )
+})

@@ -1,0 +1,63 @@
+import pg from 'pg'
+import { BatchingClient } from '../../../src/database/pg/batching.ts'
+
+/** What a call of `row` or `rows` was answered. */
+export interface Recorded {
+  /** Where the call stands: `src/store/….ts:12:34`. */
+  at: string
+  /** OIDs of the columns' types, by the columns' names. */
+  columns: Record<string, number>
+  /** The columns that were null. */
+  nulls: string[]
+}
+
+const root = new URL('../../../', import.meta.url).href
+
+/** The place in `src` that calls at this very moment; who waits for it (`at async`) need not be who asked. */
+function callSite(): string | undefined {
+  for (const line of new Error().stack?.split('\n') ?? []) {
+    const [, place] = line.split(root)
+    if (
+      place?.startsWith('src/') &&
+      !/^src\/(connections\/|db\.ts|servers\.ts|telemetry\/)/.test(place) &&
+      !line.includes('at async')
+    )
+      return place.replace(/\)$/, '')
+  }
+}
+
+/** Listens to all that `pg` sends in this process. A statement of the pool's belongs to where a connection was asked for. */
+export function recordRows(): Recorded[] {
+  Error.stackTraceLimit = 50
+  const recorded: Recorded[] = []
+  const asking = new WeakMap<object, string | undefined>()
+  const { connect } = pg.Pool.prototype
+  const { query } = BatchingClient.prototype
+  pg.Pool.prototype.connect = function (this: pg.Pool, ...given: unknown[]) {
+    const [done] = given
+    const at = callSite()
+    const heard = (error: unknown, client: object | undefined, release: unknown) => {
+      if (client) asking.set(client, at)
+      ;(done as typeof heard)(error, client, release)
+    }
+    return Reflect.apply(connect, this, done ? [heard] : [])
+  } as typeof connect
+  BatchingClient.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+    const [config, done] = given
+    const at = callSite() ?? asking.get(this)
+    const heard = (error: unknown, result: pg.QueryResult | undefined) => {
+      // What a transaction begins with where there is a pooler is nobody's row.
+      const isSetting = result?.fields[0]?.name === 'set_config'
+      if (at && result?.fields.length && !isSetting) recorded.push({ at, ...columnsOf(result) })
+      ;(done as typeof heard)(error, result)
+    }
+    return Reflect.apply(query, this, typeof done === 'function' ? [config, heard] : given)
+  } as unknown as typeof query
+  return recorded
+}
+
+/** The columns of a result, and which of them are null in some row. */
+export const columnsOf = ({ fields, rows }: Pick<pg.QueryResult, 'fields' | 'rows'>) => ({
+  columns: Object.fromEntries(fields.map(({ name, dataTypeID }) => [name, dataTypeID])),
+  nulls: fields.map(({ name }) => name).filter(name => rows.some(row => row[name] === null)),
+})

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict'
+import { sql } from '../../../src/database/db.ts'
+import { renderStaleStock } from '../../../src/jobs/render-stock.ts'
+import { changeSettings } from '../../../src/store/tenancy/settings.ts'
+import type { TestService } from '../../support/service.ts'
+
+/** All stock is rendered anew for the buffer of the service, and that of a store and of a SKU by the job. */
+export async function renderStale({ db, service }: TestService) {
+  for (const inventoryBuffer of [1, null]) await db.transaction(tx => changeSettings(tx, service, { inventoryBuffer }))
+  await db.run(sql`
+    insert into stale_stock (service_id, shown, id)
+    select service_id, shown, stale.id from stock, lateral (values ('store_id', store_id), ('sku_id', sku_id)) stale (shown, id)
+     where service_id = ${service.id} on conflict do nothing`)
+  await renderStaleStock(db, new AbortController().signal)
+  assert.deepEqual(await db.rows(sql`select from stale_stock`), [])
+}

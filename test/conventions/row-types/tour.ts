@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mock } from 'node:test'
+import { Command } from 'commander'
+import { makeLink, sessionsOf } from '../../../src/auth/sessions.ts'
+import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
+import { refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
+import { newestBackup } from '../../../src/backup/history.ts'
+import { doctorCommand } from '../../../src/commands/doctor/doctor.ts'
+import { countOf } from '../../../src/commands/terminal/export-types.ts'
+import { sql } from '../../../src/database/db.ts'
+import { migrate } from '../../../src/database/migrate.ts'
+import { requireOneServer } from '../../../src/runtime/installation/require-one-server.ts'
+import { accountRecord } from '../../../src/store/accounts/account-page.ts'
+import { isLastAdmin, listAccounts } from '../../../src/store/accounts/accounts.ts'
+import { listAlerts } from '../../../src/store/alerts/alerts.ts'
+import { timesOfDay } from '../../../src/store/audit/audit.ts'
+import { storedBackOffice } from '../../../src/store/backoffice/connections.ts'
+import { keptSku, knownSkuIds } from '../../../src/store/catalog/skus.ts'
+import { staffRecord, upsertStaff } from '../../../src/store/catalog/staff.ts'
+import { knownStores, storesByNumber } from '../../../src/store/catalog/stores.ts'
+import { placesNow, standNow } from '../../../src/store/change-feed/newest.ts'
+import { forgetRemovals } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
+import { renewLeases, takeDue } from '../../../src/store/jobs/jobs.ts'
+import { loading } from '../../../src/store/lists/initial-load.ts'
+import { lookAtGrownTables } from '../../../src/store/lists/statistics.ts'
+import { forgottenAfter } from '../../../src/store/lists/tombstones.ts'
+import {
+  isBeingSent,
+  listMails,
+  messageIdOf,
+  readWaiting,
+  retryMails,
+  takeUnsent,
+} from '../../../src/store/mail/mails.ts'
+import { mappingRecord } from '../../../src/store/mappings/mappings.ts'
+import { mapSkus } from '../../../src/store/mappings/writes.ts'
+import { bringOrders } from '../../../src/store/orders/imported-orders.ts'
+import { freightOf, voucherPayments } from '../../../src/store/orders/orders.ts'
+import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
+import { emptyPlacesOf } from '../../../src/store/privacy/erase-batch.ts'
+import { erase } from '../../../src/store/privacy/erasure.ts'
+import { personalData } from '../../../src/store/privacy/export.ts'
+import { summaryOf } from '../../../src/store/privacy/summary.ts'
+import { forgetRequests, requestPage, requestRecord } from '../../../src/store/request-log/requests.ts'
+import { beginEmptying, end, shut } from '../../../src/store/service-deletion/deletion.ts'
+import { empty } from '../../../src/store/service-deletion/purge.ts'
+import { databaseBytes, feedFigures, standings } from '../../../src/store/stats/sync-status.ts'
+import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/export-lookups.ts'
+import { toldAt } from '../../../src/store/sync/refreshes.ts'
+import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
+import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/schedule.ts'
+import { finishedRuns, pulledByEnvironment } from '../../../src/store/sync/status.ts'
+import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
+import { listEnding, listServices, readService } from '../../../src/store/tenancy/services.ts'
+import { shownSettings } from '../../../src/store/tenancy/settings.ts'
+import { personsOf, readEmails, readLedger } from '../../../src/store/vouchers/ledger.ts'
+import { forgetAnswers } from '../../../src/store/writes/idempotency.ts'
+import { claimIntent, keepClaim, takeLeft } from '../../../src/store/writes/intents.ts'
+import { reaching } from '../../support/database.ts'
+import { logLines } from '../../support/postgres/logged.ts'
+import { member } from '../../support/reward-member.ts'
+import type { TestService } from '../../support/service.ts'
+import { post } from '../../support/write.ts'
+import { tookAFile } from './files.ts'
+import { renderStale } from './stock.ts'
+import { tellWebhook } from './webhooks.ts'
+
+/** Asks what the contract of the drivers does not ask for: what commands, jobs, imports and the warehouse read. */
+export async function tour(api: TestService) {
+  const { db, keys, service } = api
+  await migrate(db)
+  const sessions = sessionsOf(db, keys)
+  const token = await sessions.openByLink(String(await makeLink(db, keys, api.username)), '')
+  await sessions.read(String(token))
+  await listAccounts(db)
+  await listServices(db)
+  await readService(db, service.id)
+  await removeOne(api)
+  await accountRecord(db, service, api.username)
+  await isLastAdmin(db, api.username, service)
+  await shownSettings(db, service)
+  await storedBackOffice(db, keys, service)
+  await askDoctor(api)
+
+  await leaveOpen(api)
+  await placesNow(db, service, ['customer', 'reward-account'])
+  await standNow(db, service, ['customer', 'reward-account'])
+  const { data } = (await api.get('/changes?limit=1000&records=true')).json
+  await forgottenAfter(db, service, 'product', '2026-01-01T00:00:00Z')
+  for (const kind of ['inventory', 'transaction']) {
+    const { path } = data.find((change: { kind: string }) => change.kind === kind)
+    assert.equal((await api.get(path)).status, 200)
+  }
+  assert.equal(await forgetRemovals(db, service, () => false), 0)
+  await forgetAnswers(db, () => false)
+
+  await Promise.all([knownSkuIds, knownStores, storesByNumber].map(known => known(db, service, [])))
+  const [sold] = await db.rows<{ skuId: string }>(
+    sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
+  )
+  assert.ok(sold)
+  await db.transaction(tx => readSubscriptions(tx, service))
+  await keptSku(db, service, sold.skuId)
+  await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
+  await renderStale(api)
+  await mappingRecord(db, service, 'skus', sold.skuId)
+  await loading(db, service, 'staff', () =>
+    upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith', updateTimeStamp: '2026-01-31 14:05:00' }]),
+  )
+  await staffRecord(db, service, '77')
+  await soldSkus(db, service, [])
+  await storeNumbers(db, service)
+  await toldOtherwise(db, service, [], '')
+  await knownStaff(db, service, ['77'])
+  await db.run(sql`create table grown as select generate_series(1, 1000)`)
+  await lookAtGrownTables(db)
+  await db.run(sql`drop table grown`)
+
+  const held = await holdFeed(db, service, 'customers')
+  assert.ok(held)
+  const hold = { feed: 'customers', run: held.run }
+  const [one, ...others] = await db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id}`)
+  assert.ok(one)
+  await noteSeen(
+    db,
+    service,
+    hold,
+    'customer',
+    others.map(({ id }) => id),
+  )
+  const thoseThere = async (ids: readonly string[]) => [...ids]
+  await removeUnseen(db, service, { hold, list: 'customer', thoseThere, onSome: async () => {} })
+  await haveErased(api)
+
+  const feeds = [{ serviceId: service.id, feed: 'stock', everySeconds: 1 }]
+  await finishedRuns(db)
+  await pulledByEnvironment(db)
+  await neverPulled(db, service, ['stock'])
+  await hastenFeeds(db, 'sync-feed', feeds)
+  await newlyStalled(db, feeds)
+  await feedFigures(db)
+  await countOf(db, service, 'stock')
+  await toldAt(db, service, 'transactions', '65432')
+  assert.equal((await api.get('/feeds')).status, 200)
+  for (const path of ['/figures', '/figures/calls']) assert.equal((await api.get(path)).status, 200)
+  await tookAFile(api)
+  await tellWebhook(api)
+  await logged(api)
+  const [alert] = (await api.get('/alerts')).json.data
+  assert.equal((await post(api, `/alerts/${alert.id}/settle`, {})).status, 200)
+  await standings(db)
+  await databaseBytes(db)
+  await listAlerts(db)
+  await newestBackup(db)
+  await requireOneServer(db)
+
+  const [mail] = await listMails(db, service, undefined, 1)
+  assert.ok(mail, 'a voucher was made')
+  await readWaiting(db, keys, service, mail.id)
+  await retryMails(db, service, mail.id)
+  const taken = await takeDue(db, { 'send-mail': { free: 1, ofService: undefined } }, 60)
+  await renewLeases(
+    db,
+    taken.map(({ lease }) => lease),
+    60,
+  )
+
+  await takeUnsent(db, keys, service, mail.voucher)
+  await timesOfDay(db, service, 'POST /vouchers', `/vouchers/${mail.voucher}`)
+  await readLedger(db, service, { number: mail.voucher, currency: 'AUD' })
+  await readEmails(db, service, mail.voucher)
+  await personsOf(db, service, mail.voucher)
+  await expireVouchers(db)
+  const none = { number: mail.voucher, most: 1n, orderNumber: 'none' }
+  assert.equal(await db.transaction(tx => refundUpTo(tx, service, none)), 0n)
+  await bringOrders(db, service, [])
+  const noOrder = { id: '', number: '', customerId: '', currency: 'AUD', decimals: 2 }
+  await Promise.all([voucherPayments(db, service, noOrder), freightOf(db, service, noOrder)])
+  await Promise.all([findReturn(db, service, ''), returnedStock(db, service, '')])
+  assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
+
+  const { earn, giveBack, cancelReturn } = await member(api)
+  await earn('order', '400.00')
+  await giveBack('order', '100.00')
+  await cancelReturn('order')
+}
+
+/** Somebody who has bought a voucher and goods, some of which came back, is exported and erased. */
+async function haveErased({ db, keys, service }: TestService) {
+  const buyer = await db.row<{ id: string }>(sql`
+    select customer_id as id from sales_order join sales_return r using (service_id)
+     where service_id = ${service.id} and r.order_id = sales_order.id and customer_id is not null limit 1`)
+  assert.ok(buyer)
+  await db.run(
+    sql`update customer set email = receiver_email from voucher_sale s where s.service_id = ${service.id} and customer.id = ${buyer.id}`,
+  )
+  await personalData(db, service, buyer.id)
+  await summaryOf(db, service, buyer.id)
+  await db.transaction(tx => erase(tx, service, buyer.id, () => {}))
+  await emptyPlacesOf(db, keys, service, buyer.id)
+  const mail = await db.row<{ id: string }>(sql`select subject as id from job where name = 'erase-mail' limit 1`)
+  assert.ok(mail)
+  await isBeingSent(db, service, mail.id)
+  await messageIdOf(db, service, mail.id)
+}
+
+/** The doctor finds that a test's database need not outlive a power cut, and would have the test fail for it. */
+async function askDoctor({ database }: TestService) {
+  const { env, exitCode } = process
+  const said = mock.method(console, 'log', () => {})
+  process.env = { ...env, ...reaching(database), DATABASE_READ_URL: database.connection }
+  await doctorCommand(new Command()).parseAsync([], { from: 'user' })
+  process.env = env
+  process.exitCode = exitCode
+  said.mock.restore()
+}
+
+/** A service is shut, emptied and gone. */
+async function removeOne({ db, tenant }: TestService) {
+  const { service } = await tenant()
+  await shut(db, service)
+  assert.equal((await listEnding(db)).length, 1)
+  assert.ok(await beginEmptying(db, service))
+  await db.run(sql`insert into removal (service_id, kind, id, changed_at) values (${service.id}, 'store', '1', now())`)
+  await empty(db, service, () => {}, new AbortController().signal)
+  await end(db, service)
+}
+
+/** A write that is left open, is asked for by somebody else, and is followed up. */
+async function leaveOpen({ db, keys, service }: TestService) {
+  const requested = { operation: 'POST /orders', params: {}, body: {}, username: '', requestId: '' }
+  const [id, token, other] = [randomUUID(), randomUUID(), randomUUID()]
+  const intent = { id, token, keyHash: undefined, requestHash: Buffer.from('a'), requested }
+  assert.equal(await claimIntent(db, keys, service, intent), 'new')
+  assert.equal(await claimIntent(db, keys, service, { ...intent, token: other }), 'running')
+  assert.equal(await keepClaim(db, service, intent), true)
+  await db.run(sql`update intent set claimed_until = now(), look_at = now()`)
+  assert.equal((await takeLeft(db, keys))?.id, id)
+}
+
+/** A request is logged, and found again. */
+async function logged({ db, service }: TestService) {
+  await logLines(db, service, [{ requestId: 'toured' }])
+  assert.ok(await requestRecord(db, service, 'toured'))
+  assert.ok((await requestPage(db, service, { request_id: 'toured' }, undefined, { limit: 1 })).end)
+  assert.equal(await forgetRequests(db, [service], () => false), 0)
+}

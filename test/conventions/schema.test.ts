@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { sql } from '../../src/database/db.ts'
+import { digestOf, migrate, migrationFiles } from '../../src/database/migrate.ts'
+import { type FreshDatabase, freshDatabase, reaching } from '../support/database.ts'
+import { directory, run } from '../support/processes.ts'
+
+const migrations = new URL('../../migrations/', import.meta.url)
+
+let database: FreshDatabase
+before(async () => {
+  database = await freshDatabase()
+})
+after(() => database.drop())
+
+test('every table, every view and every function says what it is', async () => {
+  const silent = await database.db.rows<{ name: string }>(sql`
+    select relname as name from pg_class
+     where relkind in ('r', 'p', 'v') and relnamespace = 'public'::regnamespace and obj_description(oid, 'pg_class') is null
+    union all
+    select proname || '()' from pg_proc where pronamespace = 'public'::regnamespace and obj_description(oid, 'pg_proc') is null
+     order by 1`)
+  assert.deepEqual(silent, [], 'each needs a `comment on`, beside what makes it')
+})
+
+test('a released migration never changes', async () => {
+  const files = await migrationFiles()
+  const lines = (await readFile(new URL('released.sha256', migrations), 'utf8')).trimEnd().split('\n')
+  const released = lines.map(line => /^([0-9a-f]{64}) {2}(\w+\.sql)$/.exec(line)?.slice(1) ?? [line, ''])
+  assert.deepEqual(
+    released.map(([, name]) => name),
+    files.slice(0, released.length),
+    'migrations/released.sha256 lists those of the releases, from the first on',
+  )
+  for (const [digest, name = ''] of released)
+    assert.equal(
+      digestOf(await readFile(new URL(name, migrations), 'utf8')),
+      digest,
+      `${name}: a released migration never changes: add a new one`,
+    )
+})
+
+test('two processes that start at once migrate an empty database once', async () => {
+  const fresh = await freshDatabase()
+  try {
+    await fresh.db.pool.query('drop schema public cascade; create schema public')
+    const applied = await Promise.all([migrate(fresh.db), migrate(fresh.db)])
+    assert.deepEqual(applied.flat().sort(), await migrationFiles())
+  } finally {
+    await fresh.drop()
+  }
+})
+
+test('a database that had another text of a migration is refused, and stays as it is', async () => {
+  const fresh = await freshDatabase()
+  const folder = await mkdtemp(join(tmpdir(), 'tillbridge-migrations-'))
+  const [, second = ''] = await migrationFiles()
+  const changed = join(folder, second)
+  const next = `${String((await migrationFiles()).length + 1).padStart(4, '0')}_next.sql`
+  const migrated = () => migrate(fresh.db, { folder: pathToFileURL(`${folder}/`) })
+  try {
+    await cp(migrations, folder, { recursive: true })
+    await writeFile(join(folder, next), 'create table next (id integer);\n')
+    const before = await readFile(changed, 'utf8')
+    await appendFile(changed, '-- An afterthought.\n')
+    const refusal = { message: new RegExp(`^Migration ${second} has changed since this database applied it: .+\\.$`) }
+    await assert.rejects(migrated(), refusal)
+    const found = await fresh.db.rows(sql`select from pg_tables where tablename = 'next'`)
+    assert.equal(found.length, 0)
+
+    await writeFile(changed, before)
+    assert.deepEqual(await migrated(), [next])
+    assert.deepEqual(await migrated(), [])
+  } finally {
+    await rm(folder, { recursive: true })
+    await fresh.drop()
+  }
+})
+
+test('start says in one line that a migration has changed', async () => {
+  const fresh = await freshDatabase()
+  try {
+    const settings = { DATA_DIR: join(directory(), 'data'), ...reaching(fresh), PORT: '0' }
+    const refused = /^tillbridge: Migration 0001_services\.sql has changed since this database applied it: .+\.\n$/
+    await fresh.db.run(sql`update migration set sha256 = ${digestOf('')} where number = 1`)
+    const { code, err } = await run(['start'], settings)
+    assert.equal(code, 1)
+    assert.match(err, refused)
+
+    // As in a database from before the first release.
+    await fresh.db.run(sql`alter table migration drop column sha256`)
+    assert.match((await run(['migrate'], settings)).err, refused)
+  } finally {
+    await fresh.drop()
+  }
+})

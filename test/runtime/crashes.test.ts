@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { type Sql, sql } from '../../src/database/db.ts'
+import { type Answered, openShop, voucherOf } from '../support/installations/shop-processes.ts'
+import { orderOf, returnOf } from '../support/order-shop.ts'
+import { serve, stop, until } from '../support/processes.ts'
+
+const shop = await openShop()
+/** A process that nothing is done to: it answers the repeats. */
+const steady = await serve(['--no-demo'], shop.environmentOf('steady'))
+after(async () => {
+  await stop(steady)
+  await shop.close()
+})
+
+interface Write {
+  method: 'POST' | 'PUT'
+  path: string
+  body: object
+  /** How often its effect is there. */
+  effects: () => Promise<number>
+}
+
+const count = async (query: Sql) => (await shop.db.row<{ count: number }>(query))?.count ?? -1
+
+const paidBy = (reference: string) =>
+  orderOf([{ sku: 'TEE', quantity: 1 }], { payments: [{ gateway: 'paypal', amount: '10.00', reference }] })
+
+/** Of the vouchers that are locked. */
+const pins = new Map<string, string>()
+
+/** The writes that are killed at each border; each makes what it is done to anew. */
+const writes: Record<string, (name: string) => Promise<Write>> = {
+  async customer(name) {
+    const email = `${name}@example.com`.toLowerCase()
+    return {
+      method: 'POST',
+      path: '/customers',
+      body: { firstname: 'Ann', surname: name, contact: { email } },
+      effects: () =>
+        count(sql`select count(*)::integer from customer where service_id = ${shop.service.id} and email = ${email}`),
+    }
+  },
+  async order(name) {
+    return {
+      method: 'POST',
+      path: '/orders',
+      body: paidBy(name),
+      effects: () =>
+        count(
+          sql`select count(*)::integer from order_payment where service_id = ${shop.service.id} and reference = ${name}`,
+        ),
+    }
+  },
+  async return(name) {
+    const order = await shop.send(steady, 'POST', '/orders', paidBy(`for ${name}`))
+    assert.equal(order.status, 201, order.code)
+    return {
+      method: 'POST',
+      path: `/orders/${order.data.id}/returns`,
+      body: returnOf({ TEE: 1 }),
+      effects: () =>
+        count(
+          sql`select count(*)::integer from sales_return where service_id = ${shop.service.id} and order_id = ${order.data.id}`,
+        ),
+    }
+  },
+  async voucher(name) {
+    return {
+      method: 'POST',
+      path: '/vouchers',
+      body: voucherOf(name),
+      // One voucher, one mail.
+      effects: async () => {
+        const made = await count(
+          sql`select count(*)::integer from voucher_sale where service_id = ${shop.service.id} and order_number = ${name}`,
+        )
+        const mails = await count(
+          sql`select count(*)::integer from mail join voucher_sale on voucher_sale.service_id = mail.service_id and number = voucher_number where mail.service_id = ${shop.service.id} and order_number = ${name}`,
+        )
+        assert.equal(mails, made)
+        return made
+      },
+    }
+  },
+  async lock(name) {
+    const issued = await shop.send(steady, 'POST', '/vouchers', voucherOf(`for ${name}`))
+    assert.equal(issued.status, 201, issued.code)
+    const { number, pin } = issued.data
+    pins.set(name, pin)
+    const validated = await shop.send(steady, 'POST', '/vouchers/validate', { number, pin, amount: '10.00' })
+    assert.equal(validated.status, 200, validated.code)
+    return {
+      method: 'PUT',
+      path: `/vouchers/${number}/lock`,
+      body: { validationId: validated.data.validationId },
+      effects: () =>
+        count(
+          sql`select count(*)::integer from voucher_entry where service_id = ${shop.service.id} and number = ${number} and kind = 'lock'`,
+        ),
+    }
+  },
+}
+
+const borders = ['before_effect', 'after_effect', 'before_commit', 'after_commit'] as const
+const committed = (border: string) => border === 'after_commit'
+
+for (const border of borders)
+  test(`a process that is killed at ${border} leaves one effect behind, once the request is repeated`, async () => {
+    for (const [kind, make] of Object.entries(writes)) {
+      const name = `${kind}-${border}`
+      const { method, path, body, effects } = await make(name)
+      const doomed = await serve(['--no-demo'], shop.environmentOf('doomed', { FAILPOINT: border }))
+      await assert.rejects(shop.send(doomed, method, path, body, name), kind)
+      assert.equal((await doomed.ended).signal, 'SIGKILL')
+      assert.equal(await effects(), committed(border) ? 1 : 0, name)
+      const again = await settle(method, path, body, name)
+      assert.deepEqual(
+        [again.status, again.replayed],
+        [method === 'POST' ? 201 : 200, committed(border)],
+        `${name} ${again.code}`,
+      )
+      assert.equal(await effects(), 1, name)
+      if (kind === 'voucher') assert.match(again.data.pin, /^\d{6}$/)
+    }
+  })
+
+for (const border of ['before_commit', 'after_commit'] as const)
+  test(`a voucher whose lock is killed at ${border} is at once another one's to try for: held where the lock was committed, free where it was not`, async () => {
+    const name = `lock-for-another-${border}`
+    const { method, path, body } = (await writes.lock?.(name)) ?? assert.fail()
+    const doomed = await serve(['--no-demo'], shop.environmentOf('doomed', { FAILPOINT: border }))
+    await assert.rejects(shop.send(doomed, method, path, body, name))
+    const number = path.split('/')[2]
+    const another = await shop.send(steady, 'POST', '/vouchers/validate', {
+      number,
+      pin: pins.get(name),
+      amount: '10.00',
+    })
+    assert.equal(another.code ?? another.status, committed(border) ? 'voucher_locked' : 200)
+    const again = await settle(method, path, body, name)
+    // Whoever validates last may lock: the first one's validation is no more where the other came in between.
+    assert.equal(again.code ?? again.status, committed(border) ? 200 : 'validation_id_incorrect')
+  })
+
+for (const border of borders)
+  test(`PostgreSQL that is killed at ${border} leaves one effect behind, once the request is repeated`, async () => {
+    // The two that touch the most tables; a start of PostgreSQL each.
+    for (const kind of ['order', 'voucher'] as const) {
+      const name = `${kind}-database-${border}`
+      const make = writes[kind] ?? assert.fail()
+      const { method, path, body, effects } = await make(name)
+      const halted = await serve(['--no-demo'], shop.environmentOf('halted', { FAILPOINT: `${border}:stop` }))
+      const answer = shop.send(halted, method, path, body, name)
+      await until(() => isHalted(halted.pid), 'the process halts')
+      const { pid } = shop.postgres
+      process.kill(pid, 'SIGKILL')
+      await until(
+        () => shop.postgres.pid !== pid && shop.db.row(sql`select 1`).catch(() => false),
+        'PostgreSQL is back',
+        20_000,
+      )
+      process.kill(halted.pid, 'SIGCONT')
+      const first = await answer
+      // It was committed, or tried again by the process itself; or the caller is told to try again.
+      assert.ok([200, 201, 503, 504].includes(first.status), `${name} ${first.status} ${first.code}`)
+      const again = await settle(method, path, body, name)
+      assert.equal(again.status, method === 'POST' ? 201 : 200, `${name} ${again.code}`)
+      if (first.status < 300) assert.deepEqual(again.data, first.data)
+      assert.equal(await effects(), 1, name)
+      await stop(halted)
+    }
+  })
+
+/** Repeats a request until it is settled. */
+async function settle(method: string, path: string, body: object, key: string) {
+  let answer: Answered | undefined
+  await until(async () => {
+    answer = await shop.send(steady, method, path, body, key)
+    return answer.status < 500 && answer.code !== 'idempotency_in_progress'
+  }, 'the repeat is settled')
+  return answer as Answered
+}
+
+const isHalted = (pid: number) =>
+  existsSync(`/proc/${pid}/stat`) && / T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/\(.*\)/, ''))

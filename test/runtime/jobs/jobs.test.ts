@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import * as fs from 'node:fs'
+import { describe, type TestContext, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import { keysFrom } from '../../../src/crypto/keys.ts'
+import { sql } from '../../../src/database/db.ts'
+import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
+import type { Job, Work } from '../../../src/jobs/job.ts'
+import { jobs } from '../../../src/jobs/jobs.ts'
+import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
+import { smtpPost } from '../../../src/mail/smtp-transport.ts'
+import type { Post } from '../../../src/mail/transport.ts'
+import { addJob } from '../../../src/store/jobs/jobs.ts'
+import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
+import { addService } from '../../../src/store/tenancy/services.ts'
+import { freshDatabase } from '../../support/database.ts'
+import { gift } from '../../support/mailing.ts'
+import { until } from '../../support/processes.ts'
+import { messageIds, startSink } from '../../support/smtp-sink.ts'
+
+const keys = keysFrom(randomBytes(32))
+
+const job = (runs: (work: Work) => Promise<void>, more: Partial<Job> = {}): Job => ({
+  run: runs,
+  atOnce: 1,
+  waitsSeconds: [30, 60],
+  ...more,
+})
+
+/** Two services and workers for them, on a database of the test's own. */
+async function workplace(t: TestContext) {
+  const database = await freshDatabase()
+  const { db } = database
+  const begun: Worker[] = []
+  t.after(async () => {
+    await Promise.all(begun.map(worker => worker.stop(0)))
+    await database.drop()
+  })
+  const nowhere: Post = { send: async () => {} }
+  return {
+    db,
+    services: [await addService(db, 'luma'), await addService(db, 'orso')] as Service[],
+    work(table: Readonly<Record<string, Job>>, post = nowhere) {
+      const worker = startWorker({ db, keys, log: pino({ level: 'silent' }), post }, table)
+      begun.push(worker)
+      return worker
+    },
+    state: (name: string) =>
+      db.row<{ attempts: number; wait: number; lease: string | null }>(
+        sql`select attempts, extract(epoch from due_at - now())::float8 as wait, lease from job where name = ${name}`,
+      ),
+  }
+}
+
+// At the same time: most of it is waiting, for a lease to end and for the next look at what is due.
+describe('jobs', { concurrency: true }, () => {
+  test('the name of a job is that of its file', async () => {
+    for (const name of Object.keys(jobs))
+      assert.ok(fs.existsSync(new URL(`../../../src/jobs/${name}.ts`, import.meta.url)), name)
+  })
+
+  test('two workers share the mails: each is sent once', async t => {
+    const { db, services, work } = await workplace(t)
+    const sink = await startSink()
+    const [service] = services
+    assert.ok(service)
+    const numbers = Array.from({ length: 40 }, (_, i) => String(i))
+    await db.transaction(async tx => {
+      for (const number of numbers) await queueVoucherMail(tx, keys, service, { ...gift, number })
+    })
+    const workers = [1, 2].map(() => work(jobs, smtpPost(sink.url)))
+    await until(async () => (await db.run(sql`select from mail where status = 'sent'`)) === 40, 'all are sent', 20_000)
+    await Promise.all(workers.map(worker => worker.stop(5_000)))
+    for (const number of numbers) assert.equal(messageIds(sink, number).length, 1, number)
+    assert.equal(await db.run(sql`select from job where name = 'send-mail'`), 0)
+    await sink.close()
+  })
+
+  test('a job of set times runs at once, then again after its time, for the installation', async t => {
+    const { work, state } = await workplace(t)
+    const runs: string[] = []
+    const worker = work({
+      whole: job(async ({ service }) => void runs.push(`whole ${service?.name}`), { everySeconds: 1 }),
+    })
+    await until(() => runs.filter(name => name === 'whole undefined').length >= 2, 'it runs twice')
+    await worker.stop(1_000)
+    assert.equal((await state('whole'))?.attempts, 0)
+  })
+
+  test('a job that throws waits longer each time, without holding up the others', async t => {
+    const { db, work, state } = await workplace(t)
+    let attempts = 0
+    let others = 0
+    const worker = work({
+      fails: job(async () => {
+        attempts++
+        throw new Error('not today')
+      }),
+      other: job(async () => void others++, { everySeconds: 1 }),
+    })
+    await addJob(db, null, 'fails')
+    let before = 0
+    for (const seconds of [30, 60, 60]) {
+      await until(() => attempts > before, 'it is tried', 30_000)
+      await until(async () => ((await state('fails'))?.wait ?? 0) > 1, 'it waits')
+      const { wait = 0, lease } = (await state('fails')) ?? {}
+      assert.ok(Math.abs(wait - seconds) < 5, `${wait} s`)
+      assert.equal(lease, null)
+      // Before it is due: it may be tried while the statement is answered.
+      before = attempts
+      await db.run(sql`update job set due_at = now() where name = 'fails'`)
+    }
+    assert.ok(others >= 1)
+    await worker.stop(1_000)
+  })
+
+  test('a stop waits for what runs, and gives back what takes too long', async t => {
+    const { db, work, state } = await workplace(t)
+    const signals: AbortSignal[] = []
+    const started = Promise.withResolvers<void>()
+    const finish = Promise.withResolvers<void>()
+    const patient = work({
+      slow: job(async ({ signal }) => {
+        signals.push(signal)
+        started.resolve()
+        await finish.promise
+      }),
+    })
+    await addJob(db, null, 'slow')
+    await started.promise
+    const stopped = patient.stop(10_000)
+    finish.resolve()
+    await stopped
+    assert.equal(await state('slow'), undefined, 'it was finished')
+    assert.equal(signals[0]?.aborted, false)
+
+    const endless = Promise.withResolvers<AbortSignal>()
+    const impatient = work({
+      endless: job(async ({ signal }) => {
+        endless.resolve(signal)
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      }),
+    })
+    await addJob(db, null, 'endless')
+    const signal = await endless.promise
+    const begin = performance.now()
+    await impatient.stop(200)
+    assert.ok(performance.now() - begin < 2_000)
+    assert.ok(signal.aborted)
+    assert.deepEqual(
+      { ...(await state('endless')), wait: 0 },
+      { attempts: 0, wait: 0, lease: null },
+      'the next worker has it at once',
+    )
+  })
+
+  test('a job that takes longer than a lease keeps it, and nobody else begins it', async t => {
+    const { db, work, state } = await workplace(t)
+    const began: string[] = []
+    const table = (name: string) => ({
+      long: job(async () => {
+        began.push(name)
+        await delay(24_000)
+      }),
+    })
+    await addJob(db, null, 'long')
+    const workers = ['first', 'second'].map(name => work(table(name)))
+    await until(async () => began.length > 0 && !(await state('long')), 'it is done', 40_000)
+    assert.equal(began.length, 1)
+    await Promise.all(workers.map(worker => worker.stop(1_000)))
+  })
+
+  for (const [what, seconds, fails] of [
+    ['is done once', undefined, false],
+    ['comes each hour', 3_600, false],
+    ['fails', undefined, true],
+  ] as const)
+    test(`a job that ${what} and is asked for while it runs comes once more behind it`, async t => {
+      const { db, work, state } = await workplace(t)
+      const ends: (() => void)[] = []
+      const worker = work({
+        asked: job(async ({ comeAgain }) => {
+          if (seconds) comeAgain(seconds)
+          await new Promise<void>(resolve => ends.push(resolve))
+          if (fails && ends.length === 1) throw new Error('not this time')
+        }),
+      })
+      const isRunning = (times: number) => until(() => ends.length === times, `run ${times}`)
+      await addJob(db, null, 'asked')
+      await isRunning(1)
+      await addJob(db, null, 'asked')
+      await addJob(db, null, 'asked')
+      ends[0]?.()
+      await isRunning(2)
+      ends[1]?.()
+      await until(async () => !(await state('asked'))?.lease, 'the second one has ended')
+      const left = await state('asked')
+      assert.equal(left && Math.ceil(left.wait / 60), seconds && 60)
+      await worker.stop(1_000)
+      assert.equal(ends.length, 2)
+    })
+
+  test('a worker whose job was taken over is told to break off', async t => {
+    const { db, work, state } = await workplace(t)
+    const taken = Promise.withResolvers<Work>()
+    const worker = work({
+      lost: job(async one => {
+        taken.resolve(one)
+        await new Promise((_, reject) => one.signal.addEventListener('abort', () => reject(one.signal.reason)))
+      }),
+    })
+    await addJob(db, null, 'lost')
+    const { signal, stillMine } = await taken.promise
+    assert.equal(await stillMine(), true)
+    await db.run(sql`update job set lease = gen_random_uuid() where name = 'lost'`)
+    assert.equal(await stillMine(), false)
+    await until(() => signal.aborted, 'it is told', 8_000)
+    await worker.stop(1_000)
+    assert.ok((await state('lost'))?.lease, 'and leaves the job to whoever has it')
+  })
+
+  test('connections that are cut do not end it', async t => {
+    const { db, work } = await workplace(t)
+    let runs = 0
+    const worker = work({ steady: job(async () => void runs++, { everySeconds: 1 }) })
+    await until(() => runs > 0, 'it runs')
+    for (let i = 0; i < 5; i++) {
+      await db
+        .run(
+          sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+        )
+        .catch(() => {})
+      await delay(100)
+    }
+    const before = runs
+    // A run whose end could not be written down is taken over once its lease has ended.
+    await until(() => runs > before, 'it runs on', 60_000)
+    await worker.stop(1_000)
+  })
+})

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { sql } from '../../../src/database/db.ts'
+import { jobs } from '../../../src/jobs/jobs.ts'
+import { smtpPost } from '../../../src/mail/smtp-transport.ts'
+import { postOf } from '../../../src/mail/transport.ts'
+import { Undelivered } from '../../../src/mail/undelivered.ts'
+import { takeDue } from '../../../src/store/jobs/jobs.ts'
+import { retryMails } from '../../../src/store/mail/mails.ts'
+import { localCertificate } from '../../../src/tls/tls.ts'
+import { setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
+import { startSink } from '../../support/smtp-sink.ts'
+
+const mailing = setUpMailing()
+const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+
+test('a message that is refused for now is tried again after growing waits, and fails after the last one with an alert', async () => {
+  const { waitsSeconds } = jobs['send-mail'] ?? assert.fail()
+  assert.deepEqual(
+    waitsSeconds,
+    [...waitsSeconds].sort((a, b) => a - b),
+  )
+  mailing.sink.mishaps.push(...waitsSeconds.map((_, i) => ({ at: 'rcpt' as const, code: i % 2 ? 450 : 421 })))
+  mailing.sink.mishaps.push({ at: 'data', code: 451 })
+  await queue()
+  begin()
+  for (const [i, seconds] of waitsSeconds.entries()) {
+    await untilAttempted(i + 1)
+    const { wait, status } = await mail()
+    assert.equal(status, 'queued')
+    assert.ok(Math.abs((wait ?? 0) - seconds) < 5, `${wait} s, not ${seconds} s`)
+    await hasten()
+  }
+  await untilFailed()
+  const { attempts, last_fault, mail_id } = await mail()
+  assert.equal(attempts, waitsSeconds.length + 1)
+  assert.equal(last_fault, 'The mail server does not take the message now: 451 at DATA.')
+  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'failed')
+  assert.deepEqual(await mailing.db.rows(sql`select kind, subject, detail from alert`), [
+    { kind: 'mail_failed', subject: mail_id, detail: last_fault },
+  ])
+  const line = mailing.logged.split('\n').find(each => each.includes('"alert":"mail_failed"')) ?? ''
+  assert.deepEqual([JSON.parse(line).level, JSON.parse(line).mail, JSON.parse(line).service], [50, mail_id, 'luma'])
+  assert.equal(mailing.sink.delivered.length, 0)
+})
+
+test('workers that died over a message are none of its attempts: its first refusal is not its last', async () => {
+  const { waitsSeconds } = jobs['send-mail'] ?? assert.fail()
+  await queue()
+  for (const _ of waitsSeconds) {
+    assert.equal((await takeDue(mailing.db, { 'send-mail': { free: 1 } }, 20)).length, 1)
+    await mailing.db.run(sql`update job set leased_until = now()`)
+  }
+  mailing.sink.mishaps.push({ at: 'rcpt', code: 450 })
+  begin()
+  await until(async () => (await mail()).last_fault, 'it is refused')
+  const { status, wait } = await mail()
+  assert.equal(status, 'queued')
+  assert.ok(Math.abs((wait ?? 0) - (waitsSeconds[0] ?? 0)) < 5, `${wait} s`)
+})
+
+test('a message that is refused for good has failed at once; tried again by hand it is sent, and the alert is settled', async () => {
+  mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
+  await queue()
+  begin()
+  await untilFailed()
+  assert.equal((await mail()).attempts, 1)
+  assert.match((await mail()).last_fault ?? '', /^The mail server refuses the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
+  const alerts = () => mailing.db.run(sql`select from alert where kind = 'mail_failed'`)
+  await until(async () => (await alerts()) === 1, 'somebody is told')
+  const before = await mail()
+  assert.equal(await retryMails(mailing.db, mailing.service, undefined), 1)
+  await untilSent()
+  assert.equal(mailing.sink.delivered.length, 1)
+  assert.equal(mailing.sink.delivered[0]?.messageId, before.message_id)
+  assert.match(mailing.sink.delivered[0]?.text ?? '', /PIN: +204816/)
+  assert.equal(await mailing.db.run(sql`select from alert`), 0)
+  assert.equal(await retryMails(mailing.db, mailing.service, before.mail_id), 0, 'what it said is forgotten')
+})
+
+test('nobody is told of a message that is refused while another takes its place', async () => {
+  mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
+  await queue()
+  const { db } = mailing
+  await db.transaction(async tx => {
+    await tx.run(sql`update mail set status = 'failed', sealed = null, last_fault = 'Another one was sent instead.'`)
+    begin()
+    const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await until(async () => (await db.run(waits)) > 0, 'it is about to be marked')
+  })
+  await until(async () => (await db.run(sql`select from job where name = 'send-mail'`)) === 0, 'the job is over')
+  assert.deepEqual(
+    [(await mail()).last_fault, await db.run(sql`select from alert`)],
+    ['Another one was sent instead.', 0],
+  )
+})
+
+test('while the mail server is down e-mails wait, and go out with the same PIN once it is up', async () => {
+  const down = await startSink()
+  await down.close()
+  await queue()
+  begin(postOf({ smtpUrl: down.url, dataDir: mailing.directory }))
+  await untilAttempted(1)
+  assert.equal((await mail()).last_fault, 'The mail server cannot be reached: ECONNREFUSED.')
+  const up = await startSink({ port: down.port })
+  try {
+    await hasten()
+    await untilSent()
+    assert.match(up.delivered[0]?.text ?? '', /PIN: +204816/)
+    assert.equal(up.delivered[0]?.messageId, (await mail()).message_id)
+  } finally {
+    await up.close()
+  }
+})
+
+test('a connection that is cut before the server has said yes leads to a second delivery under the same Message-ID', async () => {
+  mailing.sink.mishaps.push('cut')
+  await queue()
+  begin()
+  await untilAttempted(1)
+  await hasten()
+  await untilSent()
+  assert.equal(mailing.sink.delivered.length, 2)
+  assert.equal(new Set(mailing.sink.delivered.map(({ messageId }) => messageId)).size, 1)
+  assert.equal(mailing.sink.delivered[0]?.raw, mailing.sink.delivered[1]?.raw)
+})
+
+test('a server that never answers holds no database connection, and is left', async () => {
+  mailing.sink.mishaps.push('hang')
+  await queue()
+  begin(smtpPost(mailing.sink.url, { wholeMs: 1_500 }))
+  await until(() => mailing.sink.delivered.length, 'it hangs')
+  const { pool } = mailing.db
+  await until(() => pool.totalCount === pool.idleCount, 'no connection is held')
+  await untilAttempted(1)
+  assert.equal((await mail()).last_fault, 'The mail server took longer than 1.5 s.')
+})
+
+test('a server that drips its greeting byte by byte is left too', async () => {
+  const drip = createServer(socket => {
+    const timer = setInterval(() => socket.write('2'), 100)
+    socket.on('error', () => {})
+    socket.on('close', () => clearInterval(timer))
+  })
+  await new Promise<void>(resolve => drip.listen(0, '127.0.0.1', resolve))
+  const { port } = drip.address() as { port: number }
+  const message = {
+    from: 'a@luma.example',
+    to: 'b@example.com',
+    messageId: '<1@luma.example>',
+    bytes: Buffer.from('x'),
+  }
+  const begin = performance.now()
+  await assert.rejects(
+    smtpPost(`smtp://127.0.0.1:${port}`, { wholeMs: 1_000 }).send(message, new AbortController().signal),
+    (error: Error) => error instanceof Undelivered && !error.final,
+  )
+  assert.ok(performance.now() - begin < 3_000)
+  await new Promise(resolve => drip.close(resolve))
+})
+
+test('an e-mail goes through STARTTLS where it is required, after a login', async () => {
+  const { cert, key, caFile } = localCertificate(join(mailing.directory, 'tls'))
+  const secured = await startSink({ cert, key, authOptional: false })
+  try {
+    const url = `smtp://shop:right@localhost:${secured.port}?tls=required`
+    await queue()
+    begin(smtpPost(url, { ca: await readFile(caFile, 'utf8') }))
+    await untilSent()
+    assert.equal(secured.delivered[0]?.encrypted, true)
+    assert.deepEqual(secured.heard, ['AUTH', 'MAIL'])
+  } finally {
+    await secured.close()
+  }
+})
+
+for (const [title, disabledCommands] of [
+  ['does not know STARTTLS', ['STARTTLS']],
+  ['has a certificate that nobody vouches for', []],
+] as const)
+  test(`nothing is sent, and an alert is raised, where the server ${title}`, async () => {
+    const { cert, key } = localCertificate(join(mailing.directory, 'tls'))
+    const stripped = await startSink({ cert, key, allowInsecureAuth: true, disabledCommands: [...disabledCommands] })
+    try {
+      await queue()
+      begin(smtpPost(`smtp://shop:right@localhost:${stripped.port}?tls=required`))
+      await untilAttempted(1)
+      assert.equal((await mail()).status, 'queued')
+      assert.match(
+        (await mail()).last_fault ?? '',
+        /^The connection to the mail server cannot be encrypted \(\w+\): nothing was sent\.$/,
+      )
+      assert.deepEqual(stripped.heard, [])
+      assert.deepEqual(await mailing.db.rows(sql`select kind from alert`), [{ kind: 'mail_server_refuses' }])
+      assert.match(mailing.logged, /"alert":"mail_server_refuses"/)
+      assert.doesNotMatch(mailing.logged, /right/)
+    } finally {
+      await stripped.close()
+    }
+  })
+
+test('a login that is refused is not the message’s fault: it waits, with an alert that ends with the next success', async () => {
+  const secured = await startSink({ authOptional: false, allowInsecureAuth: true, disabledCommands: ['STARTTLS'] })
+  try {
+    await queue()
+    const worker = begin(smtpPost(`smtp://shop:hunter2@127.0.0.1:${secured.port}?tls=off`))
+    await untilAttempted(1)
+    assert.match((await mail()).last_fault ?? '', /^The mail server refuses the login: 535\b.* at AUTH PLAIN\.$/)
+    assert.equal(await mailing.db.run(sql`select from alert where kind = 'mail_server_refuses'`), 1)
+    await worker.stop(1_000)
+    begin(smtpPost(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))
+    await hasten()
+    await untilSent()
+    assert.equal(await mailing.db.run(sql`select from alert`), 0)
+    assert.doesNotMatch(mailing.logged, /hunter2/)
+  } finally {
+    await secured.close()
+  }
+})

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import PostalMime from 'postal-mime'
+import { raw, sql } from '../../../src/database/db.ts'
+import { compose } from '../../../src/mail/message.ts'
+import { postOf } from '../../../src/mail/transport.ts'
+import { voucherMail } from '../../../src/mail/voucher-email.ts'
+import { queueVoucherMail, retryMails } from '../../../src/store/mail/mails.ts'
+import { gift, setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
+
+const mailing = setUpMailing()
+const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
+
+test('both forms of the e-mail say who, what, how much, until when, and with which number and PIN', () => {
+  const { text, html, subject } = voucherMail(gift, 'Luma')
+  assert.equal(subject, 'A gift for you')
+  const facts = ['Luma', 'Veronica Costello', 'John Smith', 'AUD 1,500.00', '21 November 2029', '2062389', '204816']
+  for (const form of [text, html]) {
+    for (const fact of facts) assert.ok(form.includes(fact), fact)
+    for (const line of ['Happy birthday!', 'Yours, John']) assert.ok(form.includes(line))
+  }
+  assert.doesNotMatch(
+    html,
+    /<(script|img|link|a|iframe|style)\b|url\(|https?:/i,
+    'nothing is loaded, nothing is linked',
+  )
+})
+
+test("the amount in the e-mail has all decimals that the voucher's has, where they are not customary either", () => {
+  const { text, html } = voucherMail({ ...gift, amount: '1500.50', currency: 'HUF' }, 'Luma')
+  for (const said of [text, html]) assert.match(said, /HUF 1,500\.50/)
+})
+
+test('an e-mail without a message or an expiry date has no place for them', () => {
+  const { text, html } = voucherMail({ ...gift, message: null, expiryDate: null }, 'Luma')
+  for (const form of [text, html]) assert.doesNotMatch(form, /writes|null|undefined|Valid until/)
+})
+
+test('what is written in names and message stays text in the HTML', () => {
+  const nasty = `<script>alert(1)</script><a href="https://evil.example">&amp;'"`
+  const { html } = voucherMail({ ...gift, receiverName: nasty, senderName: nasty, message: nasty }, nasty)
+  assert.doesNotMatch(html, /<script|<a |href="/)
+  const escaped =
+    '&lt;script&gt;alert(1)&lt;/script&gt;&lt;a href=&quot;https://evil.example&quot;&gt;&amp;amp;&#39;&quot;'
+  assert.equal(html.split(escaped).length - 1, 6, 'title, header, preview, greeting, sender, message')
+})
+
+test('nothing in names and message passes for a line of ours in the text', () => {
+  const fake = 'Bob\nPIN:            000000\r\nVoucher number: 1'
+  const { text } = voucherMail({ ...gift, receiverName: fake, senderName: fake, message: fake }, 'Luma')
+  assert.deepEqual(
+    text.split('\n').filter(line => /^(PIN|Voucher number):/.test(line)),
+    ['Voucher number: 2062389', 'PIN:            204816'],
+  )
+})
+
+test('a queued e-mail reaches exactly its receiver, in both forms, and is forgotten', async () => {
+  await queue()
+  const queued = await mail()
+  assert.equal(queued.status, 'queued')
+  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
+  begin()
+  await untilSent()
+  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'sent')
+  assert.equal(mailing.sink.delivered.length, 1)
+  const [message] = mailing.sink.delivered
+  assert.deepEqual(message?.receivers, ['veronica@example.com'])
+  assert.deepEqual(message?.to, [{ address: 'veronica@example.com', name: 'Veronica Costello' }])
+  assert.deepEqual(message?.from, { address: 'gifts@luma.example', name: 'Luma & Söhne' })
+  assert.equal(message?.subject, 'A gift for you')
+  assert.equal(message?.messageId, queued.message_id)
+  assert.match(queued.message_id, /^<[\da-f-]{36}@luma\.example>$/)
+  const { text, html } = voucherMail(gift, 'Luma & Söhne')
+  assert.equal(message?.text?.trim(), text.trim())
+  assert.equal(message?.html?.trim(), html.trim())
+  assert.deepEqual(message?.headers.map(({ key }) => key).sort(), [
+    'auto-submitted',
+    'content-type',
+    'date',
+    'from',
+    'message-id',
+    'mime-version',
+    'subject',
+    'to',
+  ])
+  assert.equal((await mail()).sealed, null)
+  await until(async () => !(await mailing.db.run(sql`select from job where name = 'send-mail'`)), 'the job is done')
+})
+
+test('an e-mail is queued with the transaction that makes the voucher, or not at all', async () => {
+  begin()
+  await assert.rejects(
+    mailing.db.transaction(async tx => {
+      await queueVoucherMail(tx, mailing.keys, mailing.service, gift)
+      throw new Error('no voucher')
+    }),
+    /no voucher/,
+  )
+  await queue({ number: '7' })
+  await untilSent()
+  assert.equal(mailing.sink.delivered.length, 1)
+  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), undefined)
+})
+
+const injections = [
+  'Eve\r\nBcc: mallory@example.com',
+  'Eve\nTo: mallory@example.com',
+  'Eve\rX-Evil: 1',
+  'Eve <mallory@example.com>, Bob',
+  'mallory@example.com, eve@example.com',
+  '"Eve" <mallory@example.com>',
+  'Eve\r\n\r\n<b>another body</b>',
+  'Eve\u2028Bcc: mallory@example.com\u0000\u0085x',
+  '=?utf-8?q?Eve=0D=0ABcc:_mallory@example.com?=',
+  'Ève 🎁 '.repeat(40),
+]
+for (const evil of injections)
+  test(`a name or subject ${JSON.stringify(evil.slice(0, 40))} adds no header and no receiver`, async () => {
+    await mailing.db.run(sql`
+      update service set settings = settings || ${JSON.stringify({ retailerName: evil.replaceAll('\0', '') })}::jsonb where service_id = ${mailing.service.id}`)
+    await queue({ receiverName: evil, senderName: evil, subject: evil, message: evil })
+    begin()
+    await untilSent()
+    const [message] = mailing.sink.delivered
+    assert.deepEqual(message?.receivers, ['veronica@example.com'])
+    assert.deepEqual(
+      message?.to?.map(({ address }) => address),
+      ['veronica@example.com'],
+    )
+    assert.equal(message?.from?.address, 'gifts@luma.example')
+    const head = message?.raw.split('\r\n\r\n')[0]?.replace(/\r\n[ \t]+/g, ' ') ?? ''
+    assert.deepEqual(
+      head
+        .split('\r\n')
+        .map(line => line.split(':')[0]?.toLowerCase())
+        .sort(),
+      ['auto-submitted', 'content-type', 'date', 'from', 'message-id', 'mime-version', 'subject', 'to'],
+    )
+    for (const character of head) assert.ok(character === '\r' || character === '\n' || character >= ' ', head)
+    await mailing.db.run(sql`
+      update service set settings = settings || '{"retailerName": "Luma & Söhne"}'::jsonb where service_id = ${mailing.service.id}`)
+  })
+
+for (const address of [
+  'veronica@example.com, mallory@example.com',
+  'veronica@example.com\r\nRCPT TO:<mallory@example.com>',
+  'veronica@example.com> SIZE=1\r\nRCPT TO:<mallory@example.com',
+  '<mallory@example.com>',
+  'veronica',
+  '',
+])
+  test(`an address ${JSON.stringify(address)} gets nothing`, async () => {
+    await queue({ receiverEmail: address })
+    begin()
+    await untilFailed()
+    assert.equal(mailing.sink.delivered.length, 0)
+    assert.equal((await mail()).last_fault, 'The address is not one that mail can be sent to.')
+  })
+
+test('the same letter has the same bytes each time', async () => {
+  const letter = {
+    from: { name: 'Luma', address: 'gifts@luma.example' },
+    to: { name: 'Veronica', address: 'veronica@example.com' },
+    messageId: `<${crypto.randomUUID()}@luma.example>`,
+    date: new Date('2026-11-21T10:00:00Z'),
+    ...voucherMail(gift, 'Luma'),
+  }
+  const [first, second] = [await compose(letter), await compose(letter)]
+  assert.ok(first.bytes.equals(second.bytes))
+})
+
+test('a delivery date is the beginning of that day on the service’s clock', async () => {
+  await queue({ deliveryDate: '2040-07-01' })
+  begin()
+  const due = await mailing.db.row<{ due: Date; date: Date }>(
+    sql`select due_at as due, not_before as date from job join mail on mail_id = subject`,
+  )
+  assert.equal(due?.due.toISOString(), '2040-06-30T14:00:00.000Z')
+  assert.equal(due?.date.toISOString(), '2040-06-30T14:00:00.000Z')
+  await queue({ number: '7', deliveryDate: '2020-01-01' })
+  await until(() => mailing.sink.delivered.length, 'one whose day is past is sent at once')
+  assert.match(mailing.sink.delivered[0]?.text ?? '', /Voucher number: 7/)
+  assert.ok(Math.abs(Date.parse(mailing.sink.delivered[0]?.date ?? '') - Date.now()) < 60_000, 'and dated today')
+  assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
+  assert.equal(await retryMails(mailing.db, mailing.service, (await mail()).mail_id), 0, 'nor can it be hurried')
+})
+
+test('without SMTP each e-mail is a file that only its owner reads', async () => {
+  await queue()
+  const folder = join(mailing.directory, 'mail')
+  const { message_id } = await mail()
+  const drafts = `${folder}.drafts`
+  await mkdir(drafts, { mode: 0o700 })
+  // What a process that was killed has left of it: there is no such process on any Linux.
+  await writeFile(join(drafts, `.${message_id.slice(1, -1)}.eml.${hostname()}.4194305.part`), 'PIN: 204816')
+  begin(postOf({ smtpUrl: undefined, dataDir: mailing.directory }))
+  await untilSent()
+  assert.deepEqual(await readdir(folder), [`${message_id.slice(1, -1)}.eml`])
+  const file = join(folder, `${message_id.slice(1, -1)}.eml`)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  assert.deepEqual(await readdir(drafts), [])
+  for (const each of [folder, drafts]) assert.equal((await stat(each)).mode & 0o777, 0o700)
+  const parsed = await PostalMime.parse(await readFile(file))
+  assert.equal(parsed.messageId, message_id)
+  assert.match(parsed.html ?? '', /204816/)
+})
+
+test('PIN, receiver and message stand in no column unencrypted and in no log line', async () => {
+  mailing.sink.mishaps.push({ at: 'data', code: 450 }, { at: 'rcpt', code: 550 })
+  await queue({ pin: '739204' })
+  begin()
+  await untilAttempted(1)
+  const secrets = /739204|veronica|birthday/i
+  const stored = async () => {
+    let all = ''
+    for (const table of ['mail', 'job', 'alert'])
+      all += (await mailing.db.rows<{ row: string }>(sql`select t::text as row from ${raw(table)} t`))
+        .map(({ row }) => row)
+        .join()
+    return all
+  }
+  assert.match(await stored(), /2062389/)
+  assert.doesNotMatch(await stored(), secrets)
+  await hasten()
+  await untilFailed()
+  assert.doesNotMatch(await stored(), secrets)
+  assert.match(mailing.logged, /mail_failed/)
+  assert.doesNotMatch(mailing.logged, secrets)
+  assert.match(Buffer.from((await mail()).sealed ?? []).toString('latin1'), /./s, 'it could be tried again')
+})
+
+test('the words of an e-mail that failed a month ago are forgotten', async () => {
+  mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
+  await queue()
+  const worker = begin()
+  await untilFailed()
+  await worker.stop(1_000)
+  await mailing.db.run(sql`update mail set created_at = now() - interval '31 days'`)
+  await mailing.db.run(sql`update job set due_at = now()`)
+  begin()
+  await until(async () => (await mail()).sealed === null, 'they are forgotten')
+  assert.equal(await retryMails(mailing.db, mailing.service, undefined), 0)
+})

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sql } from '../../../src/database/db.ts'
+import { askForScheduled } from '../../../src/jobs/worker.ts'
+import { addJob, dueJobs, takeDue } from '../../../src/store/jobs/jobs.ts'
+import { addService } from '../../../src/store/tenancy/services.ts'
+import { freshDatabase } from '../../support/database.ts'
+
+const { db, drop } = await freshDatabase()
+after(drop)
+
+test('a clock of the database that was set back keeps no job of set times waiting for longer than its time', async () => {
+  const job = { run: async () => {}, atOnce: 1, waitsSeconds: [30] }
+  const table = { hourly: { ...job, everySeconds: 3_600 }, daily: { ...job, everySeconds: 86_400 } }
+  await askForScheduled(db, table)
+  await db.run(sql`update job set due_at = now() + interval '5 hours'`)
+  await askForScheduled(db, table)
+  const rows = await db.rows(sql`
+    select name, round(extract(epoch from due_at - now()))::integer as seconds from job order by name desc`)
+  assert.deepEqual(rows, [
+    { name: 'hourly', seconds: 3_600 },
+    { name: 'daily', seconds: 5 * 3_600 },
+  ])
+})
+
+test('a job that is left alone because workers die of it keeps no other from being done, and counts as none that nobody does', async () => {
+  const id = (await addService(db, 'luma'))?.id ?? 0
+  for (const subject of ['deadly', 'other']) await addJob(db, id, 'pull', { subject })
+  await db.run(sql`insert into job (service_id, name) values (null, 'look')`)
+  await db.run(sql`
+    update job set due_at = now() - interval '10 minutes', begun = 40, leased_until = now() - interval '9 minutes', lease = gen_random_uuid()
+     where subject = 'deadly' or name = 'look'`)
+  await db.run(sql`update job set due_at = now() - interval '1 minute' where subject = 'other'`)
+  const { oldestSeconds, isIdle } = await dueJobs(db)
+  assert.deepEqual([Math.round(oldestSeconds), isIdle], [60, false])
+  const taken = await takeDue(db, { pull: { free: 1, ofService: 1 }, look: { free: 1 } }, 30)
+  assert.deepEqual(
+    taken.map(({ subject }) => subject),
+    ['other'],
+  )
+})

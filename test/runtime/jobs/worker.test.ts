@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { keysFrom } from '../../../src/crypto/keys.ts'
+import { type Database, openDatabase, sql } from '../../../src/database/db.ts'
+import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
+import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
+import { addService } from '../../../src/store/tenancy/services.ts'
+import { installed } from '../../support/installations/installations.ts'
+import { gift } from '../../support/mailing.ts'
+import {
+  begin,
+  directory,
+  done,
+  type Environment,
+  postgresOf,
+  run,
+  serve,
+  stop,
+  until,
+} from '../../support/processes.ts'
+import { messageIds, startSink } from '../../support/smtp-sink.ts'
+
+/** What a process that serves would write: a mail of a voucher, in a transaction. */
+async function writerOf(dataDir: string) {
+  const db = openDatabase(JSON.parse(fs.readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
+  const keys = keysFrom(fs.readFileSync(join(dataDir, 'secret'), 'utf8').trim())
+  const service = await addService(db, 'luma')
+  assert.ok(service)
+  return {
+    db,
+    service,
+    queue: (number: string) => db.transaction(tx => queueVoucherMail(tx, keys, service, { ...gift, number })),
+  }
+}
+
+const statusOf = async (db: Database, number: string) =>
+  (await db.row<{ status: string }>(sql`select status from mail where voucher_number = ${number}`))?.status
+
+// At the same time: most of it is waiting for leases to end.
+describe('worker processes', { concurrency: true }, () => {
+  test('a worker that is killed around the sending of a mail is taken over: one more mail at most, the same Message-ID, within 60 s', async t => {
+    const environment: Environment = { DATA_DIR: join(directory(), 'data') }
+    const sink = await startSink()
+    const service = await serve(['--no-demo'], { ...(await installed(environment)), JOBS: 'off' })
+    assert.match(service.out, /^E-mails and other jobs are done by: tillbridge worker$/m)
+    const { db, queue } = await writerOf(environment.DATA_DIR ?? '')
+    const worker = (more: Environment = {}) =>
+      begin(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
+    try {
+      const killed: Record<string, number> = {}
+      for (const border of ['before_smtp', 'after_smtp', 'before_mark_sent']) {
+        await queue(border)
+        const victim = worker({ FAILPOINT: border })
+        assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
+        killed[border] = performance.now()
+        assert.equal(messageIds(sink, border).length, border === 'before_smtp' ? 0 : 1)
+        assert.equal(await statusOf(db, border), 'queued')
+      }
+      await queue('halted')
+      const halted = worker({ FAILPOINT: 'before_smtp:stop' })
+      const state = () => fs.readFileSync(`/proc/${halted.pid}/stat`, 'utf8').split(') ')[1]?.[0]
+      await until(() => state() === 'T', 'the worker is halted')
+
+      const healthy = worker()
+      for (const [border, at] of Object.entries(killed)) {
+        await until(async () => (await statusOf(db, border)) === 'sent', border, 60_000)
+        const ids = messageIds(sink, border)
+        assert.equal(ids.length, border === 'before_smtp' ? 1 : 2)
+        assert.equal(new Set(ids).size, 1)
+        const tookMs = performance.now() - at
+        t.diagnostic(`killed at ${border}: sent ${Math.round(tookMs / 100) / 10} s later`)
+        assert.ok(tookMs < 60_000)
+      }
+      await until(async () => (await statusOf(db, 'halted')) === 'sent', 'the halted one is taken over', 60_000)
+      halted.child.kill('SIGCONT')
+      await queue('after')
+      await until(async () => (await statusOf(db, 'after')) === 'sent', 'the next is sent')
+      await stop(halted)
+      assert.equal(messageIds(sink, 'halted').length, 1, 'it found that another worker had taken over')
+
+      // PostgreSQL is killed, and started again by its owner.
+      process.kill(postgresOf(environment.DATA_DIR ?? '') ?? 0, 'SIGKILL')
+      await until(
+        () =>
+          queue('restarted').then(
+            () => true,
+            () => false,
+          ),
+        'PostgreSQL is back',
+        20_000,
+      )
+      await until(async () => (await statusOf(db, 'restarted').catch(() => '')) === 'sent', 'it goes on', 20_000)
+      assert.deepEqual(await stop(healthy), { code: 0, signal: null }, healthy.err)
+      assert.doesNotMatch(healthy.err + service.err, /204816|veronica/)
+    } finally {
+      await db.close()
+      await stop(service)
+      await sink.close()
+    }
+  })
+
+  test('a service that is killed between the server’s yes and its own mark sends once more after a restart', async t => {
+    const environment: Environment = { DATA_DIR: join(directory(), 'data') }
+    const sink = await startSink()
+    try {
+      await installed(environment)
+      const victim = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url, FAILPOINT: 'after_smtp' })
+      assert.match(victim.out, /^E-mails are sent through 127\.0\.0\.1:\d+\.$/m)
+      const first = await writerOf(environment.DATA_DIR ?? '')
+      await first.queue('1')
+      assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' })
+      const killedAt = performance.now()
+      await first.db.close()
+      assert.equal(sink.delivered.length, 1)
+
+      const service = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url })
+      await until(() => sink.delivered.length === 2, 'it is sent again', 60_000)
+      const tookMs = performance.now() - killedAt
+      t.diagnostic(`sent ${Math.round(tookMs / 100) / 10} s after the kill`)
+      assert.ok(tookMs < 60_000)
+      assert.equal(new Set(messageIds(sink, '1')).size, 1)
+      assert.match(await done(['mail', 'list'], environment), / 1 +sent /)
+      assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
+      assert.equal(sink.delivered.length, 2)
+    } finally {
+      await sink.close()
+    }
+  })
+
+  test('without a mail server e-mails are files under the data directory; the command line lists them and tries them again', async () => {
+    const environment: Environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
+    const dataDir = environment.DATA_DIR ?? ''
+    const service = await serve(['--no-demo'], await installed(environment))
+    assert.match(service.out, /^E-mails are not sent but left in \S+\/data\/mail; SMTP_URL names a mail server\.$/m)
+    const { db, queue } = await writerOf(dataDir)
+    try {
+      await queue('1')
+      await until(async () => (await statusOf(db, '1')) === 'sent', 'it is written')
+      assert.equal(fs.readdirSync(join(dataDir, 'mail')).length, 1)
+      assert.match(await done(['mail', 'list', '--status', 'sent'], environment), /^[\da-f-]{36} +1 +sent +1 /m)
+      assert.doesNotMatch(await done(['mail', 'list', '--status', 'failed'], environment), /sent +1/)
+      const { out, ...rest } = await run(['mail', 'retry', 'nothing'], environment)
+      assert.equal(rest.code, 1)
+      assert.match(rest.err, /^tillbridge: There is no e-mail nothing to be tried again/)
+
+      fs.rmSync(join(dataDir, 'mail'), { recursive: true })
+      fs.writeFileSync(join(dataDir, 'mail'), 'in the way')
+      await queue('2')
+      await until(
+        async () =>
+          (await done(['mail', 'list', '--status', 'queued'], environment)).includes('It could not be put together'),
+        'the fault is told',
+      )
+      fs.rmSync(join(dataDir, 'mail'))
+      const [id] =
+        /^[\da-f]{8}-[\da-f-]{27}/m.exec(await done(['mail', 'list', '--status', 'queued'], environment)) ?? []
+      assert.match(await done(['mail', 'retry', id ?? ''], environment), /^One e-mail is tried again\.$/m)
+      await until(async () => (await statusOf(db, '2')) === 'sent', 'it is written')
+    } finally {
+      await db.close()
+      assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
+    }
+  })
+
+  test('alerts are listed, make the doctor complain, and are settled by hand', async () => {
+    const environment: Environment = { DATA_DIR: join(directory(), 'data') }
+    const service = await serve(['--no-demo'], await installed(environment))
+    const { db, service: luma } = await writerOf(environment.DATA_DIR ?? '')
+    await raiseAlert(db, luma.id, { kind: 'voucher_refused', subject: '2062389', detail: 'After 5 wrong PINs.' })
+    await raiseAlert(db, luma.id, { kind: 'voucher_refused', subject: '2062389', detail: 'After 6 wrong PINs.' })
+    await db.close()
+    const listed = await done(['alert', 'list'], environment)
+    assert.match(listed, /^luma +voucher_refused +2062389 +2 +\S+ \S+ +After 6 wrong PINs\.$/m)
+    const { code, out } = await run(['doctor'], environment)
+    assert.equal(code, 1)
+    assert.match(out, /^MISSING {2}Alerts +luma: voucher_refused; see: tillbridge alert list$/m)
+    assert.match(await done(['alert', 'settle', 'voucher_refused'], environment), /^One alert is settled\.$/m)
+    assert.match((await run(['doctor'], environment)).out, /^ok +Alerts +none$/m)
+    assert.equal((await run(['alert', 'settle', 'voucher_refused'], environment)).code, 1)
+    assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
+  })
+
+  test('a worker without a service beside it says so', async () => {
+    const { code, err } = await run(['worker'], await installed({ DATA_DIR: join(directory(), 'data') }))
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /tillbridge: Nothing serves on this bundled database: tillbridge start first, or set DATABASE_URL\./,
+    )
+  })
+})

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { startPostgresProxy } from '../../scenarios/support/postgres-proxy.ts'
+import { sql } from '../../src/database/db.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { directory, run } from '../support/processes.ts'
+
+let database: FreshDatabase
+before(async () => {
+  database = await freshDatabase()
+})
+after(() => database?.drop())
+
+async function refusals() {
+  const DATA_DIR = join(directory(), 'data')
+  const environment = { DATABASE_URL: database.connection, DATA_DIR, PORT: '0', SECRET_KEY: 'k'.repeat(64) }
+  const started = await run(['start', '--no-demo'], environment)
+  const looked = await run(['doctor'], environment)
+  assert.deepEqual([started.code, looked.code], [1, 1])
+  return { started: started.err, looked: looked.out }
+}
+
+test('of two servers in DATABASE_URL, the first of which takes connections and says nothing, the other one is used', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1')
+  after(() => silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const proxy = await startPostgresProxy(database.connection)
+  after(() => proxy.close())
+  const both = proxy.connection.replace(/^\w+:\/\/([^@/]*@)?/, before => `${before}127.0.0.1:${port},`)
+  const listed = await run(['service', 'list'], {
+    DATABASE_URL: both,
+    DATA_DIR: directory(),
+    SECRET_KEY: 'k'.repeat(64),
+  })
+  assert.equal(listed.code, 0, listed.err)
+})
+
+test('a database whose announced changes are not seen on other connections is refused by start and by doctor', async () => {
+  const { db } = database
+  const kept = await db.row<{ text: string }>(sql`select pg_get_functiondef('list_horizons'::regproc) as text`)
+  await db.pool.query(
+    'create or replace function list_horizons(tenant integer) returns timestamptz[] language sql volatile as $$ select array[statement_timestamp()] $$',
+  )
+  try {
+    const { started, looked } = await refusals()
+    assert.match(
+      started,
+      /^tillbridge: A change that is announced on one connection to the database is not seen on another/m,
+    )
+    assert.match(looked, /^MISSING {2}Database +A change that is announced on one connection/m)
+  } finally {
+    await db.pool.query(kept?.text ?? '')
+  }
+})
+
+test('a database with the extension citus is refused by start and by doctor', async () => {
+  await database.db.pool.query(
+    `insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion) values (99999, 'citus', 10, 2200, false, '13')`,
+  )
+  const { started, looked } = await refusals()
+  assert.match(started, /^tillbridge: The database has the extension citus/m)
+  assert.match(looked, /^MISSING {2}Database +The database has the extension citus/m)
+})

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { halting } from '../../scenarios/faults/halting.ts'
+import { keysFrom } from '../../src/crypto/keys.ts'
+import { type Database, openDatabase, sql, unawaited } from '../../src/database/db.ts'
+import { CommitUnknown, DatabaseAway } from '../../src/database/errors.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+import { addAccount } from '../../src/store/accounts/accounts.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { addService } from '../../src/store/tenancy/services.ts'
+import { installed } from '../support/installations/installations.ts'
+import { isProblem } from '../support/problem.ts'
+import { until } from '../support/processes.ts'
+import { anotherServer, credentials } from '../support/servers.ts'
+import { customers } from '../support/walk.ts'
+
+// A PostgreSQL of its own, to be taken away.
+const directory = mkdtempSync(join(tmpdir(), 'tillbridge-outage-'))
+const home = join(directory, 'data')
+let postgres: Postgres
+let db: Database
+let server: Awaited<ReturnType<typeof anotherServer>>
+let headers: Record<string, string>
+before(async () => {
+  chmodSync(directory, 0o711)
+  await installed({ DATA_DIR: home })
+  postgres = await startPostgres(join(home, 'postgres'), { settings: { fsync: 'off' } })
+  db = openDatabase(postgres.connection, { max: 5 })
+  const keys = keysFrom(randomBytes(32))
+  const service = await addService(db, 'shop', { readsPerMinute: 'off' })
+  assert.ok(service)
+  const password = await addAccount(db, keys, 'user', service, 'admin')
+  headers = credentials({ username: 'user', password: password ?? '', service })
+  await upsertCustomers(db, service, customers(1, 2))
+  server = await anotherServer({ db, keys })
+})
+after(async () => {
+  await server.stop()
+  await db.close()
+  await postgres.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const get = (path: string, more = {}) => server.ask(path, { headers: { ...headers, ...more } })
+
+test('a connection that stands still is given up in time, in and out of a transaction, and not used again', async () => {
+  const impatient = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
+  const backend = async () =>
+    (await impatient.row<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid ?? assert.fail('no backend')
+  const halted: number[] = []
+  const halt = (pid: number) => {
+    halted.push(pid)
+    process.kill(pid, 'SIGSTOP')
+  }
+  try {
+    halt(await backend())
+    await assert.rejects(impatient.row(sql`select 1`), DatabaseAway)
+    halt(await backend())
+    await assert.rejects(
+      impatient.transaction(tx => tx.row(sql`select 1`)),
+      DatabaseAway,
+    )
+    const left = await backend()
+    assert.ok(!halted.includes(left))
+    await assert.rejects(impatient.row(sql`select 1 / 0`), { code: '22012' })
+    assert.equal(await backend(), left, 'a statement that is wrong costs no connection')
+  } finally {
+    for (const pid of halted) process.kill(pid, 'SIGCONT')
+    await impatient.close()
+  }
+})
+
+test('while all of PostgreSQL stands still statements are given up long before their time, and the next ones at once; a slow one is not', async () => {
+  const patient = openDatabase(postgres.connection, { max: 4, statementTimeoutMs: 120_000 })
+  try {
+    assert.deepEqual(await patient.row(sql`select 1 as there from pg_sleep(9)`), { there: 1 })
+    await halting(postgres.pid, async () => {
+      const begun = performance.now()
+      const waiting = [
+        patient.row(sql`select 1`),
+        patient.transaction(tx => tx.row(sql`select 1`)),
+        patient.row(sql`select 2`),
+      ]
+      await Promise.all(waiting.map(one => assert.rejects(one, DatabaseAway)))
+      assert.ok(performance.now() - begun < 60_000, 'not only when their time is over')
+      const refusal = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
+      await until(async () => /stands still/.test(await refusal()), 'it is known to stand still', 30_000)
+    })
+    await until(() => patient.row(sql`select 1`).catch(() => false), 'it is asked again', 20_000)
+  } finally {
+    await patient.close()
+  }
+})
+
+test('what follows a statement of a transaction that failed unheard fails for the same reason', async () => {
+  const work = db.transaction(async tx => {
+    tx.row(sql`select 1 / 0`).catch(() => {})
+    return tx.row(sql`select 1`)
+  })
+  await assert.rejects(work, { code: '22012' })
+})
+
+test('statements that are asked behind one that fails are not carried out, and can be asked again', async () => {
+  await db.transaction(async tx => {
+    const late = (word: string) => tx.row(sql`select ${word}::text as said, 'behind a failure' as what`)
+    const asked = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
+    const answers = await Promise.allSettled(asked)
+    assert.deepEqual(
+      answers.map(each => (each.status === 'rejected' ? each.reason.code : each.status)),
+      ['fulfilled', '22012', '22012'],
+    )
+    await tx.run(sql`rollback to savepoint here`)
+    for (const word of ['second', 'third']) assert.deepEqual(await late(word), { said: word, what: 'behind a failure' })
+  })
+})
+
+test('what follows another failure, after one that a savepoint undid, fails for the other reason', async () => {
+  const work = db.transaction(async tx => {
+    await tx.run(sql`savepoint here`)
+    await assert.rejects(tx.row(sql`select 1 / 0`), { code: '22012' })
+    await tx.run(sql`rollback to savepoint here`)
+    tx.row(sql`select 'x'::integer`).catch(() => {})
+    return tx.row(sql`select 1`)
+  })
+  await assert.rejects(work, { code: '22P02' })
+})
+
+test('a transaction whose last statement PostgreSQL ends, with the commit behind it, is known not to be kept', async () => {
+  const hasty = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
+  try {
+    const work = hasty.transaction(async tx => unawaited(tx.run(sql`select pg_sleep(60)`)))
+    await assert.rejects(work, error => error instanceof DatabaseAway && !(error instanceof CommitUnknown))
+  } finally {
+    await hasty.close()
+  }
+})
+
+test('a statement in no transaction whose commit fails has failed', async () => {
+  await db.run(sql`create table late (a integer unique deferrable initially deferred)`)
+  try {
+    await assert.rejects(db.run(sql`insert into late values (1), (1)`), { code: '23505' })
+    assert.equal(await db.run(sql`select from late`), 0)
+  } finally {
+    await db.run(sql`drop table late`)
+  }
+})
+
+test('a transaction that is undone while a part of it goes on is undone whole, and leaves its connection to the next one', async () => {
+  const one = openDatabase(postgres.connection, { max: 1 })
+  const process = () => one.row(sql`select pg_backend_pid() as pid`)
+  await one.run(sql`create table parts (a integer)`)
+  try {
+    const before = await process()
+    // Where a statement fails, what goes on with the answer of one before it is asked in the same moment as the rollback.
+    const failing = one.transaction(async tx => {
+      tx.run(sql`insert into parts values (1)`)
+        .then(() => tx.run(sql`insert into parts values (2)`))
+        .catch(() => {})
+      await tx.row(sql`select 1 / 0`)
+    })
+    await assert.rejects(failing, { code: '22012' })
+    let part: Promise<unknown> = Promise.resolve()
+    const thrown = one.transaction(async tx => {
+      part = tx.run(sql`insert into parts values (3)`).then(() => tx.run(sql`insert into parts values (4)`))
+      part.catch(() => {})
+      throw new Error('on second thoughts')
+    })
+    await assert.rejects(thrown, /on second thoughts/)
+    await assert.rejects(part, /The transaction is over/)
+    assert.deepEqual(await process(), before)
+    assert.equal(await one.run(sql`select from parts`), 0)
+  } finally {
+    await one.run(sql`drop table parts`)
+    await one.close()
+  }
+})
+
+test('an unexpected fault tells the request id alone', async () => {
+  assert.equal((await get('/customers/search')).status, 200)
+  await db.run(sql`alter table customer rename to customer_away`)
+  try {
+    for (const path of ['/customers/search', '/customers/000001', '/customers?email=a@example.com']) {
+      const answer = await get(path, { 'x-request-id': 'report-this' })
+      isProblem(answer, 'internal_error', server.baseUrl)
+      assert.equal(answer.json.requestId, 'report-this')
+      assert.deepEqual(Object.keys(answer.json).sort(), ['code', 'requestId', 'status', 'title', 'type'])
+    }
+    assert.equal((await get('/stores')).status, 200, 'the rest goes on')
+  } finally {
+    await db.run(sql`alter table customer_away rename to customer`)
+  }
+  assert.equal((await get('/customers/search')).status, 200)
+})
+
+test('connections that are cut under a load are 503 at the most, and it goes on', async () => {
+  const statuses = new Set<number>()
+  const asking = Promise.all(
+    Array.from({ length: 6 }, async () => {
+      for (let i = 0; i < 25; i++) {
+        const { status, headers: told } = await get('/customers/search')
+        statuses.add(status)
+        if (status === 503) assert.ok(Number(told['retry-after']) > 0)
+      }
+    }),
+  )
+  for (let i = 0; i < 10; i++)
+    await db
+      .run(
+        sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tillbridge' and pid <> pg_backend_pid()`,
+      )
+      .catch(() => {})
+  await asking
+  assert.ok(statuses.isSubsetOf(new Set([200, 503])), [...statuses].join())
+  assert.equal((await get('/customers/search')).status, 200)
+})
+
+test('without PostgreSQL answers are 503 with the time to wait, and come again once it is back', async () => {
+  await postgres.stop()
+  for (const path of ['/customers/search', '/customers/000001', '/stores']) {
+    const answer = await get(path)
+    isProblem(answer, 'service_unavailable', server.baseUrl, path)
+    assert.ok(Number(answer.headers['retry-after']) >= 1)
+  }
+  const crowd = await Promise.all(Array.from({ length: 60 }, () => get('/stores')))
+  const waits = new Set(crowd.map(answer => Number(answer.headers['retry-after'])))
+  assert.ok(waits.isSubsetOf(new Set([2, 3, 4])), [...waits].join())
+  assert.ok(waits.size > 1, 'who is sent away together does not come back together')
+  const ready = await server.ask('/health/ready')
+  assert.equal(ready.status, 503)
+  assert.ok(Number(ready.headers['retry-after']) >= 1)
+  assert.deepEqual(ready.json, { data: { status: 'not ready' } })
+  assert.equal((await server.ask('/health/live')).status, 200)
+  assert.equal((await server.ask('/docs')).status, 200)
+
+  postgres = await startPostgres(join(home, 'postgres'), { settings: { fsync: 'off' } })
+  const back = performance.now()
+  while ((await get('/customers/search')).status !== 200) {
+    assert.ok(performance.now() - back < 10_000, 'within 10 s')
+    await delay(20)
+  }
+  assert.equal((await server.ask('/health/ready')).status, 200)
+  assert.equal((await get('/customers/search')).json.data.length, 2)
+})

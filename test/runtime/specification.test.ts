@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkout, directory, run } from '../support/processes.ts'
+import { startTestService } from '../support/service.ts'
+
+const program = [process.execPath, join(checkout, 'scenarios/specification/run.ts')] as const
+
+test('the demo does what the specification states, row by row', { timeout: 120_000 }, async () => {
+  const { code, out, err } = await run([], {}, { program })
+  assert.equal(code, 0, `${err}\n${out}`)
+  assert.match(out, /^6\d hold, 0 do not, 0 were not tried\.$/m)
+  assert.doesNotMatch(out, /✖|–/)
+})
+
+test('on an installation that runs, nothing is written unasked, and what does not hold is told', async () => {
+  const api = await startTestService({ role: 'maintainer' })
+  try {
+    const ca = join(directory(), 'ca.pem')
+    writeFileSync(ca, api.ca)
+    const key = Buffer.from(`${api.username}:${api.password}`).toString('base64')
+    const where = ['--url', api.baseUrl, '--ca', ca, '--service', api.service.name, '--api-key', key]
+    const { code, out } = await run(where, {}, { program })
+    assert.equal(code, 1)
+    assert.match(out, /^ {2}✔ 4\. An account is required$/m)
+    assert.match(out, /^ {2}✖ inventory: stock per store/m)
+    assert.match(out, /^ {2}– mobile: string, in POST and PUT \(it takes a write: --writes\)$/m)
+    assert.deepEqual(await api.db.pool.query('select from customer').then(({ rowCount }) => rowCount), 0)
+  } finally {
+    await api.stop()
+  }
+  const { out } = await run(['--help'], {}, { program })
+  assert.match(out, /npm run trial -- specification --simulator/)
+})

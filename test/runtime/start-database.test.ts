@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import pg from 'pg'
+import { startSimulator } from '../../simulator/simulator.ts'
+import { sql } from '../../src/database/db.ts'
+import { migrationFiles } from '../../src/database/migrate.ts'
+import { addressesAt } from '../support/cluster.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import {
+  ask,
+  begin,
+  directory,
+  done,
+  makeAccess,
+  readAccess,
+  run,
+  serve,
+  somePort,
+  stop,
+  until,
+} from '../support/processes.ts'
+
+let database: FreshDatabase
+let environment: { DATA_DIR: string; DATABASE_URL: string }
+
+before(async () => {
+  database = await freshDatabase()
+  environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
+})
+after(() => database.drop())
+
+test('DATABASE_URL is used instead of the bundled PostgreSQL', async () => {
+  const service = await serve(['--no-demo'], environment)
+  const access = await makeAccess(environment)
+  assert.equal((await ask(service, '/stores', access)).status, 200)
+  assert.deepEqual(await database.db.rows(sql`select name from service`), [{ name: 'luma' }])
+  assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'postgres')))
+  assert.deepEqual(await stop(service), { code: 0, signal: null })
+})
+
+test('no demo is made where there is a service', async () => {
+  const service = await serve([], environment)
+  assert.doesNotMatch(service.out, /demo|password/)
+  await stop(service)
+})
+
+test('two installations may share a database', async () => {
+  const SECRET_KEY = fs.readFileSync(join(environment.DATA_DIR, 'secret'), 'utf8').trim()
+  const other = { ...environment, DATA_DIR: join(directory(), 'data'), SECRET_KEY }
+  const own = { ...environment, SECRET_KEY }
+  const access = await makeAccess(own, 'shared')
+  const [one, two] = [await serve(['--no-demo'], own), await serve(['--no-demo'], other)]
+  for (const service of [one, two]) assert.equal((await ask(service, '/stores', access)).status, 200)
+  for (const service of [one, two]) assert.deepEqual(await stop(service), { code: 0, signal: null })
+})
+
+for (const [title, url, why] of [
+  ['a server that is away', () => `postgres://tillbridge:hunter2@127.0.0.1:${somePort()}/tillbridge`, /ECONNREFUSED/],
+  ['a host that nobody knows', () => 'postgres://tillbridge:hunter2@db.invalid/tillbridge', /ENOTFOUND|EAI_AGAIN/],
+  [
+    'an address that cannot be read',
+    () => 'postgres://tillbridge:hunter2@db:port/tillbridge',
+    /DATABASE_URL is no URL/,
+  ],
+  ['a database that is missing', () => addressesAt(database.connection)('nowhere'), /"nowhere" does not exist/],
+] as const)
+  test(`${title} stops start and command with one line that does not show the password`, async () => {
+    for (const args of [['start'], ['service', 'list']]) {
+      const { code, out, err } = await run(args, { ...environment, DATABASE_URL: url(), PORT: '0' })
+      assert.equal(code, 1)
+      assert.equal(out, '')
+      assert.match(err, /^tillbridge: .*DATABASE_URL.*\n$/)
+      assert.match(err, why)
+      assert.doesNotMatch(err, /hunter2/)
+    }
+  })
+
+test('doctor says that the database cannot be reached, and looks at the rest', async () => {
+  const DATABASE_URL = `postgres://tillbridge:hunter2@127.0.0.1:${somePort()}/tillbridge`
+  const { code, out } = await run(['doctor'], { ...environment, DATABASE_URL })
+  assert.equal(code, 1)
+  assert.match(out, /^MISSING {2}Database +The database cannot be reached: .*Check DATABASE_URL\.$/m)
+  assert.match(out, /^MISSING {2}Services +Not looked at: the database first\.$/m)
+  assert.match(out, /^ok {7}Settings /m)
+  assert.doesNotMatch(out, /hunter2/)
+})
+
+test('a migration that is killed in its middle leaves nothing, and the next one completes', async () => {
+  const fresh = await freshDatabase()
+  const other = new pg.Client(fresh.connection)
+  await other.connect()
+  const tables = async () =>
+    (await other.query(`select tablename from pg_tables where schemaname = 'public' order by tablename`)).rows.map(
+      row => row.tablename,
+    )
+  try {
+    const all = await tables()
+    await other.query('drop schema public cascade; create schema public')
+    // The name is taken until this transaction ends, so that the migration waits in its middle.
+    await other.query('begin; create table account_service (id integer)')
+    const settings = { ...environment, DATABASE_URL: fresh.connection }
+    const killed = begin(['migrate'], settings)
+    const waiting = `select from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
+    await until(async () => (await other.query(waiting)).rowCount, 'the migration waits')
+    await stop(killed, 'SIGKILL')
+    await other.query('rollback')
+    await until(async () => (await tables()).length <= 1, 'nothing is left of it')
+    assert.deepEqual(await tables(), ['migration'])
+    assert.equal(await done(['migrate'], settings), `Applied: ${(await migrationFiles()).join(', ')}.\n`)
+    assert.deepEqual(await tables(), all)
+    assert.equal(await done(['migrate'], settings), 'The database is up to date.\n')
+  } finally {
+    await other.end()
+    await fresh.drop()
+  }
+})
+
+test('a database of a later version is refused in one line', async () => {
+  const fresh = await freshDatabase()
+  try {
+    await fresh.db.pool.query(`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'later')`)
+    const { code, err } = await run(['start'], { ...environment, DATABASE_URL: fresh.connection, PORT: '0' })
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /^tillbridge: The database is at migration 9999, this version knows \d+: run a newer Tillbridge\.\n$/,
+    )
+  } finally {
+    await fresh.drop()
+  }
+})
+
+test('access.json is made where nothing else needs DATA_DIR, and names who served first for as long as it serves', async () => {
+  const fresh = await freshDatabase()
+  // What a back office has is there sooner than a demo.
+  const simulator = await startSimulator({ sizes: { persons: 3 } })
+  try {
+    const settings = {
+      BACK_OFFICE: 'apparel21',
+      BACK_OFFICE_URL: simulator.url,
+      BACK_OFFICE_COUNTRY: 'AU',
+      JOBS: 'off',
+      DATA_DIR: join(directory(), 'data'),
+      DATABASE_URL: fresh.connection,
+      SECRET_KEY: 'k'.repeat(32),
+      TLS_CERT_FILE: join(environment.DATA_DIR, 'tls/cert.pem'),
+      TLS_KEY_FILE: join(environment.DATA_DIR, 'tls/key.pem'),
+    }
+    const first = await serve([], settings)
+    const access = readAccess(settings.DATA_DIR)
+    assert.equal(access.username, 'shop')
+    assert.equal(access.baseUrl, first.baseUrl)
+
+    const second = await serve([], settings)
+    assert.deepEqual(readAccess(settings.DATA_DIR), access, 'the first one still serves')
+    for (const service of [first, second]) await stop(service)
+    const third = await serve([], settings)
+    assert.deepEqual(readAccess(settings.DATA_DIR), { ...access, baseUrl: third.baseUrl })
+    await stop(third)
+  } finally {
+    await simulator.close()
+    await fresh.drop()
+  }
+})

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import * as fs from 'node:fs'
+import { Agent } from 'node:https'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type Asked, askOnce } from '../../scenarios/support/asking.ts'
+import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import {
+  ask,
+  directory,
+  done,
+  makeAccess,
+  run,
+  type Serving,
+  serve,
+  stop,
+  until,
+  workersOf,
+} from '../support/processes.ts'
+
+const right = 'r'.repeat(32)
+const wrong = 'w'.repeat(32)
+const refusal = 'is not the secret that this database was first started with'
+const lost = 'If it is lost for good: tillbridge secret forget'
+let database: FreshDatabase
+let settings: { DATA_DIR: string; DATABASE_URL: string }
+let access: Awaited<ReturnType<typeof makeAccess>>
+
+/** What was made while the secret was right: where a walk is, a session of the console, customers under their keys. */
+let cursor: string
+let cookie: string
+const [ann, bea] = ['ann', 'bea']
+const creating = (name: string): Asked => ({
+  method: 'POST',
+  path: '/customers',
+  key: name,
+  body: { firstname: name, surname: 'Lee', contact: { email: `${name}@example.com` } },
+})
+const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
+
+/** Asks by the password of the account, or as these headers tell. */
+async function send({ baseUrl, caFile = '' }: Serving, asked: Asked, as?: Record<string, string>) {
+  const agent = new Agent({ ca: fs.readFileSync(caFile) })
+  const { username, password, serviceName } = access
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  const headers = { 'x-service-name': serviceName, ...(as ?? { authorization }) }
+  return askOnce<{ firstname: string }[]>(asked, { baseUrl, agent, headers }).finally(() => agent.destroy())
+}
+
+before(async () => {
+  database = await freshDatabase()
+  settings = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
+  access = await makeAccess({ ...settings, SECRET_KEY: right })
+  const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
+  for (const each of [ann, bea]) assert.equal((await send(service, creating(each))).status, 201)
+  const page = await send(service, { method: 'GET', path: '/customers/search?limit=1' })
+  const { username, password } = access
+  const opening: Asked = { method: 'POST', path: '/console/session', body: { username, password } }
+  const signedIn = await send(service, opening, ownPage)
+  assert.deepEqual([page.status, signedIn.status], [200, 200], signedIn.text)
+  cursor = page.body.meta?.endCursor ?? ''
+  cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? ''
+  await stop(service)
+})
+after(() => database.drop())
+
+for (const args of [['start'], ['start', '--no-demo'], ['worker'], ['user', 'list'], ['user', 'rotate', 'luma-admin']])
+  test(`\`tillbridge ${args.join(' ')}\` with another secret stops with one line that says what to do`, async () => {
+    const { code, out, err } = await run(args, { ...settings, SECRET_KEY: wrong, PORT: '0' })
+    assert.deepEqual([code, out], [1, ''])
+    assert.equal(
+      err,
+      `tillbridge: SECRET_KEY ${refusal}, so no password or PIN would be right: set it to that one. ${lost}\n`,
+    )
+    assert.doesNotMatch(err, new RegExp(`${wrong}|${right}`))
+  })
+
+test('without any secret it says so, and makes none', async () => {
+  const { code, err } = await run(['start'], { ...settings, PORT: '0' })
+  const file = join(settings.DATA_DIR, 'secret')
+  assert.equal(code, 1)
+  assert.equal(
+    err,
+    `tillbridge: The secret that this database was first started with is missing: set SECRET_KEY, or put back ${file}. ${lost}\n`,
+  )
+  assert.ok(!fs.existsSync(file))
+})
+
+test('the doctor names a secret that is another, and one that is missing', async () => {
+  const other = await run(['doctor'], { ...settings, SECRET_KEY: wrong })
+  assert.equal(other.code, 1)
+  assert.match(other.out, new RegExp(`^MISSING {2}Secret +SECRET_KEY ${refusal}, .*\\. ${lost}$`, 'm'))
+  assert.match(other.out, /^MISSING {2}Back office +Not looked at: the secret first\.$/m)
+  const none = await run(['doctor'], settings)
+  assert.match(none.out, /^MISSING {2}Secret +The secret that .* is missing: set SECRET_KEY, or put back /m)
+  assert.match((await run(['doctor'], { ...settings, SECRET_KEY: right })).out, /^ok {7}Secret /m)
+})
+
+test('migrations need no secret, and make none', async () => {
+  const fresh = await freshDatabase()
+  const DATA_DIR = join(directory(), 'data')
+  try {
+    const there = { DATA_DIR, DATABASE_URL: fresh.connection }
+    await done(['migrate'], there)
+    assert.ok(!fs.existsSync(join(DATA_DIR, 'secret')))
+    await done(['user', 'list'], { ...there, SECRET_KEY: right })
+    assert.equal((await run(['user', 'list'], { ...there, SECRET_KEY: wrong })).code, 1)
+  } finally {
+    await fresh.drop()
+  }
+})
+
+test('a file that holds no secret is not the one of a new installation: it is named, and left as it is', async () => {
+  const fresh = await freshDatabase()
+  const home = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: fresh.connection }
+  const file = join(home.DATA_DIR, 'secret')
+  const noSecret = `tillbridge: ${file} holds no secret: remove it, and one is made, or put back the right one.\n`
+  try {
+    fs.mkdirSync(home.DATA_DIR)
+    for (const text of ['', 'x', `${right}\n${right}\n`]) {
+      fs.writeFileSync(file, text)
+      const { code, err } = await run(['start', '--no-demo'], { ...home, PORT: '0' })
+      assert.deepEqual([code, err, fs.readFileSync(file, 'utf8')], [1, noSecret, text])
+    }
+    fs.writeFileSync(file, `${right}\n`)
+    await done(['user', 'list'], home)
+    assert.equal((await run(['user', 'list'], { ...home, SECRET_KEY: wrong })).code, 1)
+  } finally {
+    await fresh.drop()
+  }
+})
+
+test('the database keeps nothing of a secret but a digest under a key of its own', async () => {
+  const { rows } = await database.db.pool.query('select * from installation')
+  assert.deepEqual(Object.keys(rows[0]).sort(), ['backed_up_at', 'data_database', 'secret_digest', 'single'])
+  assert.equal(rows.length, 1)
+  assert.equal(rows[0].secret_digest.length, 32)
+})
+
+test('with the right secret it serves; each process that joins looks at its own', async () => {
+  const environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
+  const file = join(environment.DATA_DIR, 'secret')
+  const service = await serve(['--no-demo'], environment)
+  const mine = await makeAccess(environment)
+  const secret = fs.readFileSync(file, 'utf8')
+  fs.writeFileSync(file, wrong)
+  const [child = 0] = workersOf(service)
+  process.kill(child, 'SIGKILL')
+  await until(() => service.err.includes(`${file} ${refusal}`), 'its successor does not serve', 20_000)
+  assert.equal((await ask(service, '/stores', mine)).status, 200)
+  fs.writeFileSync(file, secret)
+  await stop(service)
+
+  const keyed = await run(['start'], { ...environment, SECRET_KEY: right, PORT: '0' })
+  assert.equal(
+    keyed.err,
+    `tillbridge: SECRET_KEY ${refusal}: leave it out, and the one in ${file} counts.\n`,
+    'the way out that there is',
+  )
+  const again = await serve(['--no-demo'], environment)
+  assert.equal((await ask(again, '/stores', mine)).status, 200)
+  await stop(again)
+})
+
+test('once the secret is right again old cursors, sessions and stored answers are as good as before', async () => {
+  const refused = await run(['start'], { ...settings, SECRET_KEY: wrong, PORT: '0' })
+  assert.equal(refused.code, 1)
+  const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })
+  const next = await send(service, { method: 'GET', path: `/customers/search?limit=1&after_cursor=${cursor}` })
+  assert.deepEqual([next.status, next.body.data?.[0]?.firstname], [200, bea])
+  const listed = await send(service, { method: 'GET', path: '/stores' }, { ...ownPage, cookie })
+  assert.equal(listed.status, 200, listed.text)
+  const again = await send(service, creating(ann))
+  assert.deepEqual([again.status, again.headers['idempotent-replayed']], [201, 'true'])
+  await stop(service)
+})

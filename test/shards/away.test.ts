@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { urlOf } from '../../scenarios/support/standby.ts'
+import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
+import { john } from '../support/customer-bodies.ts'
+import { isProblem } from '../support/problem.ts'
+import { ask, directory, run, serve, somePort, until } from '../support/processes.ts'
+import { anotherServer, credentials } from '../support/servers.ts'
+import type { Caller } from '../support/service.ts'
+import { keyed, post } from '../support/write.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+
+const home = directory()
+const servers = new Map<string, Postgres>()
+let shop: Spread
+let luma: Caller
+let nova: Caller
+
+/** Starts a server, which stays dead once it is killed. */
+async function startServer(name: string) {
+  const settings = { fsync: 'off', max_connections: '40', shared_buffers: '16MB' }
+  const postgres = await startPostgres(join(home, name), { settings, restartWaitsMs: [] })
+  servers.set(name, postgres)
+  return urlOf([postgres], postgres.connection.database)
+}
+
+before(async () => {
+  shop = await startSpread()
+  const urls = await Promise.all([startServer('east'), startServer('west')])
+  await shop.add('east', urls[0])
+  await shop.add('west', urls[1])
+  luma = callerOf(shop, await shop.place('luma', 'east'))
+  nova = callerOf(shop, await shop.place('nova', 'west'))
+  for (const each of [luma, nova]) assert.equal((await post(each, '/customers', john(), keyed())).status, 201)
+})
+after(async () => {
+  await shop.stop()
+  for (const each of servers.values()) await each.stop()
+})
+
+test('while a server is dead, its services are answered 503 with Retry-After, and all others as ever', async () => {
+  const west = servers.get('west')
+  process.kill(west?.pid ?? 0, 'SIGKILL')
+  await west?.ended
+  await until(async () => (await nova.get('/stores')).status === 503, 'the server is gone', 30_000)
+  for (const answer of [await nova.get('/stores'), await post(nova, '/customers', john(), keyed())]) {
+    isProblem(answer, 'service_unavailable', shop.baseUrl)
+    assert.ok(Number(answer.headers['retry-after']) > 0)
+  }
+  for (const each of [luma, shop]) assert.equal((await post(each, '/customers', john(), keyed())).status, 201)
+  assert.equal((await shop.raw('/health/ready')).status, 200)
+})
+
+test('a process that starts meanwhile does not wait for it, and its figures tell which one is away', async () => {
+  const port = somePort()
+  const data = { DATA_DIR: join(home, 'data') }
+  const process = await serve(['--no-demo'], { ...shop.environment, ...data, METRICS_PORT: port, LOG_LEVEL: 'error' })
+  const access = { ...luma, serviceName: 'luma' }
+  assert.equal((await ask(process, '/stores', access)).status, 200)
+  assert.equal((await ask(process, '/stores', { ...nova, serviceName: 'nova' })).status, 503)
+  const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  assert.match(await metrics(), /^tillbridge_data_database_up\{database="east"\} 1$/m)
+  assert.match(await metrics(), /^tillbridge_data_database_up\{database="west"\} 0$/m)
+  const readsRest = /^tillbridge_database_connections\{pool="east reads",state="idle"\} [1-9]/m
+  await until(async () => readsRest.test(await metrics()), 'the connection that has read rests')
+  assert.doesNotMatch(process.err, /postgres:\/\//, 'no address is in the log')
+  process.child.kill()
+  await process.ended
+})
+
+test('commands for other services go on, and those about all say which database is away', async () => {
+  assert.match(await shop.command('service', 'set', 'luma', 'currency=AUD'), /currency = AUD/)
+  for (const args of [['database', 'list'], ['service', 'list'], ['alert', 'list'], ['doctor']]) {
+    const { code, out, err } = await run(args, shop.environment)
+    assert.equal(code, 1)
+    assert.match(`${out}${err}`, /The database west: The database cannot be reached/)
+  }
+})
+
+test('once it is there again, at another address too, its services are served without a restart, and have what was acknowledged', async () => {
+  const other = await anotherServer(shop)
+  try {
+    assert.equal((await other.ask('/stores', { headers: credentials(nova) })).status, 503)
+    await shop.add('west', await startServer('west'))
+    const found = () => nova.get('/customers/search?updated_after=2020-01-01%2000:00:00')
+    await until(async () => (await found()).status === 200, 'it is served again', 30_000)
+    assert.equal((await found()).json.data.length, 1)
+    const again = async () => (await other.ask('/stores', { headers: credentials(nova) })).status === 200
+    await until(again, 'each process has found it', 30_000)
+  } finally {
+    await other.stop()
+  }
+})

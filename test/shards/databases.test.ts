@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { openDatabase, sql } from '../../src/database/db.ts'
+import { john } from '../support/customer-bodies.ts'
+import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { rowsOf } from '../support/postgres/rows-of.ts'
+import { isProblem } from '../support/problem.ts'
+import { begin, directory, run, until } from '../support/processes.ts'
+import { anotherServer, credentials } from '../support/servers.ts'
+import type { Caller } from '../support/service.ts'
+import { isReplay, keyed, post, put } from '../support/write.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+
+let shop: Spread
+let east: FreshDatabase
+let luma: Caller
+
+before(async () => {
+  shop = await startSpread()
+  east = await emptyDatabase()
+  await shop.add('east', east.connection)
+  luma = callerOf(shop, await shop.place('luma', 'east', 'currency=AUD', 'timeZone=Australia/Melbourne'))
+})
+after(async () => {
+  await shop.stop()
+  await east.drop()
+})
+
+const countOf = async ({ db }: Pick<FreshDatabase, 'db'>, { id }: Caller['service']) =>
+  (await db.row<{ count: number }>(sql`select count(*)::integer as count from customer where service_id = ${id}`))
+    ?.count
+
+test('all that a service of a data database writes is there, and nothing of it in the control database', async () => {
+  const created = await post(luma, '/customers', john(), keyed())
+  assert.equal(created.status, 201)
+  const { data } = (await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json
+  assert.deepEqual(
+    data.map(({ id }: { id: string }) => id),
+    [created.json.data.id],
+  )
+  assert.deepEqual([await countOf(east, luma.service), await countOf(shop, luma.service)], [1, 0])
+  const { db } = shop
+  const kept = await db.row(sql`select from idempotent_answer where service_id = ${luma.service.id}`)
+  assert.equal(kept, undefined)
+})
+
+test('what it is set to is set there, and one who is signed in at both is shown each', async () => {
+  assert.equal((await luma.get('/settings')).json.data.currency, 'AUD')
+  assert.equal((await shop.get('/settings')).json.data.currency, 'USD')
+  await shop.command('user', 'add', luma.username, '--service', shop.service.name, '--role', 'visitor')
+  const second = { ...luma, service: shop.service }
+  await until(async () => (await callerOf(shop, second).get('/stores')).status === 200, 'the assignment is known')
+  const changed = await put(luma, '/settings', { currency: 'NZD' })
+  assert.equal(changed.status, 200)
+  await until(async () => (await luma.get('/settings')).json.data.currency === 'NZD', 'the setting is in force')
+  assert.match(await shop.command('service', 'show', 'luma'), /^currency = NZD$/m)
+})
+
+test('services are listed with where they are, and databases with how many are in them', async () => {
+  assert.match(await shop.command('service', 'list'), /^luma +east +currency +NZD$/m)
+  assert.match(await shop.command('database', 'list'), /^east +1 +\d{4}-\d\d-\d\d +ok$/m)
+  const { code, err } = await run(['database', 'remove', 'east'], shop.environment)
+  assert.equal(code, 1)
+  assert.match(err, /1 services are in east/)
+})
+
+test('accounts are made in the control database, once for each key; their lines come to the audit of the service, each once', async () => {
+  const key = keyed()
+  const first = await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, key)
+  assert.equal(first.status, 201)
+  isReplay(await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, key), first)
+  const { apiKey } = first.json.data
+  const till = { authorization: `Basic ${apiKey}`, 'x-service-name': 'luma' }
+  assert.equal((await shop.raw('/stores', { headers: till })).status, 200)
+  const names = (await luma.get('/accounts')).json.data.map(({ username }: { username: string }) => username)
+  assert.deepEqual(names, ['luma-admin', 'luma-till'])
+
+  const worker = begin(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
+  const linesOf = async () => (await luma.get('/audit?record=/accounts/luma-till')).json.data
+  await until(async () => (await linesOf()).length > 0, 'the line is handed on', 30_000)
+  const [line, ...more] = await linesOf()
+  const { username, operation, subject, fields } = line
+  assert.deepEqual(
+    [username, operation, subject, fields],
+    ['luma-admin', 'POST /accounts', '/accounts/luma-till', ['username', 'role']],
+  )
+  assert.deepEqual(more, [])
+  const jobs = await east.db.row<{ count: number }>(
+    sql`select count(*)::integer as count from job where service_id is null and attempts = 0 and due_at > now()`,
+  )
+  assert.ok((jobs?.count ?? 0) > 0, 'jobs of set times are done in the data database')
+  worker.child.kill()
+  await worker.ended
+})
+
+test('a process that knew nothing of it serves a service of a data database', async () => {
+  const other = await anotherServer(shop)
+  try {
+    assert.equal((await other.ask('/stores', { headers: credentials(luma) })).status, 200)
+  } finally {
+    await other.stop()
+  }
+})
+
+test('a data database is no installation: no start serves it', async () => {
+  const environment = { ...shop.environment, DATABASE_URL: east.connection }
+  const { code, err } = await run(['start'], environment)
+  assert.equal(code, 1)
+  assert.match(err, /DATABASE_URL names the data database east of an installation/)
+})
+
+test('what is another installation, the control database itself, or known by another name is not added', async () => {
+  const other = await freshDatabase()
+  const wrong = join(directory(), 'wrong')
+  const refused = async (name: string, url: string, secret = shop.secret) => {
+    const file = `${wrong}-${name}`
+    writeFileSync(file, url)
+    const args = ['database', 'add', name, '--url-file', file]
+    const { code, err } = await run(args, { ...shop.environment, SECRET_KEY: secret })
+    assert.equal(code, 1)
+    assert.ok(!err.includes(url), 'no address is told')
+    return err
+  }
+  try {
+    assert.match(await refused('self', shop.database.connection), /an installation of its own, or the one/)
+    assert.match(await refused('west', east.connection), /known as east already, and not as west/)
+    await other.db.run(sql`insert into installation (secret_digest, data_database) values ('\\x00', 'other')`)
+    assert.match(await refused('other', other.connection), /belongs to an installation with another secret/)
+    assert.match(await refused('nowhere', 'mysql://nobody@nowhere/x'), /begins with postgres:/)
+  } finally {
+    await other.drop()
+  }
+})
+
+test('a service add that was broken off is gone on with; one that is there is not made again', async () => {
+  await shop.db.run(sql`insert into service (name, data_database) values ('halfway', 'east')`)
+  assert.match(await shop.command('service', 'add', 'halfway', '--database', 'east'), /Made the service halfway/)
+  const { code, err } = await run(['service', 'add', 'halfway', '--database', 'east'], shop.environment)
+  assert.equal(code, 1)
+  assert.match(err, /There is a service halfway already/)
+})
+
+test('a service that a restored control database does not know comes back by its number, with all that it has', async () => {
+  const lost = await shop.place('lost', 'east')
+  assert.equal((await post(callerOf(shop, lost), '/customers', john(), keyed())).status, 201)
+  await shop.db.run(sql`delete from service where name = 'lost'`)
+  await shop.db.run(sql`select setval(pg_get_serial_sequence('service', 'service_id'), ${lost.service.id - 1})`)
+
+  // Until then its number, and its name, are nobody else's.
+  const again = await run(['service', 'add', 'other', '--database', 'east'], shop.environment)
+  assert.match(again.err, /the control database does not know it/)
+
+  await shop.add('east', east.connection)
+  const said = await shop.command('user', 'rotate', 'lost-admin')
+  await shop.command('user', 'add', 'lost-admin', '--service', 'lost', '--role', 'admin')
+  const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? ''
+  const found = await callerOf(shop, { ...lost, password }).get('/customers/search?updated_after=2020-01-01%2000:00:00')
+  assert.equal(found.json.data.length, 1)
+  const { db } = shop
+  await db.run(sql`insert into service (name) values ('newer')`)
+  const newer = await db.row<{ id: number }>(sql`select service_id as id from service where name = 'newer'`)
+  assert.ok(newer && newer.id > lost.service.id, 'no number is given twice')
+})
+
+test('a backup of the control database says what is not in it, and doctor which command backs that up', async () => {
+  const file = join(directory(), 'control.tillbridge')
+  assert.match(
+    await shop.command('backup', file),
+    /^Not in it: what is in east\. To back that up: tillbridge backup <file> --database east$/m,
+  )
+  const { out } = await run(['doctor'], shop.environment)
+  assert.match(
+    out,
+    /MISSING: There was none yet: tillbridge backup <file> --database east, each night \(docs\/backup\.md\)/,
+  )
+})
+
+test('a data database is backed up and restored by itself; from its new place its services go on, and cursors of before expire', async () => {
+  const file = join(directory(), 'east.tillbridge')
+  const { endCursor } = (await luma.get('/changes')).json.meta
+  await shop.command('backup', file, '--database', 'east')
+  const place = await emptyDatabase()
+  const { code, err } = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
+  assert.equal(code, 0, err)
+  await shop.add('east', place.connection)
+  await east.db.run(sql`delete from customer`)
+  await until(
+    async () => (await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data?.length === 1,
+    'the new place is asked',
+  )
+  isProblem(await luma.get(`/changes?after_cursor=${endCursor}`), 'cursor_expired', shop.baseUrl)
+  const before = east
+  east = place
+  await before.drop()
+})
+
+test('a service of a data database is removed from both, with its accounts; its backup is whole in itself, and lets them sign in', async () => {
+  const file = join(directory(), 'luma.tillbridge')
+  // Its line waits for being handed on.
+  assert.equal((await post(luma, '/accounts', { username: 'luma-last', role: 'visitor' }, keyed())).status, 201)
+  const said = await shop.command('service', 'remove', 'luma', '--yes', 'luma', '--backup', file)
+  assert.match(said, /So are the accounts that had it alone: luma-last, luma-till/)
+  for (const { db } of [shop, east]) assert.deepEqual(await rowsOf(db, luma.service), {})
+  isProblem(await luma.get('/stores'), 'service_not_assigned', shop.baseUrl)
+
+  const alone = await emptyDatabase()
+  try {
+    const environment = { ...shop.environment, DATABASE_URL: alone.connection }
+    const { code, err } = await run(['restore', file], environment)
+    assert.equal(code, 0, err)
+    const db = openDatabase(alone.connection, { max: 1 })
+    assert.deepEqual(await db.row(sql`select name, data_database from service`), { name: 'luma', data_database: null })
+    const server = await anotherServer({ db, keys: shop.keys })
+    const asked = async (path: string) => (await server.ask(path, { headers: credentials(luma) })).json.data
+    const accounts = (await asked('/accounts')).map(({ username }: { username: string }) => username)
+    assert.deepEqual(accounts.toSorted(), ['luma-admin', 'luma-last', 'luma-till'])
+    assert.equal((await asked('/audit?record=/accounts/luma-last')).length, 1)
+    await server.stop()
+    await db.close()
+    assert.match((await run(['service', 'list'], environment)).out, /^luma +currency +NZD$/m)
+  } finally {
+    await alone.drop()
+  }
+})

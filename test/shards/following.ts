@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { setTimeout as delay } from 'node:timers/promises'
+import { freshEmail, john } from '../support/customer-bodies.ts'
+import type { Caller } from '../support/service.ts'
+import { keyed, post } from '../support/write.ts'
+
+/** Something that goes on until it is told to end; its answer is what it has come to. */
+export interface Going<T> {
+  end(): Promise<T>
+}
+
+function going<T>(work: (isOver: () => boolean) => Promise<T>): Going<T> {
+  let over = false
+  const done = work(() => over)
+  done.catch(() => {})
+  return {
+    end() {
+      over = true
+      return done
+    },
+  }
+}
+
+/** What a caller is answered whose service is on the move. */
+const isPaused = ({ status, headers }: Awaited<ReturnType<Caller['get']>>) => {
+  if (status !== 503) return false
+  assert.ok(Number(headers['retry-after']) > 0, 'it says when to come again')
+  return true
+}
+
+/** Creates customers, one after the other, each under a key by which it is repeated until it is answered. */
+export const writing = (caller: Caller) =>
+  going(async isOver => {
+    const ids: string[] = []
+    let longestMs = 0
+    let paused = 0
+    for (let last = performance.now(); !isOver(); ) {
+      const [body, key] = [john({ contact: { email: freshEmail() } }), keyed()]
+      let answer = await post(caller, '/customers', body, key)
+      for (; isPaused(answer); answer = await post(caller, '/customers', body, key)) {
+        paused++
+        await delay(50)
+      }
+      assert.equal(answer.status, 201, answer.text)
+      ids.push(answer.json.data.id)
+      longestMs = Math.max(longestMs, performance.now() - last)
+      last = performance.now()
+      await delay(20)
+    }
+    return { ids, longestMs, paused }
+  })
+
+/** Follows `GET /changes` to its end: each change, in the order in which it was told. */
+export const followingChanges = (caller: Caller) =>
+  going(async isOver => {
+    const told: { id: string; changedAt: string }[] = []
+    let cursor = ''
+    for (let isLast = false; ; ) {
+      const answer = await caller.get(`/changes?kinds=customer&limit=20${cursor && `&after_cursor=${cursor}`}`)
+      if (!isPaused(answer)) {
+        assert.equal(answer.status, 200, answer.text)
+        told.push(...answer.json.data)
+        cursor = answer.json.meta.endCursor
+        if (isLast && answer.json.data.length === 0) return told
+        isLast = isOver()
+      }
+      await delay(15)
+    }
+  })
+
+/** Polls the list by what it was told: all that was listed, and the `asOf` of each poll. */
+export const followingList = (caller: Caller) =>
+  going(async isOver => {
+    const ids = new Set<string>()
+    const moments: string[] = []
+    let since = '2020-01-01 00:00:00'
+    for (let isLast = false; ; ) {
+      const asked = `/customers/search?updated_after=${encodeURIComponent(since)}&limit=100`
+      let asOf: string | undefined
+      let count = 0
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const answer = await caller.get(`${asked}${cursor && `&after_cursor=${cursor}`}`)
+        if (!isPaused(answer)) {
+          assert.equal(answer.status, 200, answer.text)
+          const { data, meta } = answer.json
+          for (const { id, updateTimeStamp } of data) {
+            if (!ids.has(id)) count++
+            ids.add(id)
+            since = updateTimeStamp > since ? updateTimeStamp : since
+          }
+          assert.equal(meta.asOf, asOf ?? meta.asOf, 'the pages of a walk share their `asOf`')
+          asOf = meta.asOf
+          cursor = meta.hasNextPage ? meta.endCursor : null
+        }
+        await delay(10)
+      }
+      if (asOf) moments.push(asOf)
+      if (isLast && count === 0) return { ids, moments }
+      isLast = isOver()
+    }
+  })

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from '../../src/database/db.ts'
+import type { Service } from '../../src/domain/tenancy/service-settings.ts'
+import { type Credentials, directory, done, type Environment, passwordIn, run } from '../support/processes.ts'
+import { credentials } from '../support/servers.ts'
+import { type Caller, startTestService, type TestService } from '../support/service.ts'
+
+/** A control database with one service in it, its API, and commands for it. */
+export interface Spread extends TestService {
+  environment: Environment
+  /** Makes a database known by a name; `more`: what else the command is given. */
+  add(name: string, url: string, ...more: string[]): Promise<string>
+  /** Makes a service in a data database, with an admin. */
+  place(name: string, database: string, ...settings: string[]): Promise<Credentials & { service: Service }>
+  /** Runs a command that has to succeed; returns what it says. */
+  command(...args: string[]): Promise<string>
+  /** Moves a service; again where the machine was so busy that its writes would have paused for too long, which undoes all. */
+  move(name: string, to: string): Promise<string>
+}
+
+export async function startSpread(environment: Environment = {}): Promise<Spread> {
+  const shop = await startTestService({ environment })
+  const home = directory()
+  const of = {
+    ...environment,
+    DATABASE_URL: shop.database.connection,
+    SECRET_KEY: shop.secret,
+    DATA_DIR: join(home, 'data'),
+  }
+  await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
+  const command = (...args: string[]) => done(args, of)
+  return Object.assign(shop, {
+    environment: of,
+    command,
+    async move(name: string, to: string) {
+      const args = ['service', 'move', name, '--to', to]
+      for (let tries = 0; tries < 3; tries++) {
+        const { code, out, err } = await run(args, of)
+        if (code === 0) return out
+        assert.match(err, /writes would have paused for too long. All is undone/)
+      }
+      return command(...args)
+    },
+    add(name: string, url: string, ...more: string[]) {
+      const file = join(home, `${name}.url`)
+      writeFileSync(file, `${url}\n`)
+      return command('database', 'add', name, '--url-file', file, ...more)
+    },
+    async place(name: string, database: string, ...settings: string[]) {
+      await command('service', 'add', name, '--database', database, ...settings)
+      const said = await command('user', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
+      const service = await shop.db.row<Service>(sql`select service_id as id, name from service where name = ${name}`)
+      if (!service) throw new Error('the service was made')
+      return { username: `${name}-admin`, password: passwordIn(said), serviceName: name, service }
+    },
+  })
+}
+
+/** Somebody who asks the API of the installation. */
+export function callerOf(shop: TestService, access: Pick<Caller, 'username' | 'password' | 'service'>): Caller {
+  const request: Caller['request'] = (path, asking = {}) =>
+    shop.raw(path, { ...asking, headers: { ...credentials(access), ...asking.headers } })
+  return { ...access, request, get: (path, headers) => request(path, headers ? { headers } : {}) }
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { abandonedMoves } from '../../src/store/moves/moves.ts'
+import { john } from '../support/customer-bodies.ts'
+import { begin, directory, run, until } from '../support/processes.ts'
+import type { Caller } from '../support/service.ts'
+import { keyed, post } from '../support/write.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+import { isOnlyAt, serversIn } from './servers.ts'
+
+const servers = serversIn(directory())
+let shop: Spread
+let luma: Caller
+let customers = 0
+
+before(async () => {
+  shop = await startSpread()
+  const urls = await Promise.all([servers.start('east'), servers.start('west')])
+  await shop.add('east', urls[0])
+  await shop.add('west', urls[1])
+  luma = callerOf(shop, await shop.place('luma', 'east', 'readsPerMinute=off', 'writesPerMinute=off'))
+  await writes()
+})
+after(async () => {
+  await shop.stop()
+  await servers.stop()
+})
+
+/** Waits until a write is carried out. */
+async function writes() {
+  const [body, key] = [john(), keyed()]
+  await until(async () => (await post(luma, '/customers', body, key)).status === 201, 'it is written', 30_000)
+  customers++
+}
+
+/** Asserts that it is served, with all that was written. */
+async function isServed() {
+  const { status, json } = await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')
+  assert.equal(status, 200)
+  assert.equal(json.data.length, customers)
+}
+
+/** Moves it with a mover that is killed, or halted, at a border. */
+async function movedTo(database: string, FAILPOINT: string) {
+  const mover = begin(['service', 'move', 'luma', '--to', database], { ...shop.environment, FAILPOINT })
+  if (!FAILPOINT.endsWith(':stop')) assert.equal((await mover.ended).signal, 'SIGKILL', mover.err)
+  return mover
+}
+
+/** Whether a process was stopped by a signal (proc_pid_stat(5)). */
+const isHalted = (pid = 0) => /^\d+ \(.*\) T/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+
+const undo = () => run(['service', 'move', 'luma', '--undo'], shop.environment)
+
+// Asked of the database: a command that is tried until it may takes most of the CPU of this file.
+const abandoned = () =>
+  until(async () => (await abandonedMoves(shop.db)).length > 0, 'the mover counts as dead', 60_000)
+
+/** Asserts that `doctor` tells of the move: under way at first, then as one that nobody is at. */
+async function isTold() {
+  const told = async () => {
+    const { code, out } = await run(['doctor', '--json'], shop.environment)
+    assert.equal(code, 1)
+    return JSON.parse(out).find(({ what }: { what: string }) => what === 'Moves') as { ok: boolean; says: string }
+  }
+  const early = await told()
+  if (early.ok) assert.equal(early.says, 'luma moves from east to west, and is under way')
+  await abandoned()
+  const late = await told()
+  assert.ok(!late.ok)
+  assert.match(late.says, /luma moves from east to west, and nobody has been at it for \d+ s: .* --undo/)
+}
+
+/** Settles what is half done, once the mover counts as dead; until then it is refused. */
+async function settled() {
+  const early = await undo()
+  if (early.code === 0) return early.out
+  assert.match(early.err, /right now/)
+  await abandoned()
+  const { code, out, err } = await undo()
+  assert.equal(code, 0, err)
+  return out
+}
+
+for (const border of ['service_copied', 'service_compared', 'service_drained', 'service_shut'])
+  test(`a mover that is killed at ${border} leaves the service where it was, and written again within seconds`, async () => {
+    await movedTo('west', border)
+    await isServed()
+    await writes()
+    if (border === 'service_copied') await isTold()
+    assert.match(await settled(), /is undone: luma is served where it was/)
+    await writes()
+    await isServed()
+    await isOnlyAt(servers, 'east', 'west', luma.service)
+  })
+
+let [there, other] = ['east', 'west'] as [string, string]
+for (const border of ['service_let_go', 'service_switched', 'service_opened'])
+  test(`a mover that is killed at ${border} leaves the service readable, and what comes after it finishes`, async () => {
+    await movedTo(other, border)
+    await isServed()
+    assert.match(await settled(), /is finished: luma is in/)
+    ;[there, other] = [other, there]
+    await writes()
+    await isServed()
+    await isOnlyAt(servers, there, other, luma.service)
+  })
+
+test('a mover that is killed is followed by a worker, which ends the move by itself', async () => {
+  await movedTo(other, 'service_switched')
+  const worker = begin(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
+  await writes()
+  ;[there, other] = [other, there]
+  await until(
+    async () => (await servers.ask(other, 'select from service')).length === 0,
+    'nothing is left where it was',
+    60_000,
+  )
+  await isServed()
+  worker.child.kill()
+  await worker.ended
+  await delay(500)
+  await isOnlyAt(servers, there, other, luma.service)
+})
+
+test('what fails once the service is switched undoes nothing: it is opened, and nothing is left where it was', async () => {
+  const { code, out, err } = await run(['service', 'move', 'luma', '--to', other], {
+    ...shop.environment,
+    FAILPOINT: 'service_switched:fail',
+  })
+  assert.equal(code, 0, err)
+  assert.match(out, new RegExp(`luma is served from ${other}\\..*\nNothing of luma is left where it was\\.`))
+  ;[there, other] = [other, there]
+  await writes()
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+})
+
+test('where what follows the switch fails, the command says where the service is, and who ends what is left', async () => {
+  const { code, err } = await run(['service', 'move', 'luma', '--to', other], {
+    ...shop.environment,
+    FAILPOINT: 'service_opened:fail',
+  })
+  assert.equal(code, 1)
+  assert.match(err, new RegExp(`made to fail.* luma is in ${other} now; .*--undo`))
+  assert.doesNotMatch(err, /undone/)
+  ;[there, other] = [other, there]
+  await writes()
+  assert.match(await settled(), /is finished: luma is in/)
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+})
+
+test('a target that is killed while it copies leaves nothing at the source that would keep its log', async () => {
+  for (const text of [
+    'create function stand_still() returns trigger language plpgsql as $$ begin perform pg_sleep(600); return new; end $$',
+    'create trigger stand_still before insert on customer for each row execute function stand_still()',
+    'alter table customer enable always trigger stand_still',
+  ])
+    await servers.ask(other, text)
+  const mover = begin(['service', 'move', 'luma', '--to', other], shop.environment)
+  const copies = () => servers.ask(there, `select from pg_replication_slots where slot_name ~ '^pg_[0-9]+_sync_'`)
+  await until(async () => (await copies()).length > 0, 'a table is being copied', 60_000)
+  await servers.kill(other)
+  assert.equal((await mover.ended).code, 1)
+  assert.match(mover.err, /served where it was/)
+  assert.deepEqual(await servers.ask(there, 'select slot_name from pg_replication_slots'), [])
+  await writes()
+  await shop.add(other, await servers.start(other))
+  for (const what of ['trigger stand_still on customer', 'function stand_still'])
+    await servers.ask(other, `drop ${what}`)
+  await settled()
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+})
+
+test('a target that is killed takes nothing with it: the mover says what is left, and it goes once the target is there', async () => {
+  const mover = await movedTo(other, 'service_drained:stop')
+  // Whoever goes on before it has halted lets it halt for ever.
+  await until(() => isHalted(mover.child.pid), 'it is drained, and halts', 60_000)
+  await servers.kill(other)
+  mover.child.kill('SIGCONT')
+  assert.equal((await mover.ended).code, 1)
+  assert.match(mover.err, /served where it was/)
+  assert.deepEqual(await servers.ask(there, 'select from pg_replication_slots'), [], 'no log is kept for the dead')
+  await writes()
+  await isServed()
+  await abandoned()
+  assert.match((await undo()).err, /What a move has left there goes once it is back; luma does not wait/)
+  await shop.add(other, await servers.start(other))
+  await settled()
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+  await shop.move('luma', other)
+  ;[there, other] = [other, there]
+  await isServed()
+  await isOnlyAt(servers, there, other, luma.service)
+})

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type DebianServer, makePrimary, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
+import { freePort } from '../../scenarios/support/free-port.ts'
+import { faketime, noFaketime } from '../../scenarios/support/haproxy.ts'
+import { directory, run } from '../support/processes.ts'
+import { followingChanges, followingList, writing } from './following.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+
+describe('from a server whose clock is right, to one whose clock', { skip: noDebianPostgres ?? noFaketime }, () => {
+  const started: DebianServer[] = []
+  let shop: Spread
+
+  /** Starts a server whose clock is so many seconds ahead, and makes it known. */
+  async function add(name: string, aheadSeconds: number) {
+    const place = { home: join(directory(), name), port: await freePort() }
+    const server = makePrimary(place)
+    const clock = {
+      LD_PRELOAD: faketime,
+      FAKETIME: `${aheadSeconds >= 0 ? '+' : ''}${aheadSeconds}s`,
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    }
+    server.start({ wal_level: 'logical', fsync: 'off', autovacuum_naptime: '5s' }, aheadSeconds ? clock : {})
+    started.push(server)
+    await shop.add(name, `postgres://tillbridge@127.0.0.1:${place.port}/postgres`)
+  }
+
+  before(async () => {
+    shop = await startSpread()
+    await add('right', 0)
+    await add('ahead', 4)
+    await add('behind', -0.7)
+  })
+  after(async () => {
+    await shop?.stop()
+    for (const server of started) server.stop()
+  })
+
+  for (const [name, what] of [
+    ['ahead', 'is 4 s ahead'],
+    ['behind', 'is 0.7 s behind'],
+  ] as const)
+    test(`${what} a service moves, and no stamp goes back and no change is missed`, async () => {
+      const service = `to-${name}`
+      const unlimited = ['readsPerMinute=off', 'writesPerMinute=off']
+      const caller = callerOf(shop, await shop.place(service, 'right', ...unlimited))
+      const writers = [writing(caller), writing(caller)]
+      const [changes, list] = [followingChanges(caller), followingList(caller)]
+      await delay(500)
+      assert.match(await shop.move(service, name), /Its writes paused for [0-4]\.\d s/)
+      const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
+      const told = await changes.end()
+      assert.deepEqual(told.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
+      const stamps = told.map(({ changedAt }) => changedAt)
+      assert.deepEqual(stamps, stamps.toSorted(), 'in the order of their stamps')
+      const { ids: listed, moments } = await list.end()
+      assert.deepEqual([...listed].toSorted(), ids.toSorted())
+      assert.deepEqual(moments, moments.toSorted(), '`asOf` does not go back')
+    })
+
+  test('is further behind nothing is moved: the clocks are named', async () => {
+    const { code, err } = await run(['service', 'move', 'to-ahead', '--to', 'right'], shop.environment)
+    assert.equal(code, 1)
+    assert.match(err, /Nothing was moved\. The clocks of ahead and right are 4\.\d s apart: set both by NTP\./)
+  })
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { john } from '../support/customer-bodies.ts'
+import { directory, done, run } from '../support/processes.ts'
+import type { Caller } from '../support/service.ts'
+import { keyed, post } from '../support/write.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+import { serversIn } from './servers.ts'
+
+// Databases that belong to a role which is no superuser, and signs in with a password.
+
+const home = directory()
+const servers = serversIn(home)
+let shop: Spread
+let luma: Caller
+const owned = { east: '', west: '' }
+
+/** Makes a role and a database of its own; returns the URL of it. */
+async function ownedAt(name: string) {
+  const url = new URL(await servers.start(name))
+  await servers.ask(name, `create role shop login password 'secret'`)
+  await servers.ask(name, 'create database shop owner shop')
+  const rules = join(home, name, 'data/pg_hba.conf')
+  writeFileSync(rules, `local all shop scram-sha-256\n${readFileSync(rules, 'utf8')}`)
+  await servers.ask(name, 'select pg_reload_conf()')
+  url.username = 'shop'
+  url.password = 'secret'
+  url.pathname = '/shop'
+  return url.href
+}
+
+before(async () => {
+  shop = await startSpread()
+  for (const name of ['east', 'west'] as const) {
+    owned[name] = await ownedAt(name)
+    await shop.add(name, owned[name])
+  }
+  luma = callerOf(shop, await shop.place('luma', 'east'))
+})
+after(async () => {
+  await shop.stop()
+  await servers.stop()
+})
+
+test('a role that is no superuser is told which grants a move needs, and moves a service with no others', async () => {
+  const move = () => run(['service', 'move', 'luma', '--to', 'west'], shop.environment)
+  const made = await post(luma, '/customers', john(), keyed())
+  assert.equal(made.status, 201)
+
+  await servers.ask('west', 'revoke create on database shop from shop')
+  const refused = await move()
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.err,
+    /^tillbridge: Nothing was moved\. .*The role shop of east may not replicate: alter role shop replication\./,
+  )
+  assert.match(refused.err, /The role shop of west may not subscribe: grant pg_create_subscription to shop/)
+
+  assert.match(
+    refused.err,
+    /The role shop of west may make nothing in its database: grant create on database shop to shop/,
+  )
+
+  await servers.ask('west', 'grant create on database shop to shop')
+  await servers.ask('east', 'alter role shop replication')
+  await servers.ask('west', 'grant pg_create_subscription to shop')
+  const { code, err, out } = await move()
+  assert.equal(code, 0, err)
+  assert.match(out, /luma is served from west/)
+  assert.equal((await luma.get(`/customers/${made.json.data.id}`)).status, 200)
+})
+
+test('a database in which its role may make nothing is refused, with a way out that leads out', async () => {
+  await servers.ask('east', `create database "of-root"`)
+  const environment = { DATABASE_URL: Object.assign(new URL(owned.east), { pathname: '/of-root' }).href }
+  const refused = await run(['migrate'], environment)
+  const wayOut = 'alter database "of-root" owner to shop'
+  assert.deepEqual(
+    [refused.code, refused.err],
+    [1, `tillbridge: The role shop may make nothing in the database "of-root": ${wayOut}\n`],
+  )
+  await servers.ask('east', wayOut)
+  assert.match(await done(['migrate'], environment), /^Applied: 0001_/)
+})

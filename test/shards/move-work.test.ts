@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { begin, directory, until } from '../support/processes.ts'
+import type { Caller } from '../support/service.ts'
+import { changesIn, type Receiver, startReceiver } from '../support/webhooks/receiver.ts'
+import { keyed, post } from '../support/write.ts'
+import { writing } from './following.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+import { isOnlyAt, serversIn } from './servers.ts'
+
+// What is under way for a service that moves: files, and deliveries.
+
+const home = directory()
+const servers = serversIn(home)
+let shop: Spread
+let luma: Caller
+let receiver: Receiver
+
+before(async () => {
+  shop = await startSpread({ WEBHOOK_NETWORKS: '127.0.0.0/8' })
+  const urls = await Promise.all([servers.start('east'), servers.start('west')])
+  await shop.add('east', urls[0])
+  await shop.add('west', urls[1])
+  luma = callerOf(shop, await shop.place('luma', 'east', 'readsPerMinute=off', 'writesPerMinute=off'))
+  receiver = await startReceiver()
+})
+after(async () => {
+  await receiver.close()
+  await shop.stop()
+  await servers.stop()
+})
+
+test('an import that is under way is waited for, comes in whole, and the next one goes to where the service is', async () => {
+  const lines = createWriteStream(join(home, 'staff.csv'))
+  lines.write('id,code,firstname,surname\n')
+  for (let i = 0; i < 60_000; i++) lines.write(`s${i},S${i},Ann,Lee\n`)
+  await new Promise(resolve => lines.end(resolve))
+  const file = join(home, 'staff.csv')
+  const importing = begin(['import', 'staff', file, '--service', 'luma'], shop.environment)
+  const running = `select from feed_run where feed = 'staff' and ended_at is null`
+  await until(async () => (await servers.ask('east', running)).length > 0, 'the import has begun', 30_000)
+  const said = shop.move('luma', 'west')
+  const imported = await importing.ended
+  assert.equal(imported.code, 0, importing.err)
+  assert.match(await said, /luma is served from west/)
+  const [found] = await servers.ask('west', `select count(*)::integer as count from staff`)
+  assert.equal(found?.count, 60_000)
+  await shop.command('import', 'staff', file, '--service', 'luma')
+  assert.equal((await servers.ask('west', `select from feed_run where feed = 'staff'`)).length, 2)
+  await post(luma, '/customers', { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }, keyed())
+  await isOnlyAt(servers, 'west', 'east', luma.service)
+})
+
+test('deliveries go on over a move: each change is told, in the order of the changes, and a delivery that is repeated is the same one', async () => {
+  const made = await post(luma, '/webhooks', { url: receiver.url, kinds: ['customer'] }, keyed())
+  assert.equal(made.status, 201, made.text)
+  const worker = begin(['worker'], { ...shop.environment, WEBHOOK_NETWORKS: '127.0.0.0/8', LOG_LEVEL: 'warn' })
+  try {
+    const writers = [writing(luma), writing(luma)]
+    await until(() => receiver.received.length > 0, 'the first delivery', 30_000)
+    await shop.move('luma', 'east')
+    await delay(500)
+    const ids = (await Promise.all(writers.map(each => each.end()))).flatMap(each => each.ids)
+    const told = () => new Set(changesIn(receiver.received).map(({ id }) => id))
+    await until(() => ids.every(id => told().has(id)), 'each change is told', 60_000)
+    const deliveries = new Map<string, string>()
+    const once: typeof receiver.received = []
+    for (const each of receiver.received) {
+      const id = String(each.headers['webhook-id'])
+      assert.equal(deliveries.get(id) ?? each.body, each.body, 'a repeat says the same')
+      if (!deliveries.has(id)) once.push(each)
+      deliveries.set(id, each.body)
+    }
+    const changes = changesIn(once)
+    assert.deepEqual(changes.map(({ id }) => id).toSorted(), ids.toSorted(), 'in one delivery each')
+    const stamps = changes.map(({ changedAt }) => changedAt)
+    assert.deepEqual(stamps, stamps.toSorted(), 'in the order of their stamps')
+  } finally {
+    worker.child.kill()
+    await worker.ended
+  }
+  await isOnlyAt(servers, 'east', 'west', luma.service)
+})

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
+import { after, before, test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { openDatabase } from '../../src/database/db.ts'
+import { upsertCustomers } from '../../src/store/customers/customers.ts'
+import { readService } from '../../src/store/tenancy/services.ts'
+import { john } from '../support/customer-bodies.ts'
+import { openEvents } from '../support/event-stream.ts'
+import { directory, run } from '../support/processes.ts'
+import { credentials } from '../support/servers.ts'
+import type { Caller } from '../support/service.ts'
+import { addVouchers, lock, stepsOf, validationOf } from '../support/voucher-shop.ts'
+import { isReplay, keyed, post } from '../support/write.ts'
+import { followingChanges, followingList, writing } from './following.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+import { isOnlyAt, serversIn } from './servers.ts'
+
+const servers = serversIn(directory())
+let shop: Spread
+let luma: Caller
+let urls: string[]
+
+before(async () => {
+  shop = await startSpread()
+  urls = await Promise.all([servers.start('east'), servers.start('west')])
+  await shop.add('east', urls[0] ?? '')
+  await shop.add('west', urls[1] ?? '')
+  luma = callerOf(
+    shop,
+    await shop.place('luma', 'east', 'currency=AUD', 'timeZone=Australia/Melbourne', 'vouchersEnabled=true'),
+  )
+  await shop.command('service', 'set', 'luma', 'readsPerMinute=off', 'writesPerMinute=off')
+})
+after(async () => {
+  await shop.stop()
+  await servers.stop()
+})
+
+test('a service moves under writers and followers: nothing is lost, nothing told twice, no moment goes back, and writes pause for less than 5 s', async () => {
+  const stream = await openEvents({ at: shop, caller: luma, path: '/changes/stream?kinds=customer' })
+  const writers = [writing(luma), writing(luma), writing(luma)]
+  const changes = [followingChanges(luma), followingChanges(luma)]
+  const lists = [followingList(luma), followingList(luma)]
+  await delay(500)
+  const said = await shop.move('luma', 'west')
+  assert.match(said, /luma is served from west\. Its writes paused for [\d.]+ s\./)
+  const written = await Promise.all(writers.map(each => each.end()))
+  const ids = written.flatMap(each => each.ids)
+  assert.ok(
+    written.some(({ paused }) => paused > 0),
+    'there was a pause',
+  )
+  for (const { longestMs } of written) assert.ok(longestMs < 5_000, `${longestMs} ms between two writes`)
+
+  for (const told of await Promise.all(changes.map(each => each.end()))) {
+    assert.deepEqual(told.map(({ id }) => id).toSorted(), ids.toSorted(), 'each change once')
+    const stamps = told.map(({ changedAt }) => changedAt)
+    assert.deepEqual(stamps, stamps.toSorted(), 'in the order of their stamps')
+  }
+  for (const { ids: listed, moments } of await Promise.all(lists.map(each => each.end()))) {
+    assert.deepEqual([...listed].toSorted(), ids.toSorted())
+    assert.deepEqual(moments, moments.toSorted(), '`asOf` does not go back')
+  }
+
+  await stream.ended
+  const last = stream.text.split('\n\n').findLast(text => text.includes('event: error')) ?? ''
+  assert.match(last, /"code":"service_unavailable"/)
+  const again = await openEvents({
+    at: shop,
+    caller: luma,
+    path: '/changes/stream?kinds=customer',
+    headers: { 'last-event-id': stream.lastId ?? '' },
+  })
+  const of = (events: typeof stream.events) =>
+    events.filter(({ event }) => event === 'change').map(({ data = '' }) => JSON.parse(data).id as string)
+  const missing = ids.length - of(stream.events).length
+  for (let i = 0; i < missing; i++) await again.next()
+  assert.deepEqual([...of(stream.events), ...of(again.events)].toSorted(), ids.toSorted(), 'who comes back misses none')
+  again.close()
+  await isOnlyAt(servers, 'west', 'east', luma.service)
+})
+
+test('a key of before gives its answer, a lock and a validation of before hold, and ledgers go on', async () => {
+  const db = openDatabase(urls[1] ?? '', { max: 2 })
+  try {
+    const service = await readService(db, luma.service.id)
+    assert.ok(service)
+    const to = { db, keys: shop.keys, service }
+    await addVouchers(to, to, { 'V-1': {}, 'V-2': {} })
+  } finally {
+    await db.close()
+  }
+  const [body, key] = [john(), keyed()]
+  const first = await post(luma, '/customers', body, key)
+  const validations = [await validationOf(luma, 'V-1'), await validationOf(luma, 'V-2')]
+  assert.equal((await lock(luma, 'V-1', validations[0] ?? '')).status, 200)
+  const { endCursor } = (await luma.get('/changes?kinds=customer&limit=1000')).json.meta
+
+  await shop.move('luma', 'east')
+
+  isReplay(await post(luma, '/customers', body, key), first)
+  assert.equal((await post(luma, '/customers', john(), key)).json.code, 'idempotency_key_reused')
+  assert.equal((await lock(luma, 'V-1', validations[0] ?? '')).status, 200, 'its own lock')
+  assert.equal((await lock(luma, 'V-2', validations[1] ?? '')).status, 200, 'its validation')
+  const made = await post(luma, '/customers', john(), keyed())
+  const { data } = (await luma.get(`/changes?kinds=customer&limit=1000&after_cursor=${endCursor}`)).json
+  assert.ok(data.some(({ id }: { id: string }) => id === made.json.data.id))
+  const east = openDatabase(urls[0] ?? '', { max: 1 })
+  assert.ok((await stepsOf({ db: east }, luma, 'V-2')).length > 0)
+  await east.close()
+  assert.match(await shop.command('service', 'show', 'luma'), /^currency = AUD$/m)
+  assert.ok((await luma.get('/requests')).json.data.length > 10, 'the log of requests has come along')
+  await isOnlyAt(servers, 'east', 'west', luma.service)
+})
+
+test('a whole list that is read over a move is cut, so that nobody takes it for the whole; asked for anew it is whole', async () => {
+  const db = openDatabase(urls[0] ?? '', { max: 1 })
+  const service = await readService(db, luma.service.id)
+  assert.ok(service)
+  const addressLine1 = 'x'.repeat(200)
+  for (let i = 0; i < 40_000; i += 2_000) {
+    const rows = Array.from({ length: 2_000 }, (_, n) => ({
+      id: `many-${i + n}`,
+      firstname: 'Ann',
+      addressLine1,
+    }))
+    await upsertCustomers(db, service, rows)
+  }
+  await db.close()
+  const path = '/customers/search'
+  const headers = { ...credentials(luma), accept: 'application/x-ndjson' }
+  const asked = request(`${shop.baseUrl}${path}`, { ca: shop.ca, agent: false, headers }).end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  response.pause()
+  await shop.move('luma', 'west')
+  let read = 0
+  response.on('data', (bytes: Buffer) => {
+    read += bytes.length
+  })
+  response.on('error', () => {}).resume()
+  if (!response.closed) await new Promise(resolve => response.once('close', resolve))
+  assert.equal(response.complete, false)
+  assert.ok(read > 0)
+  const again = await luma.request(path, { headers: { accept: 'application/x-ndjson' } })
+  assert.ok(again.text.split('\n').length > 40_000)
+  await isOnlyAt(servers, 'west', 'east', luma.service)
+  await shop.move('luma', 'east')
+})
+
+test('what cannot be moved is refused, with a way out, and nothing is touched', async () => {
+  const refused = async (...args: string[]) => {
+    const { code, err } = await run(['service', 'move', ...args], shop.environment)
+    assert.equal(code, 1)
+    return err
+  }
+  assert.match(await refused('luma', '--to', 'north'), /There is no database north; there are: east, west\./)
+  assert.match(await refused('nobody', '--to', 'west'), /There is no service nobody/)
+  assert.match(await refused('luma'), /--to <database>, or --undo/)
+  assert.match(
+    await refused(shop.service.name, '--to', 'west'),
+    /the control database has wal_level = minimal: alter system set wal_level = 'logical', and restart/,
+  )
+  assert.match(await shop.move('luma', 'east'), /luma is in east already/)
+  assert.match(await shop.command('service', 'move', 'luma', '--undo'), /No move of luma is under way/)
+  assert.match((await run(['service', 'move', '--help'], shop.environment)).out, /service move luma --to eu-2/)
+  await isOnlyAt(servers, 'east', 'west', luma.service)
+})

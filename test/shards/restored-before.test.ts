@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/database/db.ts'
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
+import { isProblem } from '../support/problem.ts'
+import { directory, run, until } from '../support/processes.ts'
+import type { Caller } from '../support/service.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+
+let shop: Spread
+let place: FreshDatabase
+let rome: Caller
+let cursor: string
+
+/** A data database that was lost, and restored from before two of its three services were made. */
+before(async () => {
+  shop = await startSpread()
+  const east = await emptyDatabase()
+  place = await emptyDatabase()
+  await shop.add('east', east.connection)
+  await shop.place('paris', 'east')
+  const file = join(directory(), 'east.tillbridge')
+  await shop.command('backup', file, '--database', 'east')
+  rome = callerOf(shop, await shop.place('rome', 'east'))
+  await shop.place('oslo', 'east')
+  cursor = (await rome.get('/changes')).json.meta.endCursor
+  const restored = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
+  assert.equal(restored.code, 0, restored.err)
+  await east.drop()
+})
+after(async () => {
+  await shop.stop()
+  await place.drop()
+})
+
+const wayOut = (name: string) =>
+  `${name} is not in east: tillbridge service add ${name} --database east begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
+
+test('a data database that was restored from before services were made is told of by whoever adds it, by doctor, and by what asks for one', async () => {
+  const said = await shop.add('east', place.connection)
+  assert.deepEqual(said.split('\n').slice(0, 2), [wayOut('oslo'), wayOut('rome')])
+  assert.match(said, /with the 1 services in it/)
+  const { out } = await run(['doctor'], shop.environment)
+  for (const name of ['oslo', 'rome']) assert.ok(out.includes(`  MISSING: ${wayOut(name)}\n`), out)
+  assert.doesNotMatch(out, /paris is not in east/)
+  for (const args of [
+    ['show', 'rome'],
+    ['remove', 'rome', '--yes', 'rome'],
+  ]) {
+    const { code, err } = await run(['service', ...args], shop.environment)
+    assert.deepEqual([code, err], [1, `tillbridge: ${wayOut('rome')}\n`])
+  }
+})
+
+test('one of them is begun anew under its number, and cursors of before expire', async () => {
+  assert.match(await shop.command('service', 'add', 'rome', '--database', 'east'), /^Made the service rome\./)
+  await until(async () => (await rome.get('/stores')).status === 200, 'it is served', 30_000)
+  isProblem(await rome.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', shop.baseUrl)
+})
+
+test('another one is forgotten, with its account', async () => {
+  const said = await shop.command('service', 'remove', 'oslo', '--no-backup', '--yes', 'oslo')
+  assert.match(said, /The service oslo is removed\. So are the accounts that had it alone: oslo-admin\./)
+  assert.equal(await shop.db.run(sql`select from service where name = 'oslo'`), 0)
+  assert.doesNotMatch((await run(['doctor'], shop.environment)).out, /is not in east/)
+})

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { sql } from '../../src/database/db.ts'
+import { readServiceOfJob } from '../../src/store/tenancy/services.ts'
+import { john } from '../support/customer-bodies.ts'
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
+import { rowsOf } from '../support/postgres/rows-of.ts'
+import { directory, run, until } from '../support/processes.ts'
+import type { Caller } from '../support/service.ts'
+import { keyed, post } from '../support/write.ts'
+import { callerOf, type Spread, startSpread } from './installation.ts'
+import { serversIn } from './servers.ts'
+
+const servers = serversIn(directory())
+let shop: Spread
+let place: FreshDatabase
+let west: string
+let luma: Caller
+let nova: Caller
+
+/** Two services of a database that is backed up, and lost after one of them has moved. */
+before(async () => {
+  shop = await startSpread()
+  place = await emptyDatabase()
+  await shop.add('east', await servers.start('east'))
+  west = await servers.start('west')
+  await shop.add('west', west)
+  luma = callerOf(shop, await shop.place('luma', 'east'))
+  nova = callerOf(shop, await shop.place('nova', 'east'))
+  for (const each of [luma, nova]) await writes(each)
+  const file = join(directory(), 'east.tillbridge')
+  await shop.command('backup', file, '--database', 'east')
+  await shop.move('luma', 'west')
+  await writes(luma)
+  await servers.kill('east')
+  const restored = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
+  assert.equal(restored.code, 0, restored.err)
+  assert.match(restored.out, /It is the data database east\. Next, .*: tillbridge database add east$/m)
+})
+after(async () => {
+  await shop.stop()
+  await place.drop()
+  await servers.stop()
+})
+
+const writes = async (caller: Caller) => assert.equal((await post(caller, '/customers', john(), keyed())).status, 201)
+
+/** Waits until a service is served, with so many customers, and written. */
+async function isServed(caller: Caller, customers: number) {
+  const found = async () => (await caller.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json.data
+  await until(async () => (await found())?.length === customers, 'it is served from there', 30_000)
+  await writes(caller)
+}
+
+/** What doctor says of data databases. */
+async function told() {
+  const { out } = await run(['doctor', '--json'], shop.environment)
+  return (JSON.parse(out) as { what: string; says: string }[]).find(({ what }) => what === 'Databases')?.says ?? ''
+}
+
+test('a data database that was restored from before a service was moved is added again: the copy is left alone, all others are served', async () => {
+  const said = await shop.add('east', place.connection)
+  assert.match(said, /^luma is in west: what east has of it is of before, and nothing is done for it\.$/m)
+  assert.match(said, /with the 1 services in it/)
+  await isServed(nova, 1)
+  await isServed(luma, 2)
+  assert.equal(await readServiceOfJob(place.db, luma.service.id), undefined)
+  assert.ok(await readServiceOfJob(place.db, nova.service.id))
+  assert.doesNotMatch(await told(), /luma/)
+})
+
+test('where it was restored in its place, doctor says so until it is added', async () => {
+  await place.db.run(sql`update service set moving = null where name = 'luma'`)
+  await place.db.run(sql`
+    insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'of before' from service where name = 'luma'`)
+  assert.match(await told(), /restored from before luma was moved to west: tillbridge database add east/)
+  await shop.add('east', place.connection)
+  assert.doesNotMatch(await told(), /luma/)
+})
+
+test('a control database that was restored from before a service was moved to a data database is told where it is', async () => {
+  await place.db.run(sql`delete from service where name = 'luma'`)
+  await shop.db.run(sql`update service set data_database = 'east' where name = 'luma'`)
+  const wayOut =
+    /restored from before luma was moved to west, and has it in east: tillbridge database add west --take luma/
+  assert.match(await told(), wayOut)
+  assert.match(await shop.add('west', west), wayOut)
+  const said = await shop.add('west', west, '--take', 'luma')
+  assert.doesNotMatch(said, /luma/)
+  await isServed(luma, 3)
+  assert.doesNotMatch(await told(), /luma/)
+})
+
+test('so it is where it was in the control database, and what that has of before goes', async () => {
+  const { id } = luma.service
+  await shop.db.run(sql`update service set data_database = null where service_id = ${id}`)
+  await shop.db.run(sql`insert into removal (service_id, kind, id, changed_at) values (${id}, 'product', 'old', now())`)
+  assert.match(await shop.add('west', west), /has it in itself: tillbridge database add west --take luma/)
+  await shop.add('west', west, '--take', 'luma')
+  await isServed(luma, 4)
+  assert.equal(await shop.db.run(sql`select from removal where service_id = ${id}`), 0)
+})
+
+test('what is served elsewhere is not taken, but moved', async () => {
+  await place.db.run(sql`
+    insert into service (service_id, name) overriding system value values (${luma.service.id}, 'luma')`)
+  await assert.rejects(
+    shop.add('east', place.connection, '--take', 'luma'),
+    /luma is in west, and served there: tillbridge service move luma --to east/,
+  )
+  await assert.rejects(shop.add('east', place.connection, '--take', 'nobody'), /There is no service nobody in east/)
+})
+
+test('a copy that was left alone goes with its service', async () => {
+  await shop.add('east', place.connection)
+  assert.equal(await place.db.run(sql`select from service where name = 'luma' and moving = 'gone'`), 1)
+  await shop.command('service', 'remove', 'luma', '--no-backup', '--yes', 'luma')
+  assert.deepEqual(await rowsOf(place.db, luma.service), {})
+  await isServed(nova, 2)
+})
