@@ -7,7 +7,7 @@ interface Screen {
   role: Role
 }
 /** The screens of the console, by its own list of them. */
-export const { pages: screens }: { screens: Screen[] } = await import(
+export const { pages: screens }: { pages: Screen[] } = await import(
   new URL('../../../console/pages.js', import.meta.url).href
 )
 
