@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path/posix'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { extractPassages } from './prose/extract.ts'
+import { checkProse, statesRule } from './prose/plain-english.ts'
+
+/** Counts how plain the language of a checkout is, to compare two revisions. */
+const { root } = new Command('node scripts/language-report.ts')
+  .option('--root <directory>', 'checkout to measure', fileURLToPath(new URL('..', import.meta.url)))
+  .parse()
+  .opts<{ root: string }>()
+
+const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8', maxBuffer: 100_000_000 })
+  .split('\n')
+  .filter(path => /\.(ts|js)$/.test(path) && !/^client\/(dist|src\/(api|shapes))\//.test(path))
+  .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+const inFolders = (...folders: string[]) =>
+  files.filter(({ path }) => folders.some(folder => path.startsWith(`${folder}/`)))
+const source = inFolders('src')
+const passages = (of: typeof files, kind: 'comment' | 'string') =>
+  of.flatMap(({ path, text }) => extractPassages(path, text).filter(passage => passage.kind === kind))
+
+const comments = passages(files, 'comment').map(({ text }) => text)
+const countWord = (word: string) =>
+  comments.reduce((sum, text) => sum + (text.match(new RegExp(`\\b${word}\\b`, 'gi'))?.length ?? 0), 0)
+const messages = passages(source, 'string').map(({ text }) => text)
+const sourceProse = [...passages(source, 'comment'), ...passages(source, 'string')]
+const declared = source.flatMap(({ text }) =>
+  [...text.matchAll(/(?:function\*?|const|let)\s+([a-z]\w*Of)\b/g)].map(([, name]) => name),
+)
+
+const moduleOf = (path: string) => (dirname(path) === 'src' ? path : dirname(path))
+const edges = new Set(
+  source.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
+      .map(([, target]) => moduleOf(normalize(join(dirname(path), target ?? ''))))
+      .filter(target => target.startsWith('src') && target !== moduleOf(path))
+      .map(target => `${moduleOf(path)} ${target}`),
+  ),
+)
+const lines = (of: typeof files) => of.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
+
+console.table({
+  'prose findings in src': sourceProse.reduce((sum, { text }) => sum + checkProse(text).length, 0),
+  '"where" in comments': countWord('where'),
+  '"if" in comments': countWord('if'),
+  'names ending in …Of in src': declared.length,
+  'messages that state a rule as a fact': messages.filter(statesRule).length,
+  'modules of src': new Set(source.map(({ path }) => moduleOf(path))).size,
+  'dependencies between modules': edges.size,
+  'lines of src': lines(source),
+  'lines of test': lines(inFolders('test')),
+  'lines of seed, scenarios, bench, scripts, simulator': lines(
+    inFolders('seed', 'scenarios', 'chaos', 'soak', 'trials', 'bench', 'scripts', 'simulator'),
+  ),
+  'lines of console and client': lines(inFolders('console', 'client')),
+})
