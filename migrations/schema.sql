@@ -174,149 +174,150 @@ create table installation (
 
 
 -- 0002_lists.sql
--- Lists: what lets a client that polls miss nothing (docs/decisions/0002), and what makes records (docs/decisions/0003).
+-- Lists: change timestamps, tombstones and commit watermarks, which let a polling client miss nothing (docs/decisions/0002, 0003).
 --
--- What a list shows has two columns for it. `changed_at` is the stamp: when the record last changed. `record` is what the list answers
--- with, JSON text that is made by the statement that changes the row. Both stand near the row's beginning: a list reads no further.
+-- The table of each list has two columns for this: `changed_at` is the change timestamp, the time of the record's last change. `record`
+-- is the JSON text that the list sends, rendered by the statement that changes the row. Both columns stand near the row's beginning, so
+-- that a list reads no further.
 
--- Fails where the service is not written in this database: it moves, or is elsewhere, and whoever asks does not know (docs/decisions/0030),
--- or it is being removed (docs/decisions/0031). `elsewhere`: they do know, and write what the control database has of it. A statement of
--- its own: it sees what was committed before it. Behind the lock that announces the change, so that who shuts a service, and then waits for
--- the locks that there are, has waited for all.
-create function require_here(tenant integer, elsewhere boolean) returns void language plpgsql as $$
+-- Raises 57M01 if the service can't be written in this database, because it is on another shard or moves there (docs/decisions/0030), or
+-- because it is being deleted (docs/decisions/0031). `is_control_write`: the caller knows that the service is on a shard, and writes only
+-- its rows in the control database. The check is a statement of its own, so that it sees everything committed before it. Call it after
+-- take_writer_lock: whoever pauses a service and then waits for the existing locks has waited for every writer.
+create function require_writable(service integer, is_control_write boolean) returns void language plpgsql as $$
 begin
   perform from service s
-    where s.service_id = tenant and s.ending is null
-      and case when s.data_database is not null then elsewhere
+    where s.service_id = service and s.ending is null
+      and case when s.data_database is not null then is_control_write
                else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
   if not found then
-    raise exception 'The service % is being moved or removed, or is in another database.', tenant using errcode = '57M01';
+    raise exception 'service % can''t be written in this database: it is being moved or deleted, or is on another shard', service
+      using errcode = '57M01';
   end if;
 end $$;
 
--- Announces that a transaction is about to change lists, by a lock whose key holds the service and the moment, in milliseconds, which it
--- returns; the lock goes with the transaction, however that ends.
-create function announce_change(tenant integer) returns timestamptz language plpgsql as $$
+-- Announces that a transaction is about to change lists: takes a shared advisory lock whose key contains the service and the current time
+-- in milliseconds. Returns that time. The lock ends with the transaction, whether it commits, fails or its process dies.
+create function take_writer_lock(service integer) returns timestamptz language plpgsql as $$
 declare
-  began timestamptz := clock_timestamp();
-  announced bigint := (tenant % 32768)::bigint << 48 | floor(extract(epoch from began) * 1000)::bigint;
+  started timestamptz := clock_timestamp();
+  lock_key bigint := (service % 32768)::bigint << 48 | floor(extract(epoch from started) * 1000)::bigint;
 begin
-  -- As a condition it is no query of its own. Nobody has such a lock to himself.
-  if not pg_try_advisory_xact_lock_shared(announced) then
-    perform pg_advisory_xact_lock_shared(announced);
+  -- As a condition it is no query of its own. No transaction takes such a lock exclusively.
+  if not pg_try_advisory_xact_lock_shared(lock_key) then
+    perform pg_advisory_xact_lock_shared(lock_key);
   end if;
-  return began;
+  return started;
 end $$;
 
--- The stamp for what a transaction is about to change in lists. The transaction announces itself by a lock whose key holds the service and
--- the moment it began, in milliseconds; the lock goes with the transaction, however that ends. A reader lists nothing from the oldest
--- announced moment on (list_horizons), so that a change which commits late is never behind a moment up to which some client was told that
--- its list is complete. The stamp is later than `newest`, the newest one in these lists, whatever the clock says.
-create function begin_change(tenant integer, newest timestamptz, elsewhere boolean default false) returns timestamptz language plpgsql as $$
+-- Returns the change timestamp for everything that a transaction changes in lists, after it has taken the writer lock. Readers list nothing
+-- from the oldest writer lock on (commit_watermarks), so that a change that commits late is never earlier than a time up to which a client
+-- has already read a complete list. The result is later than `newest`, the newest change timestamp of these lists, even if the clock was
+-- set back.
+create function next_change_timestamp(service integer, newest timestamptz, is_control_write boolean default false) returns timestamptz language plpgsql as $$
 declare
-  began timestamptz := announce_change(tenant);
+  started timestamptz := take_writer_lock(service);
 begin
-  perform require_here(tenant, elsewhere);
-  return greatest(clock_timestamp(), began, newest + interval '1 microsecond');
+  perform require_writable(service, is_control_write);
+  return greatest(clock_timestamp(), started, newest + interval '1 microsecond');
 end $$;
 
--- Lists whose first load is under way (docs/decisions/0013). Until the row is gone the list shows nothing, so that its records may carry
--- the times that their source tells, in whatever order they come. Deleting the row ends the load, whatever became of the loader.
-create table first_load (
+-- Running initial loads of empty lists (docs/decisions/0013). A list shows nothing while it has a row here, so that its records can carry
+-- the times of their source in any order. Deleting the row ends the load, even if the loader has died.
+create table initial_load (
   service_id integer not null,
-  kind text collate "C" not null,                           -- Of the records, in the words of the API: customer.
-  begun boolean not null default false,                     -- The list was found never to have had anything, once this row was there to
-                                                            -- hide what comes.
-  alive_at timestamptz not null default clock_timestamp(),  -- When the load last brought something. A job ends those that have died.
+  kind text collate "C" not null,             -- Kind of record, as in the API: customer.
+  is_started boolean not null default false,  -- True once the list was confirmed never to have had a record, after this row had hidden it.
+  heartbeat_at timestamptz not null default clock_timestamp(),  -- When the load last wrote a batch. A job ends loads that have stopped.
   primary key (service_id, kind),
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Records that have left their lists: written by the transaction that removes them, with its stamp. So the newest stamp that a list ever
--- had stays known, and who follows changes can be told. A record that is there again is newer than its removal.
-create table removal (
+-- Records removed from their lists, written by the transaction that removes them, with its change timestamp. They keep the newest change
+-- timestamp of a list known, and the change feed reports them. If a record is back, its change timestamp is later than its tombstone.
+create table tombstone (
   service_id integer not null,
-  kind text collate "C" not null,   -- In the words of the API: inventory.
-  id text collate "C" not null,     -- What the record showed as its identifier.
-  changed_at timestamptz not null,  -- The stamp.
+  kind text collate "C" not null,   -- Kind of record, as in the API: inventory.
+  id text collate "C" not null,     -- Identifier that the record showed.
+  changed_at timestamptz not null,  -- Change timestamp.
   primary key (service_id, kind, id),
   foreign key (service_id) references service(service_id) on delete cascade
 );
-create index removal_changed on removal (service_id, kind, changed_at, id);
+create index tombstone_changed on tombstone (service_id, kind, changed_at, id);
 
--- That removals were forgotten, by a job, once they were as old as the setting `removalsKeptDays`. Who has not been told of changes since
--- then may have missed one, and begins anew.
-create table forgotten_removals (
+-- Lists with purged tombstones: a job deletes those older than the setting `tombstoneRetentionDays`. A reader that has not read past
+-- `purged_until` may have missed one, and must start again.
+create table tombstone_purge (
   service_id integer not null,
   kind text collate "C" not null,
-  newest timestamptz not null,  -- The stamp of the newest one that is forgotten; all before it are.
+  purged_until timestamptz not null,  -- Change timestamp of the newest purged tombstone. All earlier ones are purged.
   primary key (service_id, kind),
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Lets a transaction stamp records of one list (its table, and its number, 1 to 15) with times that are past (docs/decisions/0013), and
--- answers from when on; null: it may not, for nobody knows what an empty list has told. One transaction at a time for each list. It
--- announces itself as begin_change does, with the millisecond after the newest stamp of the list in the place of the clock, and then looks
--- at the newest stamp once more: each question is a statement that sees what was committed before it. A load that is the first holds its
--- row.
-create function back_date(tenant integer, kind text, number integer, list text) returns timestamptz language plpgsql as $$
+-- Lets a transaction write records of one list with change timestamps in the past (docs/decisions/0013). Returns the earliest permitted
+-- change timestamp, or null if back-dating is not possible: of an empty list it is unknown what clients have already read. `list_number` (1
+-- to 15) is a part of the lock key. Only one transaction at a time can back-date a list. Takes a writer lock as take_writer_lock does, but
+-- with the millisecond after the list's newest change instead of the clock, and then reads the newest change again: each query is a
+-- statement that sees everything committed before it. An initial load only locks its row.
+create function start_back_dating(service integer, record_kind text, list_number integer, list_table text) returns timestamptz language plpgsql as $$
 declare
-  question text := format(
-    'select greatest((select max(changed_at) from %I where service_id = $1), (select max(changed_at) from removal where service_id = $1 and kind = $2))', list);
+  query text := format(
+    'select greatest((select max(changed_at) from %I where service_id = $1), (select max(changed_at) from tombstone where service_id = $1 and kind = $2))', list_table);
   newest timestamptz;
-  announced timestamptz;
+  earliest timestamptz;
 begin
-  perform pg_advisory_xact_lock(tenant, hashtext('back_date ' || kind));
-  perform require_here(tenant, false);
-  update first_load f set alive_at = clock_timestamp() where f.service_id = tenant and f.kind = back_date.kind and f.begun;
+  perform pg_advisory_xact_lock(service, hashtext('start_back_dating ' || record_kind));
+  perform require_writable(service, false);
+  update initial_load l set heartbeat_at = clock_timestamp() where l.service_id = service and l.kind = record_kind and l.is_started;
   if found then
     return timestamptz 'epoch' + interval '1 microsecond';
   end if;
-  execute question into newest using tenant, kind;
+  execute query into newest using service, record_kind;
   if newest is null then
     return null;
   end if;
-  announced := date_trunc('milliseconds', newest) + interval '1 millisecond';
+  earliest := date_trunc('milliseconds', newest) + interval '1 millisecond';
   perform pg_advisory_xact_lock_shared(
-    ((tenant % 32768)::bigint << 48) | (number::bigint << 44) | (extract(epoch from announced) * 1000)::bigint);
-  execute question into newest using tenant, kind;
-  return greatest(announced, newest + interval '1 microsecond');
+    ((service % 32768)::bigint << 48) | (list_number::bigint << 44) | (extract(epoch from earliest) * 1000)::bigint);
+  execute query into newest using service, record_kind;
+  return greatest(earliest, newest + interval '1 microsecond');
 end $$;
 
--- The moments before which no transaction in progress can still commit a change of a list: first that of all lists that nobody back-dates,
--- then, by their numbers, those of the others. statement_timestamp() is read before pg_locks is; a page has to be read by a later
--- statement. Services whose numbers are the same modulo 32768 wait for each other: the horizon is then earlier than it need be, and never
--- later.
-create function list_horizons(tenant integer) returns timestamptz[] language sql as $$
-  select array_agg(least(statement_timestamp(), moment) - interval '1 microsecond' order by list)
-    from (select list, min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0)) as moment
-            from generate_series(0, 15) list
+-- Returns the commit watermarks of a service: no transaction in progress can still commit a change at or before them. The first element is
+-- valid for all lists without back-dating, each further one for the list with that number. statement_timestamp() is read before pg_locks,
+-- and a page must be read by a later statement. Services with the same number modulo 32768 share lock keys: their watermark can be earlier
+-- than necessary, but never later.
+create function commit_watermarks(service integer) returns timestamptz[] language sql as $$
+  select array_agg(least(statement_timestamp(), oldest) - interval '1 microsecond' order by list_number)
+    from (select list_number, min(to_timestamp((key & ((1::bigint << 44) - 1)) / 1000.0)) as oldest
+            from generate_series(0, 15) list_number
             left join (select classid::bigint << 32 | objid::bigint as key
                          from pg_locks
-                        where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())) announced
-              on key >> 48 = tenant % 32768 and (key >> 44) & 15 in (0, list)
-           group by list) each
+                        where locktype = 'advisory' and objsubid = 1 and database = (select oid from pg_database where datname = current_database())) writer_lock
+              on key >> 48 = service % 32768 and (key >> 44) & 15 in (0, list_number)
+           group by list_number) each
 $$;
 
--- The reference cache: what the references of customers and products actually say. Records that show a value are rendered anew when it
--- changes.
+-- Reference cache: code and name of the values that customers and products refer to. If a value changes, the records that show it are
+-- rendered again.
 create table reference (
   service_id integer not null,
   type text collate "C" not null,                -- In camelCase: favouriteStore.
-  reference_value_id text collate "C" not null,  -- What reference_values of a customer or a product hold.
+  reference_value_id text collate "C" not null,  -- Identifier that reference_values of a customer or product contains.
   code text,
   name text not null,
   primary key (service_id, type, reference_value_id),
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- What references say, as records show them: an object by type. A value that the cache does not know stands with its identifier alone.
-create function rendered_references(tenant integer, reference_values jsonb) returns json language sql stable as $$
-  select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(said)::text, ',' order by v.key) || '}', '{}')::json
+-- Returns the references of a record as JSON, an object per type. A value that is not in the cache is shown with its identifier only.
+create function render_references(service integer, reference_values jsonb) returns json language sql stable as $$
+  select coalesce('{' || string_agg(to_json(v.key)::text || ':' || row_to_json(shown)::text, ',' order by v.key) || '}', '{}')::json
     from jsonb_each_text(reference_values) v
-    -- Each by its key: without the offset, all of the service's are read for every record.
-    left join lateral (select code, name from reference where service_id = tenant and type = v.key and reference_value_id = v.value offset 0) r on true
-    cross join lateral (select r.code, r.name, v.value as "referenceValueId") said
+    -- One index look-up per value: without the offset, all references of the service are read for every record.
+    left join lateral (select code, name from reference where service_id = service and type = v.key and reference_value_id = v.value offset 0) r on true
+    cross join lateral (select r.code, r.name, v.value as "referenceValueId") shown
 $$;
 
 

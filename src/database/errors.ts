@@ -39,7 +39,7 @@ export const told = (error: unknown) =>
         ? new DatabaseAway(error)
         : error
 
-/** What `require_here` of the migrations raises. */
+/** What `require_writable` of the migrations raises. */
 const isMoving = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '57M01'
 const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
 

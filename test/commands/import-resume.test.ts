@@ -10,7 +10,7 @@ import { cli, until } from '../support/processes.ts'
 
 const shop = await openShop()
 after(() => shop.close())
-beforeEach(() => shop.rows('truncate customer, removal, import_progress'))
+beforeEach(() => shop.rows('truncate customer, tombstone, import_progress'))
 
 const options = {
   cwd: shop.directory,

@@ -25,7 +25,7 @@ test('whoever writes while a service is removed is waited for, or refused, and l
   const late = await shop.db.pool.connect()
   try {
     await late.query('begin')
-    await late.query('select begin_change($1, null)', [id])
+    await late.query('select next_change_timestamp($1, null)', [id])
     await until(() => answers.includes(201), 'some is written')
     const removing = begin(['service', 'remove', name, '--no-backup', '--yes', name], environment)
     await until(() => removing.out.includes('is shut.'), 'it is shut', 60_000)
@@ -42,5 +42,5 @@ test('whoever writes while a service is removed is waited for, or refused, and l
   assert.deepEqual(await rowsOf(shop.db, busy.service), {})
   assert.deepEqual(new Set(answers).difference(new Set([201, 503, 403])), new Set())
   assert.ok(answers.includes(201))
-  await assert.rejects(shop.db.run(sql`select begin_change(${id}, null)`), /is being moved .* or removed/)
+  await assert.rejects(shop.db.run(sql`select next_change_timestamp(${id}, null)`), /is being moved or deleted/)
 })

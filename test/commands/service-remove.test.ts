@@ -48,9 +48,9 @@ before(async () => {
     })
     assert.equal(bought.status, 201)
     // More than a portion, and of another day.
-    await db.run(sql`delete from removal where service_id = ${each.service.id}`)
+    await db.run(sql`delete from tombstone where service_id = ${each.service.id}`)
     await db.run(sql`
-      insert into removal (service_id, kind, id, changed_at)
+      insert into tombstone (service_id, kind, id, changed_at)
       select ${each.service.id}, 'product', to_char(n, '0000'), now() from generate_series(1, 2500) n`)
     await logLines(db, each.service, [{ at: daysAgo(1) }])
   }
@@ -158,9 +158,9 @@ test('a removal shuts the service at once, disturbs no other one, and goes on af
   await until(async () => (await held()) === 1, 'a job is under way', 20_000)
   const letGo = await hold(
     db,
-    `select from removal where service_id = ${service.id} and id = to_char(2400, '0000') for update`,
+    `select from tombstone where service_id = ${service.id} and id = to_char(2400, '0000') for update`,
   )
-  const left = () => db.run(sql`select from removal where service_id = ${service.id}`)
+  const left = () => db.run(sql`select from tombstone where service_id = ${service.id}`)
   try {
     const killed = begin(remove(name, '--backup', file, '--yes', name), environment)
     await until(() => killed.out.includes('is shut.'), 'it is shut', 60_000)
@@ -206,7 +206,7 @@ test('a removal shuts the service at once, disturbs no other one, and goes on af
   )
   const { customer = 0, request_block: _, ...now } = await rowsOf(db, neighbour.service)
   assert.equal(customer, (others.customer ?? 0) + 1)
-  for (const table of ['store', 'removal', 'voucher_entry', 'account_service', 'mail'])
+  for (const table of ['store', 'tombstone', 'voucher_entry', 'account_service', 'mail'])
     assert.deepEqual([table, now[table]], [table, others[table]])
 })
 
@@ -217,7 +217,7 @@ test('its backup goes into an empty installation, and serves what the service ha
   const said = await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
   assert.match(said, new RegExp(`^Restored [\\d,]+ rows of the service ${shop.service.name} as of `))
   const rows = await rowsOf(target.db, shop.service)
-  assert.deepEqual([rows.removal, rows.store, rows.voucher_entry], [2_500, 2, 1])
+  assert.deepEqual([rows.tombstone, rows.store, rows.voucher_entry], [2_500, 2, 1])
   assert.ok((rows.request_block ?? 0) >= 2)
   const server = await anotherServer({ db: target.db, keys: shop.keys })
   try {

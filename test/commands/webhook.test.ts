@@ -182,11 +182,11 @@ test('listen passes over what left and came back, however much that is, and says
   const listening = begin(['listen', '--forward', receiver.url, '--kinds', 'customer'], environment)
   await until(() => /Secret: /.test(listening.out), `it listens: ${listening.err}`, 20_000)
   await db.run(sql`
-    insert into removal (service_id, kind, id, changed_at) select ${service.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
+    insert into tombstone (service_id, kind, id, changed_at) select ${service.id}, 'customer', id, now() from unnest(${ids}::text[]) id`)
   await upsertCustomers(db, service, [{ id: 'new', firstname: 'Bea' }])
   await until(() => changesIn(receiver.received).some(({ id }) => id === 'new'), 'the next one is told', 20_000)
   await db.run(sql`
-    insert into forgotten_removals (service_id, kind, newest) values (${service.id}, 'customer', now() + interval '1 hour')`)
+    insert into tombstone_purge (service_id, kind, purged_until) values (${service.id}, 'customer', now() + interval '1 hour')`)
   assert.equal((await listening.ended).code, 1)
   assert.match(listening.err, /forgotten already\. Begin anew, with --from-beginning/)
 })

@@ -29,7 +29,7 @@ test('every table, every view and every function says what it is', async () => {
 
 test('a released migration never changes', async () => {
   const files = await migrationFiles()
-  const lines = (await readFile(new URL('released.sha256', migrations), 'utf8')).trimEnd().split('\n')
+  const lines = (await readFile(new URL('released.sha256', migrations), 'utf8')).match(/^[^#\n].*$/gm) ?? []
   const released = lines.map(line => /^([0-9a-f]{64}) {2}(\w+\.sql)$/.exec(line)?.slice(1) ?? [line, ''])
   assert.deepEqual(
     released.map(([, name]) => name),

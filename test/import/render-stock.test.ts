@@ -88,7 +88,7 @@ test('what much stock shows is rendered some at a time; a worker that is killed 
     assert.deepEqual(await shown(mapped, since), { shown: skus.length, told: skus.length })
     assert.deepEqual(await shown(renamed, since), { shown: all, told: all })
     const [gone] = await shop.rows(
-      `select count(*)::integer as n from removal where kind = 'inventory' and id ~ '^s[123]-k[0-9]{4}$'`,
+      `select count(*)::integer as n from tombstone where kind = 'inventory' and id ~ '^s[123]-k[0-9]{4}$'`,
     )
     assert.equal(gone.n, all, 'who follows changes is told that the names of before are gone')
   } finally {
@@ -118,7 +118,7 @@ test('a renaming that commits while an import and an order are about to write is
   })
   await writes
   assert.deepEqual(await names(), ['s1-F-k0007', 's2-F-k0007', now[2]])
-  const gone = await shop.rows(`select id from removal where kind = 'inventory' and id = any('{${now}}') order by 1`)
+  const gone = await shop.rows(`select id from tombstone where kind = 'inventory' and id = any('{${now}}') order by 1`)
   assert.deepEqual(
     gone.map(({ id }) => id),
     now.slice(0, 2),

@@ -17,7 +17,7 @@ await shop.feed(
     ...skus.map(i => `p${i},P,P,c,k${i},E${i},S,1`),
   ].join('\n'),
 )
-beforeEach(() => shop.rows('truncate stock, removal'))
+beforeEach(() => shop.rows('truncate stock, tombstone'))
 
 /** A batch of lines for one store. */
 const batch = (store: number, sku: (i: number) => string, count: number) =>
@@ -127,7 +127,7 @@ for (const [[kind, head], line, table, held, between, refused] of [
   [customers, customer, 'customer', firstStore, 'd,L,d@example.com,', 'e,L,C7@EXAMPLE.COM,'],
   [stores, store, 'store', aStore, 't,t,S', 'u,n7,S'],
 ] as const) {
-  const empty = () => shop.rows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, removal')
+  const empty = () => shop.rows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, tombstone')
 
   test(`a batch of ${kind} goes in beside the one before it`, async () => {
     await empty()

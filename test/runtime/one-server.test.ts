@@ -41,9 +41,9 @@ test('of two servers in DATABASE_URL, the first of which takes connections and s
 
 test('a database whose announced changes are not seen on other connections is refused by start and by doctor', async () => {
   const { db } = database
-  const kept = await db.row<{ text: string }>(sql`select pg_get_functiondef('list_horizons'::regproc) as text`)
+  const kept = await db.row<{ text: string }>(sql`select pg_get_functiondef('commit_watermarks'::regproc) as text`)
   await db.pool.query(
-    'create or replace function list_horizons(tenant integer) returns timestamptz[] language sql volatile as $$ select array[statement_timestamp()] $$',
+    'create or replace function commit_watermarks(service integer) returns timestamptz[] language sql volatile as $$ select array[statement_timestamp()] $$',
   )
   try {
     const { started, looked } = await refusals()

@@ -95,11 +95,11 @@ test('a control database that was restored from before a service was moved to a 
 test('so it is where it was in the control database, and what that has of before goes', async () => {
   const { id } = luma.service
   await shop.db.run(sql`update service set data_database = null where service_id = ${id}`)
-  await shop.db.run(sql`insert into removal (service_id, kind, id, changed_at) values (${id}, 'product', 'old', now())`)
+  await shop.db.run(sql`insert into tombstone (service_id, kind, id, changed_at) values (${id}, 'product', 'old', now())`)
   assert.match(await shop.add('west', west), /has it in itself: tillbridge database add west --take luma/)
   await shop.add('west', west, '--take', 'luma')
   await isServed(luma, 4)
-  assert.equal(await shop.db.run(sql`select from removal where service_id = ${id}`), 0)
+  assert.equal(await shop.db.run(sql`select from tombstone where service_id = ${id}`), 0)
 })
 
 test('what is served elsewhere is not taken, but moved', async () => {

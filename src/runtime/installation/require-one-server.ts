@@ -14,9 +14,9 @@ export async function requireOneServer(db: Database) {
       'The database has the extension citus, which spreads tables over servers: lists would lose changes. Let DATABASE_URL name a database without it.',
     )
   await db.transaction(async tx => {
-    const announced = await tx.row<{ at: string }>(sql`select announce_change(${nobody})::text as at`)
+    const announced = await tx.row<{ at: string }>(sql`select take_writer_lock(${nobody})::text as at`)
     const seen = await db.row<{ meets: boolean }>(
-      sql`select (list_horizons(${nobody}))[1] < ${announced?.at}::timestamptz as meets`,
+      sql`select (commit_watermarks(${nobody}))[1] < ${announced?.at}::timestamptz as meets`,
     )
     if (!seen?.meets)
       throw new Error(

@@ -39,7 +39,7 @@ function newestOfEach(service: Service, moments: readonly string[]): Sql {
     const mine = sql`service_id = ${service.id}`
     const newest = sql`greatest(
       (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${inTime(kind, moments)}),
-      (select max(changed_at) from removal where ${mine} and kind = ${kind} and ${inTime(kind, moments)}))`
+      (select max(changed_at) from tombstone where ${mine} and kind = ${kind} and ${inTime(kind, moments)}))`
     return sql`select ${kind}::text as kind, case when not ${isHidden(service, kind)} then ${rfc3339Micros(newest)} end as newest`
   })
   return union(newestOf)

@@ -56,7 +56,7 @@ export function pageOf(service: Service, places: Places, within: Moments, { limi
     with page as materialized (select * from (${union(walks.map(walk => sql`(${walk} ${inOrder})`))}) walks ${inOrder})
     select page.kind, removed, removed and case page.kind ${inARow(isBack)} end as is_back, ${rfc3339Micros(sql`page.changed_at`)} as changed_at, page.key,
            coalesce(told.id, page.key) as id, coalesce(told.name, told.id, page.key) as name, told.record,
-           (select coalesce(json_object_agg(kind, ${rfc3339Micros(sql`newest`)}), '{}') from forgotten_removals where service_id = ${service.id}) as forgotten,
+           (select coalesce(json_object_agg(kind, ${rfc3339Micros(sql`purged_until`)}), '{}') from tombstone_purge where service_id = ${service.id}) as forgotten,
            json_build_object('', null ${inARow(before)}) as before
       from (values (1)) always
       left join (select * from page order by changed_at, key limit ${limit + 1}) page on true
@@ -92,13 +92,13 @@ function changedIn(service: Service, kind: Kind, { changed }: Walked, within: Mo
 }
 
 const removedFrom = (service: Service, kind: Kind, { removed }: Walked, within: Moments) => sql`
-  select ${kind}::text as kind, true as removed, changed_at, id as key from removal
+  select ${kind}::text as kind, true as removed, changed_at, id as key from tombstone
    where service_id = ${service.id} and kind = ${kind} and ${beyond(sql`id`, removed)} and ${inTime(kind, within)}`
 
 /** None while the first load is under way: what is yet to be shown is older. */
 const newestRemoval = (service: Service, kind: Kind, within: Moments) =>
   rfc3339Micros(sql`
-    (select max(changed_at) from removal
+    (select max(changed_at) from tombstone
       where service_id = ${service.id} and kind = ${kind} and ${inTime(kind, within)} and not ${isHidden(service, kind)})`)
 
 const beyond = (column: Sql, place: Place | undefined) =>

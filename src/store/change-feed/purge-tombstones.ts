@@ -2,33 +2,33 @@ import { type Db, sql } from '../../database/db.ts'
 import { kinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-const portion = 10_000
+const batchSize = 10_000
 
 /**
- * Forgets removals that are older than the setting `removalsKeptDays`, a portion at a time, and remembers that: cursors from before
- * them have expired. The newest of each kind stays, and with it the newest stamp that its list ever had. Returns how many there were.
+ * Deletes tombstones that are older than the retention setting, in batches, and records up to when: older cursors have expired.
+ * Keeps the newest tombstone of each kind, and so the newest change timestamp that its list ever had. Returns the number deleted.
  */
 export async function forgetRemovals(db: Db, service: Service, isOver: () => boolean): Promise<number> {
-  let forgotten = 0
+  let purged = 0
   for (const kind of kinds)
-    for (let some = portion; some === portion && !isOver(); forgotten += some) {
-      const mine = sql`service_id = ${service.id} and kind = ${kind}`
-      const isOld = sql`${mine} and changed_at < now() - make_interval(days => ${service.settings.removalsKeptDays}::integer)`
-      // Said again of what is deleted: it may have left anew since it was found.
-      const row = await db.row<{ forgotten: number }>(sql`
-        with old as (
-          select id from removal
-           where ${isOld}
-             and changed_at < (select max(changed_at) from removal where ${mine})
-           order by changed_at limit ${portion}
-        ), gone as (delete from removal where ${isOld} and id in (select id from old) returning changed_at
-        ), noted as (
-          insert into forgotten_removals (service_id, kind, newest)
-          select ${service.id}, ${kind}, max(changed_at) from gone having count(*) > 0
-          on conflict (service_id, kind) do update set newest = greatest(forgotten_removals.newest, excluded.newest)
+    for (let count = batchSize; count === batchSize && !isOver(); purged += count) {
+      const ofKind = sql`service_id = ${service.id} and kind = ${kind}`
+      const isExpired = sql`${ofKind} and changed_at < now() - make_interval(days => ${service.settings.removalsKeptDays}::integer)`
+      // The delete repeats the condition: the record may have been removed again since the select.
+      const row = await db.row<{ purged: number }>(sql`
+        with expired as (
+          select id from tombstone
+           where ${isExpired}
+             and changed_at < (select max(changed_at) from tombstone where ${ofKind})
+           order by changed_at limit ${batchSize}
+        ), deleted as (delete from tombstone where ${isExpired} and id in (select id from expired) returning changed_at
+        ), recorded as (
+          insert into tombstone_purge (service_id, kind, purged_until)
+          select ${service.id}, ${kind}, max(changed_at) from deleted having count(*) > 0
+          on conflict (service_id, kind) do update set purged_until = greatest(tombstone_purge.purged_until, excluded.purged_until)
         )
-        select count(*)::integer as forgotten from gone`)
-      some = row?.forgotten ?? 0
+        select count(*)::integer as purged from deleted`)
+      count = row?.purged ?? 0
     }
-  return forgotten
+  return purged
 }

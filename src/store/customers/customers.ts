@@ -87,7 +87,7 @@ export const upsertCustomersAskedAfter = (
       const found = await tx.rows<{ id: string }>(sql`
         select id from customer where service_id = ${anyService(service)} and id = any(${ids}) and changed_at > ${moment}::timestamptz
         union
-        select id from removal where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${moment}::timestamptz`)
+        select id from tombstone where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${moment}::timestamptz`)
       const newer = new Set(found.map(({ id }) => id))
       for (const id of newer) onNewer(id)
       return given.filter(({ id }) => !newer.has(id))

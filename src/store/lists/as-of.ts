@@ -62,10 +62,10 @@ function newestWithin(stamps: Stamps, service: Service, within: string, withRemo
   const inTime = sql`service_id = ${service.id} and changed_at <= ${within}::timestamptz`
   const ofRecords = sql`(select max(changed_at) from ${tableOf(stamps)} where ${inTime})`
   if (stamps instanceof Sql) return sql`coalesce(${ofRecords}, timestamptz 'epoch')`
-  const ofRemovals = sql`(select max(changed_at) from removal where ${inTime} and kind = ${kindOf[stamps]})`
+  const ofRemovals = sql`(select max(changed_at) from tombstone where ${inTime} and kind = ${kindOf[stamps]})`
   const newest = sql`coalesce(${withRemovals ? sql`greatest(${ofRecords}, ${ofRemovals})` : ofRecords}, timestamptz 'epoch')`
   return sql`
-    case when exists (select from first_load f where f.service_id = ${service.id} and f.kind = ${kindOf[stamps]}) then timestamptz 'epoch' else ${newest} end`
+    case when exists (select from initial_load f where f.service_id = ${service.id} and f.kind = ${kindOf[stamps]}) then timestamptz 'epoch' else ${newest} end`
 }
 
 export const tableOf = (stamps: Stamps): Sql => (stamps instanceof Sql ? stamps : raw(stamps))
@@ -86,13 +86,13 @@ async function horizon(db: Db, service: Service, stamps: Stamps): Promise<Told> 
 export const positionOf = (db: Db): Sql => db.position ?? sql`null::text`
 
 /**
- * The primary alone is asked for them (`list_horizons` in the migrations), and only afterwards where its log is: the position then is
+ * The primary alone is asked for them (`commit_watermarks` in the migrations), and only afterwards where its log is: the position then is
  * behind all that had ended.
  */
 export const horizons = (db: Db, { id }: Service): Promise<Horizons> =>
   shared(db, String(id), async () => {
     const row = await db.row<{ moments: string[]; position: string | null }>(sql`
-      with seen as materialized (select list_horizons(${id})::text[] as moments)
+      with seen as materialized (select commit_watermarks(${id})::text[] as moments)
       select moments, ${positionOf(db)} as position from seen`)
     return { moments: row?.moments ?? [], position: row?.position ?? undefined }
   })

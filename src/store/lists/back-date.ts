@@ -33,10 +33,10 @@ export async function beginChangeOf(
   return { ...change, from }
 }
 
-/** `back_date` in the migrations says why. */
+/** `start_back_dating` in the migrations says why. */
 async function earliestStamp(tx: Db, service: Service, list: List) {
   const row = await tx.row<{ from: string | null }>(
-    sql`select back_date(${service.id}, ${kindOf[list]}, ${numberOf(list)}, ${list})::text as "from"`,
+    sql`select start_back_dating(${service.id}, ${kindOf[list]}, ${numberOf(list)}, ${list})::text as "from"`,
   )
   return row?.from ?? null
 }

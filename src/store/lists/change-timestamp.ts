@@ -16,7 +16,7 @@ export const kindOf = {
 } as const satisfies Record<string, Kind>
 export type List = keyof typeof kindOf
 
-/** The number by which a list is named where a change of it alone is announced (`back_date` in the migrations): from 1. */
+/** The number by which a list is named where a change of it alone is announced (`start_back_dating` in the migrations): from 1. */
 export const numberOf = (list: List) => Object.keys(kindOf).indexOf(list) + 1
 
 /** One transaction's change of listed records. */
@@ -29,12 +29,12 @@ export interface Change {
   from: string | null
 }
 
-/** Opens the change of a transaction: announces it and takes its stamp (`begin_change` in the migrations says why). */
+/** Opens the change of a transaction: announces it and takes its stamp (`next_change_timestamp` in the migrations says why). */
 export async function beginChange(tx: Db, service: Service, lists: readonly (List | 'audit')[]): Promise<Change> {
   const change = await tx.row<Omit<Change, 'from'>>(sql`
     select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as ending
       from ${stampOfNow(service, lists)} at`)
-  if (!change) throw new Error('begin_change answers one row')
+  if (!change) throw new Error('next_change_timestamp answers one row')
   return { ...change, from: null }
 }
 
@@ -51,9 +51,9 @@ export function stampOfNow(service: Service, lists: readonly (List | 'audit')[])
     const ofRecords = newestOf(sql`${raw(list)} where service_id = ${service.id}`)
     if (list === 'audit') return [ofRecords]
     // The newest stamp may have been that of a record which has left the list.
-    return [ofRecords, newestOf(sql`removal where service_id = ${service.id} and kind = ${raw(`'${kindOf[list]}'`)}`)]
+    return [ofRecords, newestOf(sql`tombstone where service_id = ${service.id} and kind = ${raw(`'${kindOf[list]}'`)}`)]
   })
-  return sql`begin_change(${service.id}, greatest(${newest.reduce((all, one) => sql`${all}, ${one}`)}), ${isElsewhere(service)})`
+  return sql`next_change_timestamp(${service.id}, greatest(${newest.reduce((all, one) => sql`${all}, ${one}`)}), ${isElsewhere(service)})`
 }
 
 /** Whether the service is known to be in a data database: what is then written of it in the control database is about its accounts. */
@@ -61,7 +61,7 @@ const isElsewhere = ({ database }: Service): boolean => database !== undefined
 
 /** For a transaction that leaves no stamp: it fails where the service is not written in this database any more. */
 export const requireHere = (tx: Db, service: Service) =>
-  tx.run(sql`select begin_change(${service.id}, null, ${isElsewhere(service)})`)
+  tx.run(sql`select next_change_timestamp(${service.id}, null, ${isElsewhere(service)})`)
 
 /**
  * The newest stamp of these rows, at the end of their index. With `max(changed_at)`, a plan that was made while they were few would go on

@@ -4,7 +4,7 @@ import { hold } from './change-timestamp.ts'
 
 /** The references of a row of `customer` or `product`, as its record shows them; most have none, and need not be asked for. */
 export const references = (alias: 'c' | 'p') => sql`
-  case when ${raw(alias)}.reference_values = '{}' then json '{}' else rendered_references(${raw(alias)}.service_id, ${raw(alias)}.reference_values) end`
+  case when ${raw(alias)}.reference_values = '{}' then json '{}' else render_references(${raw(alias)}.service_id, ${raw(alias)}.reference_values) end`
 
 /** A value by its type and its identifier. */
 type ReferenceKey = readonly [type: string, value: string]

@@ -10,7 +10,7 @@ interface Leaving {
   where: Sql
 }
 
-/** Removes records from a list, and remembers that (`removal` in the migrations). Returns how many there were. */
+/** Removes records from a list, and remembers that (`tombstone` in the migrations). Returns how many there were. */
 export const removeFrom = (tx: Db, service: Service, change: Change, { list, id, where }: Leaving) =>
   tx.run(
     rememberingGone(
@@ -24,7 +24,7 @@ export const removeFrom = (tx: Db, service: Service, change: Change, { list, id,
 /** Remembers that no record of a list shows these identifiers any more: `gone` is a statement with rows of an `id`. */
 export const rememberingGone = (service: Service, change: Change, list: List, gone: Sql) => sql`
     with gone as (${gone})
-    insert into removal (service_id, kind, id, changed_at) select ${service.id}, ${kindOf[list]}, id, ${change.at}::timestamptz from gone
+    insert into tombstone (service_id, kind, id, changed_at) select ${service.id}, ${kindOf[list]}, id, ${change.at}::timestamptz from gone
     on conflict (service_id, kind, id) do update set changed_at = excluded.changed_at`
 
 /**
@@ -34,9 +34,9 @@ export const rememberingGone = (service: Service, change: Change, list: List, go
 export const removedOf = (service: Service, list: List, key: Sql) => sql`
   select service_id, changed_at, id as key,
          '{"id":' || to_json(id)::text || ',"removed":true,"updateTimeStamp":"' || ${localTime(sql`changed_at`, service)} || '"}' as record
-    from removal
+    from tombstone
    where kind = ${kindOf[list]}
-     and (select r.service_id from ${raw(list)} r where r.service_id = removal.service_id and r.${key} = removal.id) is null`
+     and (select r.service_id from ${raw(list)} r where r.service_id = tombstone.service_id and r.${key} = tombstone.id) is null`
 
 /** The newest removal that a list has forgotten, later than a moment; undefined where it remembers all that is later. */
 export const forgottenAfter = async (
@@ -47,6 +47,6 @@ export const forgottenAfter = async (
 ): Promise<string | undefined> =>
   (
     await db.row<{ newest: string }>(sql`
-      select ${rfc3339Micros(sql`newest`)} as newest from forgotten_removals
-       where service_id = ${service.id} and kind = ${kindOf[list]} and newest > ${moment}::timestamptz`)
+      select ${rfc3339Micros(sql`purged_until`)} as newest from tombstone_purge
+       where service_id = ${service.id} and kind = ${kindOf[list]} and purged_until > ${moment}::timestamptz`)
   )?.newest

@@ -6,7 +6,7 @@ const lookMs = 10
 
 /**
  * Waits for the transactions that were writing when a service was shut. Each of them had announced itself before it looked whether the
- * service was shut (`begin_change` in the migrations); one that announces itself now finds it shut.
+ * service was shut (`next_change_timestamp` in the migrations); one that announces itself now finds it shut.
  */
 export async function untilWritten(db: Db, { id }: Pick<Service, 'id'>, signal: AbortSignal) {
   const announced = sql`

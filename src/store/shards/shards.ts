@@ -158,7 +158,7 @@ async function handOn(control: Db, data: Database, serviceId: number, lines: rea
         insert into audit (service_id, id, changed_at, record)
         select service_id, ${id}, changed_at, row_to_json(r)::text
           from service
-         cross join lateral begin_change(service_id, (select max(changed_at) from audit where service_id = ${serviceId})) changed_at
+         cross join lateral next_change_timestamp(service_id, (select max(changed_at) from audit where service_id = ${serviceId})) changed_at
          cross join lateral (
            select to_char(${at}::timestamptz at time zone coalesce(settings->>'timeZone', 'UTC'), 'YYYY-MM-DD HH24:MI:SS') as at, l.*
              from json_to_record(${record}) as l (username text, operation text, subject text, fields json, "requestId" text)) r

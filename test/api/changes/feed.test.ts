@@ -210,7 +210,7 @@ test('`asOf` is of the kind that is the furthest behind', async () => {
 test('removals are forgotten when they are as old as the setting says, but for the newest of each kind', async () => {
   const shop = await api.tenant({ removalsKeptDays: 30 })
   const aged = (kind: string, id: string, days: number) => sql`
-    insert into removal select ${shop.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
+    insert into tombstone select ${shop.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
   for (const [kind, id, days] of [
     ['customer', 'old', 31],
     ['customer', 'young', 29],
@@ -219,7 +219,7 @@ test('removals are forgotten when they are as old as the setting says, but for t
   ] as const)
     await db.run(aged(kind, id, days))
   await forgetOld({ db, log: pino({ level: 'silent' }), signal: new AbortController().signal } as Work)
-  const left = await db.rows(sql`select kind, id from removal where service_id = ${shop.service.id} order by kind, id`)
+  const left = await db.rows(sql`select kind, id from tombstone where service_id = ${shop.service.id} order by kind, id`)
   assert.deepEqual(left, [
     { kind: 'customer', id: 'young' },
     { kind: 'product', id: 'old' },

@@ -74,7 +74,7 @@ test('`removed` goes with `updated_after` alone; that removals since may be forg
   for (const query of ['removed=true', 'removed=true&updated_after=2025-12-31&code=a'])
     isProblem(await api.get(`/products?${query}`), 'invalid_parameter', api.baseUrl, '/products')
   const shop = await api.tenant()
-  await db.run(sql`insert into forgotten_removals values (${shop.service.id}, 'product', '2026-01-01T00:00:00Z')`)
+  await db.run(sql`insert into tombstone_purge values (${shop.service.id}, 'product', '2026-01-01T00:00:00Z')`)
   const [{ code }] = (await list(shop, 'updated_after=2025-12-31&removed=true')).meta.warnings
   assert.equal(code, 'removals_forgotten')
   assert.equal((await list(shop, 'updated_after=2026-01-02&removed=true')).meta.warnings, undefined)

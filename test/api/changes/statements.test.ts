@@ -20,7 +20,7 @@ test('whatever is followed, and wherever its readers stand, PostgreSQL keeps few
   const prepared = async () =>
     (
       await db.row<{ count: number }>(
-        sql`select count(*)::integer as count from pg_prepared_statements where statement like '%forgotten_removals%'`,
+        sql`select count(*)::integer as count from pg_prepared_statements where statement like '%tombstone_purge%'`,
       )
     )?.count ?? 0
   const before = await prepared()
@@ -37,15 +37,15 @@ test('a record that leaves anew while what has left is forgotten is not forgotte
   const shop = await api.tenant({ removalsKeptDays: 30 })
   const mine = sql`service_id = ${shop.service.id}`
   await db.run(sql`
-    insert into removal select ${shop.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)
+    insert into tombstone select ${shop.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)
   let forgetting: Promise<unknown> = Promise.resolve()
   await db.transaction(async tx => {
-    await tx.run(sql`update removal set changed_at = now() - interval '1 hour' where ${mine} and id = '1'`)
+    await tx.run(sql`update tombstone set changed_at = now() - interval '1 hour' where ${mine} and id = '1'`)
     forgetting = forgetRemovals(db, shop.service, () => false)
     const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     while (!(await db.run(waiting))) await delay(20)
   })
   await forgetting
-  const left = await db.rows(sql`select id from removal where ${mine} order by id`)
+  const left = await db.rows(sql`select id from tombstone where ${mine} order by id`)
   assert.deepEqual(left, [{ id: '1' }, { id: '3' }], 'and the one that was the newest then')
 })

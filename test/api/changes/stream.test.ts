@@ -92,17 +92,17 @@ test('what cannot be streamed is refused before the first byte', async () => {
   await write('1', 'Ann')
   const { endCursor } = (await api.get('/changes')).json.meta
   await db.run(
-    sql`insert into forgotten_removals select service_id, 'customer', now() + interval '1 day' from service where service_id = ${api.service.id}`,
+    sql`insert into tombstone_purge select service_id, 'customer', now() + interval '1 day' from service where service_id = ${api.service.id}`,
   )
   await refused('cursor_expired', ask(`?after_cursor=${endCursor}`))
-  await db.run(sql`delete from forgotten_removals`)
+  await db.run(sql`delete from tombstone_purge`)
 })
 
 test('a cursor that expires while it is streamed is an event `error`, and the end', async () => {
   const shop = await empty()
   await write('1', 'Ann', shop)
   const stream = await open('/changes/stream', shop)
-  await db.run(sql`insert into forgotten_removals values (${shop.service.id}, 'customer', now() + interval '1 day')`)
+  await db.run(sql`insert into tombstone_purge values (${shop.service.id}, 'customer', now() + interval '1 day')`)
   await write('2', 'Ann', shop)
   const { event, data = '' } = await stream.next()
   assert.deepEqual([event, JSON.parse(data).code], ['error', 'cursor_expired'])

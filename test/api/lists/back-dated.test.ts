@@ -78,7 +78,7 @@ test('a first load that nobody goes on with is ended by a job; one that lives is
     await put(shop, ann('1', '2025-06-01 10:00:00'))
   }
   await service.db.run(
-    sql`update first_load set alive_at = now() - interval '16 minutes' where service_id = ${dead.service.id}`,
+    sql`update initial_load set heartbeat_at = now() - interval '16 minutes' where service_id = ${dead.service.id}`,
   )
   await endLoads({ db: service.db, log: pino({ level: 'silent' }) } as Work)
   assert.deepEqual((await walk(dead, '/customers/search')).ids, ['1'])
@@ -192,7 +192,7 @@ test('what comes after the newest was removed is later than what was said of it'
   assert.deepEqual((await walk(shop, '/products')).ids, ['p1'])
   await bring(product('p3', '2025-07-01 10:00:00'))
   assert.deepEqual((await walk(shop, `/products?updated_after=${asOf}`)).ids, ['p3'])
-  const removed = await db.rows(sql`select kind, id from removal where service_id = ${shop.service.id} order by kind`)
+  const removed = await db.rows(sql`select kind, id from tombstone where service_id = ${shop.service.id} order by kind`)
   assert.deepEqual(removed, [
     { kind: 'inventory', id: '1-p2k' },
     { kind: 'product', id: 'p2' },
@@ -209,7 +209,7 @@ test('what comes back after a clock was set back is later than its removal', asy
   await pullOnly(shop, 'p1', 'p1k')
   await bring(product('p2'))
   const [stamps] = await db.rows(sql`
-    select (select changed_at from product where ${here} and product_id = 'p2') > changed_at as "isLater" from removal where ${here}`)
+    select (select changed_at from product where ${here} and product_id = 'p2') > changed_at as "isLater" from tombstone where ${here}`)
   assert.deepEqual(stamps, { isLater: true })
 })
 

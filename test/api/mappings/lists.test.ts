@@ -115,7 +115,7 @@ test('what a page shows is what is committed, while a walk of changes has to wai
   const holder = await api.db.pool.connect()
   try {
     await holder.query('begin')
-    await holder.query('select begin_change($1, null)', [shop.service.id])
+    await holder.query('select next_change_timestamp($1, null)', [shop.service.id])
     await upsertStores(api.db, shop.service, [{ storeId: '1001', ecommerceLocationId: 'one' }])
     assert.deepEqual(await walk(shop, 'stores', 'state=mapped'), ['1001'])
   } finally {

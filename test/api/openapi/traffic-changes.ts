@@ -16,9 +16,9 @@ export function testChanges(traffic: () => Traffic) {
     await get(`/changes?limit=1000&after_cursor=${json.meta.endCursor}`)
     await refused('invalid_cursor', get(after + json.meta.endCursor))
     const { endCursor } = (await get('/changes?kinds=store,product,inventory,staff&records=true')).json.meta
-    await shop.db.run(sql`insert into forgotten_removals select service_id, 'inventory', now() from service`)
+    await shop.db.run(sql`insert into tombstone_purge select service_id, 'inventory', now() from service`)
     await refused('cursor_expired', get(after + endCursor))
-    await shop.db.run(sql`delete from forgotten_removals`)
+    await shop.db.run(sql`delete from tombstone_purge`)
     assert.equal((await get(`/products?updated_after=2024-05-10&removed=true&limit=5`)).json.data.length, 5)
   })
 

@@ -211,8 +211,8 @@ test('what has left the data is told, and a webhook that is removed is told noth
   begin()
   await hooks.api.db.run(sql`delete from customer where id = ${customer}`)
   await hooks.api.db.run(sql`
-    insert into removal (service_id, kind, id, changed_at)
-    select ${hooks.api.service.id}, 'customer', ${customer}, begin_change(${hooks.api.service.id}, null)`)
+    insert into tombstone (service_id, kind, id, changed_at)
+    select ${hooks.api.service.id}, 'customer', ${customer}, next_change_timestamp(${hooks.api.service.id}, null)`)
   await received(1)
   assert.deepEqual(
     changesIn(hooks.receiver.received).map(({ id: of, action }) => [of, action]),

@@ -34,7 +34,7 @@ test('an endpoint that is rewound while it is found to have been away for too lo
   const { cursor } = await shown(other.id)
   await remove(hooks.api, `/webhooks/${other.id}`)
   await db.run(sql`
-    insert into forgotten_removals (service_id, kind, newest) values (${service.id}, 'customer', now())
+    insert into tombstone_purge (service_id, kind, purged_until) values (${service.id}, 'customer', now())
     on conflict (service_id, kind) do update set newest = excluded.newest`)
   await db.transaction(async tx => {
     await tx.run(sql`update webhook set cursor = ${cursor} where webhook_id = ${id} and cursor = ${old}`)

@@ -29,7 +29,7 @@ export function setUpHooks({ settings = {} } = {}) {
   })
   afterEach(async () => {
     await Promise.all(begun.splice(0).map(worker => worker.stop(0)))
-    for (const table of [sql`webhook`, sql`job`, sql`alert`, sql`customer`, sql`removal`])
+    for (const table of [sql`webhook`, sql`job`, sql`alert`, sql`customer`, sql`tombstone`])
       await api.db.run(sql`delete from ${table}`)
     receiver.received.length = 0
     receiver.answer = (_, response) => void response.writeHead(204).end()

@@ -197,7 +197,7 @@ test('who was away for longer than removals are remembered is paused, rather tha
   const [first] = await customers('Veronica')
   const { id } = await hook()
   await hooks.api.db.run(sql`
-    insert into forgotten_removals (service_id, kind, newest) values (${hooks.api.service.id}, 'customer', now() + interval '1 second')`)
+    insert into tombstone_purge (service_id, kind, purged_until) values (${hooks.api.service.id}, 'customer', now() + interval '1 second')`)
   await customers('John')
   begin()
   await until(async () => (await shown(id)).state === 'paused', 'it is paused')
@@ -208,7 +208,7 @@ test('who was away for longer than removals are remembered is paused, rather tha
   await post(hooks.api, `/webhooks/${id}/resume`, {})
   await received(1)
   assert.ok(changesIn(hooks.receiver.received).some(change => change.id === first))
-  await hooks.api.db.run(sql`delete from forgotten_removals`)
+  await hooks.api.db.run(sql`delete from tombstone_purge`)
 })
 
 test('an endpoint is tried by hand, also while it is paused', async () => {

@@ -12,7 +12,7 @@ const { order } = await ordersOf(shop)
 
 const rows = async (text: string, ...values: unknown[]) => (await api.db.pool.query(text, values)).rows
 const removalOf = async (id: string) =>
-  (await rows("select changed_at::text as at from removal where kind = 'customer' and id = $1", id))[0]?.at
+  (await rows("select changed_at::text as at from tombstone where kind = 'customer' and id = $1", id))[0]?.at
 const remove = (id: string) => simulator.change({ kind: 'remove-person', id: Number(id) })
 const restore = (id: string) => simulator.change({ kind: 'restore-person', id: Number(id) })
 const notes = async () => (await rows("select notes from sync_state where feed = 'customers'"))[0].notes

@@ -5,7 +5,7 @@ import { count, type Fed, fedFor } from './fed.ts'
 const ids = ({ simulator }: Fed) => [...simulator.state.accounts.keys()].sort(byText)
 const byText = (a: number, b: number) => (String(a) < String(b) ? -1 : 1)
 const has = (fed: Fed, id: number) => count(fed, 'reward_account', `id = '${id}'`)
-const removals = (fed: Fed, id: number) => count(fed, 'removal', `kind = 'reward-account' and id = '${id}'`)
+const removals = (fed: Fed, id: number) => count(fed, 'tombstone', `kind = 'reward-account' and id = '${id}'`)
 const allDue = ({ shop }: Fed) => shop.rows(`update sync_visit set due = true where feed = 'reward-accounts'`)
 
 test('an account that head office has no more is taken away, and those behind it arrive', async t => {

@@ -94,11 +94,11 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'm' || i, ${moment}, 'c' || i, '1' ${upTo(times(5_000))}`,
     'reward_lot (service_id, account_id, kind, lot_id, created_at, total)': sql`
       select ${service}, 'm' || (i + 1) / 2, 'points', i::text, '2024-01-01', 10 ${upTo(times(10_000))}`,
-    'removal (service_id, kind, id, changed_at)': sql`
+    'tombstone (service_id, kind, id, changed_at)': sql`
       select ${service}, kind, 'gone' || i, ${moment} ${upTo(times(2_000))}, unnest(array['customer', 'inventory', 'product']) kind`,
     // Of services that are being filled themselves, and of others that have forgotten.
-    'forgotten_removals (service_id, kind, newest)': sql`select ${service} * 10000 + i, 'customer', now() ${upTo(times(1_000))}`,
-    'first_load (service_id, kind)': sql`select ${service} * 10000 + i, 'customer' ${upTo(times(1_000))}`,
+    'tombstone_purge (service_id, kind, purged_until)': sql`select ${service} * 10000 + i, 'customer', now() ${upTo(times(1_000))}`,
+    'initial_load (service_id, kind)': sql`select ${service} * 10000 + i, 'customer' ${upTo(times(1_000))}`,
   }
   // One for all times: its name does not change from day to day.
   await db.run(

@@ -54,7 +54,7 @@ export async function askMoving(shop: TestService) {
   const until = await shutting.shutWriters(db, move, 2_000)
   assert.ok(until)
   await db.transaction(async tx => {
-    await tx.run(sql`select begin_change(${id}, null)`)
+    await tx.run(sql`select next_change_timestamp(${id}, null)`)
     await untilWritten(db, { id }, AbortSignal.timeout(100)).catch(() => {})
   })
   await clockOf(db)
