@@ -1,23 +1,23 @@
--- Services and accounts: whose data it is, and who may ask for it.
+-- Services, accounts and shards.
 --
--- What holds in all tables:
--- * Each key begins with service_id, except in the few tables that belong to the whole installation: no statement meets a row of
---   another service, and the tables can be distributed by it as they are. All that a service has goes with it.
--- * Identifiers are text; those of things that the back office knows are its own. They sort by code point (collate "C"), so that a
---   page's order never depends on a machine's locale.
--- * A timestamptz is a moment. A timestamp without a zone is what the clocks showed in the time zone of the service.
--- * Amounts have four decimals, whatever the currency has.
--- * A hash is an HMAC-SHA-256, and what is encrypted is so by AES-256-GCM. The keys come from a secret outside the database: a stolen
---   dump opens nothing.
+-- Rules for all tables:
+-- * Each key begins with service_id, except in the few tables of the whole installation. No statement reads rows of another service, and
+--   the tables can be distributed by service. Deleting a service deletes all its rows.
+-- * Identifiers are text. Those of records of the back office are its own. They sort by code point (collate "C"), so that the order of a
+--   page never depends on the locale of a machine.
+-- * A timestamptz is an instant. A timestamp without time zone is the wall-clock time in the service's time zone.
+-- * Amounts have four decimals in every currency.
+-- * A hash is an HMAC-SHA-256; encryption is AES-256-GCM. The keys come from a secret outside the database, so that a stolen dump
+--   reveals neither.
 
-create table data_database (
+create table shard (
   name text collate "C" primary key,
   url bytea not null,
   added_at timestamptz not null default now()
 );
-comment on table data_database is
-  'Other databases that services can be in (docs/decisions/0030). They have these same tables, and this one is empty there.';
-comment on column data_database.url is 'How it is reached, encrypted.';
+comment on table shard is
+  'Other databases that services can be in (docs/decisions/0030). They have the same tables; this one is empty there.';
+comment on column shard.url is 'Connection string, encrypted.';
 
 create table service (
   service_id integer generated always as identity primary key,
@@ -25,56 +25,58 @@ create table service (
   settings jsonb not null default '{}',
   created_at timestamptz not null default now(),
   restored_at timestamptz,
-  ending text check (ending in ('shut', 'emptying')),
-  data_database text collate "C" references data_database,
-  moving text check (moving in ('arriving', 'draining', 'shut', 'gone', 'opening')),
-  shut_until timestamptz
+  deletion_state text check (deletion_state in ('locked', 'purging')),
+  shard_name text collate "C" references shard,
+  move_state text check (move_state in ('incoming', 'draining', 'paused', 'moved_away', 'read_only')),
+  paused_until timestamptz
 );
-create index on service (data_database) where data_database is not null;
+create index on service (shard_name) where shard_name is not null;
 comment on table service is 'A retailer''s tenancy.';
-comment on column service.data_database is
-  'Where it is, and where a row of the same number and name says what it is set to. Null: here.';
-comment on column service.moving is
-  'How far its move to another database has come, or from one to here. arriving: its rows come, and nobody is served. draining: no job is '
-  'begun here. shut: nothing is written, until shut_until. gone: nothing is written any more, and rows that are elsewhere go. opening: it '
-  'is read here, and not yet written. Null: it does not move.';
-comment on column service.shut_until is 'Until when it is shut, whatever becomes of who moves it: then it is written here as before.';
-comment on column service.name is 'What X-Service-Name names.';
+comment on column service.shard_name is
+  'Shard of the service. A row with the same number and name there has its settings. Null: this database.';
+comment on column service.move_state is
+  'Stage of a move to or from another database. incoming: rows arrive here, and requests are not served. draining: no job starts here. '
+  'paused: no writes until paused_until. moved_away: no more writes; rows that are already on the other database are deleted. read_only: '
+  'reads are served here, writes not yet. Null: the service is not moving.';
+comment on column service.paused_until is 'End of the write pause, even if the process that moves the service dies.';
+comment on column service.name is 'Value of X-Service-Name.';
 comment on column service.restored_at is
-  'When it was restored from a backup; what was written between the two is lost. Cursors of before say so, and are refused: they may have told of it.';
-comment on column service.ending is
-  'How far its end has come, for which somebody asked. shut: nobody is let in, no job is done, and all is there yet; it can be opened '
-  'again. emptying: its rows go, portion by portion, and no ledger keeps them. Null: it serves.';
-comment on column service.settings is 'What was set, by the names that GET /settings shows. The rest has its default, which is nowhere in the database.';
+  'When the service was restored from a backup. Cursors from before carry an older value and are rejected: they may refer to lost changes.';
+comment on column service.deletion_state is
+  'Stage of a requested deletion. locked: no request and no job is admitted; the data is complete, and the service can be unlocked. purging: '
+  'rows are deleted in batches, including ledgers. Null: not being deleted.';
+comment on column service.settings is 'Changed settings, by the names that GET /settings shows. Defaults are not in the database.';
 
-create function has_left(service) returns boolean
+create function is_purgeable(service) returns boolean
 language sql immutable as $$
-  select coalesce($1.ending = 'emptying' or $1.moving in ('arriving', 'gone') or $1.data_database is not null, false)
+  select coalesce($1.deletion_state = 'purging' or $1.move_state in ('incoming', 'moved_away') or $1.shard_name is not null, false)
 $$;
-comment on function has_left is 'Whether the rows of a service in this database may go, its ledgers among them: it ends, or is in another database.';
+comment on function is_purgeable is
+  'True if the rows of a service in this database, including its ledgers, can be deleted: it is being deleted, or is in another database.';
 
 create table service_move (
   service_id integer primary key references service on delete cascade,
-  source text collate "C" references data_database,
-  target text collate "C" references data_database,
+  source text collate "C" references shard,
+  target text collate "C" references shard,
   state text not null default 'copying' check (state in ('copying', 'switched')),
-  mover uuid not null,
-  begun_at timestamptz not null default clock_timestamp(),
-  alive_at timestamptz not null default clock_timestamp(),
+  owner uuid not null,
+  started_at timestamptz not null default clock_timestamp(),
+  heartbeat_at timestamptz not null default clock_timestamp(),
   switched_at timestamptz,
   copy_slots text
 );
 create index on service_move (source);
 create index on service_move (target);
 comment on table service_move is
-  'Services that are on their way from one database to another (docs/decisions/0030), in the control database alone. A row goes once '
-  'nothing is left of the service where it was, or of the attempt.';
-comment on column service_move.source is 'Where it was, and in target where it is to be. Null: the control database.';
-comment on column service_move.state is 'copying: it is served at the source. switched: it is served at the target.';
-comment on column service_move.mover is 'Who is at it; another one where somebody has taken over from one that died.';
-comment on column service_move.alive_at is 'When whoever is at it was last heard of.';
+  'Services that are moving from one database to another (docs/decisions/0030), only in the control database. A row is deleted when no rows '
+  'are left at the source, or none of an abandoned move at the target.';
+comment on column service_move.source is 'Shard that the service leaves, and in `target` the one it moves to. Null: the control database.';
+comment on column service_move.state is 'copying: served at the source. switched: served at the target.';
+comment on column service_move.owner is 'Process that carries out the move. It changes if another process takes over.';
+comment on column service_move.heartbeat_at is 'Last heartbeat of the owner.';
 comment on column service_move.copy_slots is
-  'What the slots are called by which the target copies, as a regular expression: one that dies leaves them at the source. Null: none was made.';
+  'Regular expression of the replication slots by which the target copies tables: if the target dies, they remain at the source. Null: none '
+  'was created.';
 
 create table account (
   username text collate "C" primary key,
@@ -155,19 +157,19 @@ comment on table failure is 'Wrong passwords, PINs and validation ids, counted b
 comment on column failure.subject is 'Who failed, and where: a hash, so that neither a name nor an address is kept.';
 comment on column failure.window_start is 'When the minute began.';
 
-comment on table migration is 'The migrations that this database has had. The runner makes this table before it applies the first one.';
-comment on column migration.sha256 is 'The digest of the text that was applied, in hexadecimal: another text by this number is refused.';
+comment on table migration is 'Applied migrations. The runner creates this table before it applies the first one.';
+comment on column migration.sha256 is 'Hexadecimal digest of the applied file. A file with the same number and another digest is rejected.';
 
 create table installation (
   single boolean primary key default true check (single),
   secret_digest bytea not null,
   backed_up_at timestamptz,
-  data_database text collate "C"
+  shard_name text collate "C"
 );
-comment on table installation is 'One row, which the first start makes.';
-comment on column installation.data_database is
-  'The name by which the control database of an installation knows this one. Null: this is a control database, and a start may serve it.';
-comment on column installation.backed_up_at is 'As of when the newest backup is that was made whole. Null: there was none.';
+comment on table installation is 'One row, inserted by the first start.';
+comment on column installation.shard_name is
+  'Name of this database as a shard of an installation. Null: this is a control database, which can be started.';
+comment on column installation.backed_up_at is 'Time of the data in the newest complete backup. Null: there is none.';
 comment on column installation.secret_digest is
-  'A hash by a key that comes from the secret: a process with another secret is refused, because no password or PIN would be right for it, '
-  'and what is encrypted could not be read.';
+  'Hash with a key derived from the secret. A process with another secret doesn''t start: no password or PIN would match, and encrypted '
+  'values could not be read.';

@@ -8,9 +8,9 @@ create function require_writable(service integer, is_control_write boolean) retu
 language plpgsql volatile as $$
 begin
   perform from service s
-    where s.service_id = service and s.ending is null
-      and case when s.data_database is not null then is_control_write
-               else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
+    where s.service_id = service and s.deletion_state is null
+      and case when s.shard_name is not null then is_control_write
+               else coalesce(s.move_state = 'draining' or s.move_state = 'paused' and s.paused_until <= clock_timestamp(), true) end;
   if not found then
     raise exception 'service % can''t be written in this database: it is being moved or deleted, or is on another shard', service
       using errcode = '57M01';

@@ -124,7 +124,7 @@ comment on column consent_change.old_value is 'Whether it was agreed to before. 
 create function refuse_consent_change() returns trigger
 language plpgsql as $$
 begin
-  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and not has_left(service))
+  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and not is_purgeable(service))
      or exists (select from erasure where service_id = old.service_id and customer_id = old.customer_id)) then
     return old;
   end if;

@@ -93,7 +93,7 @@ create function refuse_voucher_entry_delete() returns trigger
 language plpgsql as $$
 begin
   if exists (select from voucher where service_id = old.service_id and number = old.number)
-     and not exists (select from service where service_id = old.service_id and has_left(service)) then
+     and not exists (select from service where service_id = old.service_id and is_purgeable(service)) then
     raise exception 'the voucher ledger is append-only';
   end if;
   return old;

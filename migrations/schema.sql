@@ -2,22 +2,22 @@
 
 
 -- 0001_services.sql
--- Services and accounts: whose data it is, and who may ask for it.
+-- Services, accounts and shards.
 --
--- What holds in all tables:
--- * Each key begins with service_id, except in the few tables that belong to the whole installation: no statement meets a row of
---   another service, and the tables can be distributed by it as they are. All that a service has goes with it.
--- * Identifiers are text; those of things that the back office knows are its own. They sort by code point (collate "C"), so that a
---   page's order never depends on a machine's locale.
--- * A timestamptz is a moment. A timestamp without a zone is what the clocks showed in the time zone of the service.
--- * Amounts have four decimals, whatever the currency has.
--- * A hash is an HMAC-SHA-256, and what is encrypted is so by AES-256-GCM. The keys come from a secret outside the database: a stolen
---   dump opens nothing.
+-- Rules for all tables:
+-- * Each key begins with service_id, except in the few tables of the whole installation. No statement reads rows of another service, and
+--   the tables can be distributed by service. Deleting a service deletes all its rows.
+-- * Identifiers are text. Those of records of the back office are its own. They sort by code point (collate "C"), so that the order of a
+--   page never depends on the locale of a machine.
+-- * A timestamptz is an instant. A timestamp without time zone is the wall-clock time in the service's time zone.
+-- * Amounts have four decimals in every currency.
+-- * A hash is an HMAC-SHA-256; encryption is AES-256-GCM. The keys come from a secret outside the database, so that a stolen dump
+--   reveals neither.
 
--- Other databases that services can be in (docs/decisions/0030). They have these same tables, and this one is empty there.
-create table data_database (
+-- Other databases that services can be in (docs/decisions/0030). They have the same tables; this one is empty there.
+create table shard (
   name text collate "C" not null,
-  url bytea not null,  -- How it is reached, encrypted.
+  url bytea not null,  -- Connection string, encrypted.
   added_at timestamptz not null default now(),
   primary key (name)
 );
@@ -25,51 +25,51 @@ create table data_database (
 -- A retailer's tenancy.
 create table service (
   service_id integer not null generated always as identity,
-  name text not null,                    -- What X-Service-Name names.
-  settings jsonb not null default '{}',  -- What was set, by the names that GET /settings shows. The rest has its default, which is nowhere
-                                         -- in the database.
+  name text not null,                    -- Value of X-Service-Name.
+  settings jsonb not null default '{}',  -- Changed settings, by the names that GET /settings shows. Defaults are not in the database.
   created_at timestamptz not null default now(),
-  restored_at timestamptz,               -- When it was restored from a backup; what was written between the two is lost. Cursors of before
-                                         -- say so, and are refused: they may have told of it.
-  ending text,                           -- How far its end has come, for which somebody asked. shut: nobody is let in, no job is done, and
-                                         -- all is there yet; it can be opened again. emptying: its rows go, portion by portion, and no
-                                         -- ledger keeps them. Null: it serves.
-  data_database text collate "C",        -- Where it is, and where a row of the same number and name says what it is set to. Null: here.
-  moving text,                           -- How far its move to another database has come, or from one to here. arriving: its rows come, and
-                                         -- nobody is served. draining: no job is begun here. shut: nothing is written, until shut_until.
-                                         -- gone: nothing is written any more, and rows that are elsewhere go. opening: it is read here, and
-                                         -- not yet written. Null: it does not move.
-  shut_until timestamptz,                -- Until when it is shut, whatever becomes of who moves it: then it is written here as before.
+  restored_at timestamptz,               -- When the service was restored from a backup. Cursors from before carry an older value and are
+                                         -- rejected: they may refer to lost changes.
+  deletion_state text,                   -- Stage of a requested deletion. locked: no request and no job is admitted; the data is complete,
+                                         -- and the service can be unlocked. purging: rows are deleted in batches, including ledgers. Null:
+                                         -- not being deleted.
+  shard_name text collate "C",           -- Shard of the service. A row with the same number and name there has its settings. Null: this
+                                         -- database.
+  move_state text,                       -- Stage of a move to or from another database. incoming: rows arrive here, and requests are not
+                                         -- served. draining: no job starts here. paused: no writes until paused_until. moved_away: no more
+                                         -- writes; rows that are already on the other database are deleted. read_only: reads are served
+                                         -- here, writes not yet. Null: the service is not moving.
+  paused_until timestamptz,              -- End of the write pause, even if the process that moves the service dies.
   primary key (service_id),
   unique (name),
-  foreign key (data_database) references data_database(name),
-  check (ending in ('shut', 'emptying')),
-  check (moving in ('arriving', 'draining', 'shut', 'gone', 'opening'))
+  foreign key (shard_name) references shard(name),
+  check (deletion_state in ('locked', 'purging')),
+  check (move_state in ('incoming', 'draining', 'paused', 'moved_away', 'read_only'))
 );
-create index service_data_database_idx on service (data_database) where data_database is not null;
+create index service_shard_name_idx on service (shard_name) where shard_name is not null;
 
--- Whether the rows of a service in this database may go, its ledgers among them: it ends, or is in another database.
-create function has_left(service) returns boolean language sql immutable as $$
-  select coalesce($1.ending = 'emptying' or $1.moving in ('arriving', 'gone') or $1.data_database is not null, false)
+-- True if the rows of a service in this database, including its ledgers, can be deleted: it is being deleted, or is in another database.
+create function is_purgeable(service) returns boolean language sql immutable as $$
+  select coalesce($1.deletion_state = 'purging' or $1.move_state in ('incoming', 'moved_away') or $1.shard_name is not null, false)
 $$;
 
--- Services that are on their way from one database to another (docs/decisions/0030), in the control database alone. A row goes once nothing
--- is left of the service where it was, or of the attempt.
+-- Services that are moving from one database to another (docs/decisions/0030), only in the control database. A row is deleted when no rows
+-- are left at the source, or none of an abandoned move at the target.
 create table service_move (
   service_id integer not null,
-  source text collate "C",                                  -- Where it was, and in target where it is to be. Null: the control database.
+  source text collate "C",                -- Shard that the service leaves, and in `target` the one it moves to. Null: the control database.
   target text collate "C",
-  state text not null default 'copying',                    -- copying: it is served at the source. switched: it is served at the target.
-  mover uuid not null,                                      -- Who is at it; another one where somebody has taken over from one that died.
-  begun_at timestamptz not null default clock_timestamp(),
-  alive_at timestamptz not null default clock_timestamp(),  -- When whoever is at it was last heard of.
+  state text not null default 'copying',  -- copying: served at the source. switched: served at the target.
+  owner uuid not null,                    -- Process that carries out the move. It changes if another process takes over.
+  started_at timestamptz not null default clock_timestamp(),
+  heartbeat_at timestamptz not null default clock_timestamp(),  -- Last heartbeat of the owner.
   switched_at timestamptz,
-  copy_slots text,                                          -- What the slots are called by which the target copies, as a regular
-                                                            -- expression: one that dies leaves them at the source. Null: none was made.
+  copy_slots text,                        -- Regular expression of the replication slots by which the target copies tables: if the target
+                                          -- dies, they remain at the source. Null: none was created.
   primary key (service_id),
   foreign key (service_id) references service(service_id) on delete cascade,
-  foreign key (source) references data_database(name),
-  foreign key (target) references data_database(name),
+  foreign key (source) references shard(name),
+  foreign key (target) references shard(name),
   check (state in ('copying', 'switched'))
 );
 create index service_move_source_idx on service_move (source);
@@ -151,23 +151,23 @@ create table failure (
 );
 create index failure_window_start_idx on failure (window_start);
 
--- The migrations that this database has had. The runner makes this table before it applies the first one.
+-- Applied migrations. The runner creates this table before it applies the first one.
 create table migration (
   number integer not null,
   name text not null,
-  sha256 text not null,  -- The digest of the text that was applied, in hexadecimal: another text by this number is refused.
+  sha256 text not null,  -- Hexadecimal digest of the applied file. A file with the same number and another digest is rejected.
   applied_at timestamptz not null default now(),
   primary key (number)
 );
 
--- One row, which the first start makes.
+-- One row, inserted by the first start.
 create table installation (
   single boolean not null default true,
-  secret_digest bytea not null,    -- A hash by a key that comes from the secret: a process with another secret is refused, because no
-                                   -- password or PIN would be right for it, and what is encrypted could not be read.
-  backed_up_at timestamptz,        -- As of when the newest backup is that was made whole. Null: there was none.
-  data_database text collate "C",  -- The name by which the control database of an installation knows this one. Null: this is a control
-                                   -- database, and a start may serve it.
+  secret_digest bytea not null,  -- Hash with a key derived from the secret. A process with another secret doesn't start: no password or PIN
+                                 -- would match, and encrypted values could not be read.
+  backed_up_at timestamptz,      -- Time of the data in the newest complete backup. Null: there is none.
+  shard_name text collate "C",   -- Name of this database as a shard of an installation. Null: this is a control database, which can be
+                                 -- started.
   primary key (single),
   check (single)
 );
@@ -187,9 +187,9 @@ create table installation (
 create function require_writable(service integer, is_control_write boolean) returns void language plpgsql as $$
 begin
   perform from service s
-    where s.service_id = service and s.ending is null
-      and case when s.data_database is not null then is_control_write
-               else coalesce(s.moving = 'draining' or s.moving = 'shut' and s.shut_until <= clock_timestamp(), true) end;
+    where s.service_id = service and s.deletion_state is null
+      and case when s.shard_name is not null then is_control_write
+               else coalesce(s.move_state = 'draining' or s.move_state = 'paused' and s.paused_until <= clock_timestamp(), true) end;
   if not found then
     raise exception 'service % can''t be written in this database: it is being moved or deleted, or is on another shard', service
       using errcode = '57M01';
@@ -564,7 +564,7 @@ create trigger consent_change_append_only before delete or update on consent_cha
 -- What was agreed to is never changed, and never deleted unless the customer is erased, or the whole service goes.
 create function refuse_consent_change() returns trigger language plpgsql as $$
 begin
-  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and not has_left(service))
+  if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and not is_purgeable(service))
      or exists (select from erasure where service_id = old.service_id and customer_id = old.customer_id)) then
     return old;
   end if;
@@ -813,7 +813,7 @@ end $$;
 create function refuse_voucher_entry_delete() returns trigger language plpgsql as $$
 begin
   if exists (select from voucher where service_id = old.service_id and number = old.number)
-     and not exists (select from service where service_id = old.service_id and has_left(service)) then
+     and not exists (select from service where service_id = old.service_id and is_purgeable(service)) then
     raise exception 'the voucher ledger is append-only';
   end if;
   return old;

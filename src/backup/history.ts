@@ -22,5 +22,5 @@ export const noteRestore = (db: Db, { id }: Partial<Pick<Service, 'id'>> = {}) =
 /** Opens services that were being removed, or moved, when the backup was made: it has all of them. */
 export const openShut = (db: Db) =>
   db.run(sql`
-    update service set ending = nullif(ending, 'shut'), moving = case when moving in ('arriving', 'gone') then moving end
-     where ending = 'shut' or moving is not null`)
+    update service set deletion_state = nullif(deletion_state, 'locked'), move_state = case when move_state in ('incoming', 'moved_away') then move_state end
+     where deletion_state = 'locked' or move_state is not null`)

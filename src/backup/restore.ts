@@ -45,7 +45,7 @@ export async function restore(
     const migrated = await migrate(within)
     if (!nothingLost) await noteRestore(tx)
     // Alone it is an installation of its own, whatever it was taken from.
-    if (head.service !== undefined) await tx.run(sql`update installation set data_database = null`)
+    if (head.service !== undefined) await tx.run(sql`update installation set shard_name = null`)
     const known = await readMark(tx)
     await openShut(tx)
     await client.query('commit')

@@ -18,7 +18,7 @@ import { holdRemoval } from '../store/service-deletion/lock.ts'
 import { empty } from '../store/service-deletion/purge.ts'
 import { hasCopy } from '../store/shards/copies.ts'
 import { handOnAll, missingFrom } from '../store/shards/shards.ts'
-import { type Ending, listAllServices, listEnding } from '../store/tenancy/services.ts'
+import { type DeletionState, listAllServices, listEnding } from '../store/tenancy/services.ts'
 import { isTyped } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 import { notWritten } from './terminal/outgoing-file.ts'
@@ -57,7 +57,7 @@ export const removeCommand = (service: Command) =>
         try {
           // Somebody may have removed it since, or begun to.
           const removed = await findEither(session, name, options.backup)
-          if (removed.ending !== 'emptying') await backUp(removed, options.backup, stop.signal)
+          if (removed.deletionState !== 'purging') await backUp(removed, options.backup, stop.signal)
           await takeAway(session, removed, stop.signal)
         } finally {
           stop.end()
@@ -74,7 +74,7 @@ interface Removed {
   service: Service
   db: Database
   control: Database
-  ending?: Ending
+  deletionState?: DeletionState
 }
 
 /** Both databases, or the only one; the first says whether it is to go, and is the last to forget it. */

@@ -18,7 +18,7 @@ const exceptions: Record<string, string> = {
   console_session: 'sessions are of an account, which chooses the service in each request',
   console_link: 'links sign an account in, and say nothing of a service',
   installation: 'what holds for all services',
-  data_database: 'databases that services are in',
+  shard: 'shards that services are in',
   failure: 'failures are counted before it is known who asks',
   migration: 'the state of the schema',
 }

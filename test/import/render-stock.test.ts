@@ -131,7 +131,7 @@ test('a service that has moved away with stock to render keeps no other one wait
   assert.ok(gone && here)
   await db.run(sql`
     insert into stale_stock (service_id, shown, id) select id, 'store_id', 's1' from unnest(${[gone.id, here.id]}::integer[]) id`)
-  await db.run(sql`update service set moving = 'gone' where service_id = ${gone.id}`)
+  await db.run(sql`update service set move_state = 'moved_away' where service_id = ${gone.id}`)
   await renderStaleStock(db, AbortSignal.timeout(60_000))
   const left = await db.rows(sql`select service_id as id from stale_stock`)
   assert.deepEqual(left, [{ id: gone.id }])

@@ -132,7 +132,7 @@ test('a file that holds no secret is not the one of a new installation: it is na
 
 test('the database keeps nothing of a secret but a digest under a key of its own', async () => {
   const { rows } = await database.db.pool.query('select * from installation')
-  assert.deepEqual(Object.keys(rows[0]).sort(), ['backed_up_at', 'data_database', 'secret_digest', 'single'])
+  assert.deepEqual(Object.keys(rows[0]).sort(), ['backed_up_at', 'secret_digest', 'shard_name', 'single'])
   assert.equal(rows.length, 1)
   assert.equal(rows[0].secret_digest.length, 32)
 })

@@ -126,7 +126,7 @@ test('what is another installation, the control database itself, or known by ano
   try {
     assert.match(await refused('self', shop.database.connection), /an installation of its own, or the one/)
     assert.match(await refused('west', east.connection), /known as east already, and not as west/)
-    await other.db.run(sql`insert into installation (secret_digest, data_database) values ('\\x00', 'other')`)
+    await other.db.run(sql`insert into installation (secret_digest, shard_name) values ('\\x00', 'other')`)
     assert.match(await refused('other', other.connection), /belongs to an installation with another secret/)
     assert.match(await refused('nowhere', 'mysql://nobody@nowhere/x'), /begins with postgres:/)
   } finally {
@@ -135,7 +135,7 @@ test('what is another installation, the control database itself, or known by ano
 })
 
 test('a service add that was broken off is gone on with; one that is there is not made again', async () => {
-  await shop.db.run(sql`insert into service (name, data_database) values ('halfway', 'east')`)
+  await shop.db.run(sql`insert into service (name, shard_name) values ('halfway', 'east')`)
   assert.match(await shop.command('service', 'add', 'halfway', '--database', 'east'), /Made the service halfway/)
   const { code, err } = await run(['service', 'add', 'halfway', '--database', 'east'], shop.environment)
   assert.equal(code, 1)
@@ -211,7 +211,7 @@ test('a service of a data database is removed from both, with its accounts; its 
     const { code, err } = await run(['restore', file], environment)
     assert.equal(code, 0, err)
     const db = openDatabase(alone.connection, { max: 1 })
-    assert.deepEqual(await db.row(sql`select name, data_database from service`), { name: 'luma', data_database: null })
+    assert.deepEqual(await db.row(sql`select name, shard_name from service`), { name: 'luma', shard_name: null })
     const server = await anotherServer({ db, keys: shop.keys })
     const asked = async (path: string) => (await server.ask(path, { headers: credentials(luma) })).json.data
     const accounts = (await asked('/accounts')).map(({ username }: { username: string }) => username)

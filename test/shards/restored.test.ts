@@ -71,7 +71,7 @@ test('a data database that was restored from before a service was moved is added
 })
 
 test('where it was restored in its place, doctor says so until it is added', async () => {
-  await place.db.run(sql`update service set moving = null where name = 'luma'`)
+  await place.db.run(sql`update service set move_state = null where name = 'luma'`)
   await place.db.run(sql`
     insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'of before' from service where name = 'luma'`)
   assert.match(await told(), /restored from before luma was moved to west: tillbridge database add east/)
@@ -81,7 +81,7 @@ test('where it was restored in its place, doctor says so until it is added', asy
 
 test('a control database that was restored from before a service was moved to a data database is told where it is', async () => {
   await place.db.run(sql`delete from service where name = 'luma'`)
-  await shop.db.run(sql`update service set data_database = 'east' where name = 'luma'`)
+  await shop.db.run(sql`update service set shard_name = 'east' where name = 'luma'`)
   const wayOut =
     /restored from before luma was moved to west, and has it in east: tillbridge database add west --take luma/
   assert.match(await told(), wayOut)
@@ -94,7 +94,7 @@ test('a control database that was restored from before a service was moved to a 
 
 test('so it is where it was in the control database, and what that has of before goes', async () => {
   const { id } = luma.service
-  await shop.db.run(sql`update service set data_database = null where service_id = ${id}`)
+  await shop.db.run(sql`update service set shard_name = null where service_id = ${id}`)
   await shop.db.run(sql`insert into tombstone (service_id, kind, id, changed_at) values (${id}, 'product', 'old', now())`)
   assert.match(await shop.add('west', west), /has it in itself: tillbridge database add west --take luma/)
   await shop.add('west', west, '--take', 'luma')
@@ -114,7 +114,7 @@ test('what is served elsewhere is not taken, but moved', async () => {
 
 test('a copy that was left alone goes with its service', async () => {
   await shop.add('east', place.connection)
-  assert.equal(await place.db.run(sql`select from service where name = 'luma' and moving = 'gone'`), 1)
+  assert.equal(await place.db.run(sql`select from service where name = 'luma' and move_state = 'moved_away'`), 1)
   await shop.command('service', 'remove', 'luma', '--no-backup', '--yes', 'luma')
   assert.deepEqual(await rowsOf(place.db, luma.service), {})
   await isServed(nova, 2)

@@ -13,8 +13,8 @@ after(() => Promise.all([control.drop(), data.drop()]))
 test('lines of the audit wait for as long as the data database does not have the service', async () => {
   const service = await addService(control.db, 'luma')
   assert.ok(service)
-  await control.db.run(sql`insert into data_database (name, url) values ('eu', 'x')`)
-  await control.db.run(sql`update service set data_database = 'eu' where service_id = ${service.id}`)
+  await control.db.run(sql`insert into shard (name, url) values ('eu', 'x')`)
+  await control.db.run(sql`update service set shard_name = 'eu' where service_id = ${service.id}`)
   await control.db.run(sql`
     insert into audit (service_id, id, changed_at, record) values (${service.id}, 'one', now(), '{"username":"ann","operation":"POST /accounts"}')`)
   const handOn = () => handOnAudit(async () => data)({ db: control.db, signal: AbortSignal.timeout(20_000) } as Work)

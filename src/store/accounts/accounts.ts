@@ -29,7 +29,7 @@ export async function assignmentsOf(db: Db, username: string): Promise<Assignmen
   const rows = await db.rows<ServiceRow & Pick<Assignment, 'role' | 'namesShoppers'> & { isMoving: boolean }>(sql`
     select ${serviceColumns}, role, names_shoppers as "namesShoppers", exists (select from service_move m where m.service_id = service.service_id) as "isMoving"
       from account_service join service using (service_id) join account using (username)
-     where username = ${username} and ending is null`)
+     where username = ${username} and deletion_state is null`)
   return new Map(
     rows.map(({ role, namesShoppers, isMoving, ...row }) => [
       row.name,

@@ -64,7 +64,7 @@ export async function undo({ control, source, target }: Places, move: Move, sign
     await requireMine(control, move)
     await keepNothing({ control, source }, move)
   }
-  const isComing = sql`service_id = ${move.serviceId} and moving = 'arriving'`
+  const isComing = sql`service_id = ${move.serviceId} and move_state = 'incoming'`
   if (await target.row(sql`select true as "is" from service where ${isComing}`)) {
     await empty(target, { id: move.serviceId }, undefined, signal)
     await target.run(sql`delete from service where ${isComing}`)

@@ -11,21 +11,21 @@ export interface Move {
   /** Where it is served: still at the source, or at the target. */
   state: 'copying' | 'switched'
   /** Who is at it. */
-  mover: string
+  owner: string
 }
 
 /** A mover that was not heard of for so many seconds has died: one that lives is heard of every second. */
 const deadSeconds = 6
 export const aliveMs = 1_000
 
-const read = sql`m.service_id as "serviceId", s.name, m.source, m.target, m.state, m.mover::text as mover`
-const isDead = sql`m.alive_at < clock_timestamp() - ${deadSeconds} * interval '1 s'`
+const read = sql`m.service_id as "serviceId", s.name, m.source, m.target, m.state, m.owner::text as owner`
+const isDead = sql`m.heartbeat_at < clock_timestamp() - ${deadSeconds} * interval '1 s'`
 
 /** Begins a move; undefined where the service is on its way already. */
 export const beginMove = (control: Db, { id, database }: Pick<Service, 'id' | 'database'>, target: string) =>
   control.row<Move>(sql`
     with m as (
-      insert into service_move (service_id, source, target, mover) values (${id}, ${database ?? null}, ${target}, gen_random_uuid())
+      insert into service_move (service_id, source, target, owner) values (${id}, ${database ?? null}, ${target}, gen_random_uuid())
       on conflict do nothing returning *)
     select ${read} from m join service s using (service_id)`)
 
@@ -44,32 +44,32 @@ export const abandonedMoves = (control: Db) =>
 /** All moves that have not ended, and for how long their movers were not heard of. */
 export const listMoves = (control: Db) =>
   control.rows<Move & { isDead: boolean; silentSeconds: number }>(sql`
-    select ${read}, ${isDead} as "isDead", extract(epoch from clock_timestamp() - m.alive_at)::float8 as "silentSeconds"
+    select ${read}, ${isDead} as "isDead", extract(epoch from clock_timestamp() - m.heartbeat_at)::float8 as "silentSeconds"
       from service_move m join service s using (service_id) order by s.name`)
 
 /** Takes a move over whose mover has died; undefined where it lives. */
-export const takeOver = (control: Db, { serviceId, mover }: Move) =>
+export const takeOver = (control: Db, { serviceId, owner }: Move) =>
   control.row<Move>(sql`
-    update service_move m set mover = gen_random_uuid(), alive_at = clock_timestamp() from service s
-     where s.service_id = m.service_id and m.service_id = ${serviceId} and m.mover = ${mover}::uuid and ${isDead}
+    update service_move m set owner = gen_random_uuid(), heartbeat_at = clock_timestamp() from service s
+     where s.service_id = m.service_id and m.service_id = ${serviceId} and m.owner = ${owner}::uuid and ${isDead}
     returning ${read}`)
 
 /** Lets others know that the mover lives; false where another one has taken over. */
-export const stayAlive = async (control: Db, { serviceId, mover }: Move) =>
+export const stayAlive = async (control: Db, { serviceId, owner }: Move) =>
   (await control.run(sql`
-    update service_move set alive_at = clock_timestamp() where service_id = ${serviceId} and mover = ${mover}::uuid`)) >
+    update service_move set heartbeat_at = clock_timestamp() where service_id = ${serviceId} and owner = ${owner}::uuid`)) >
   0
 
 /** Whether it is switched, once what is being committed of it has come to its end. Undefined: another one has taken over. */
-export const stateOf = async (control: Db, { serviceId, mover }: Move) =>
+export const stateOf = async (control: Db, { serviceId, owner }: Move) =>
   (
     await control.row<Pick<Move, 'state'>>(sql`
-      update service_move set alive_at = clock_timestamp() where service_id = ${serviceId} and mover = ${mover}::uuid returning state`)
+      update service_move set heartbeat_at = clock_timestamp() where service_id = ${serviceId} and owner = ${owner}::uuid returning state`)
   )?.state
 
 /** Nothing is left to do. */
-export const endMove = (control: Db, { serviceId, mover }: Move) =>
-  control.run(sql`delete from service_move where service_id = ${serviceId} and mover = ${mover}::uuid`)
+export const endMove = (control: Db, { serviceId, owner }: Move) =>
+  control.run(sql`delete from service_move where service_id = ${serviceId} and owner = ${owner}::uuid`)
 
 /** Tells the control database that the service is at the target. False: another one has taken over, or has done it. */
 export const switchOver = (control: Database, move: Move) =>
@@ -77,7 +77,7 @@ export const switchOver = (control: Database, move: Move) =>
     const { serviceId, source, target } = move
     if (!(await noteSwitch(tx, move))) return false
     await tx.run(sql`
-      update service set data_database = ${target} where service_id = ${serviceId} and data_database = ${source}`)
+      update service set shard_name = ${target} where service_id = ${serviceId} and shard_name = ${source}`)
     return true
   })
 
@@ -89,21 +89,21 @@ export const switchFromControl = (control: Database, move: Move, until: string) 
   control.transaction(async tx => {
     if (!(await noteSwitch(tx, move))) return false
     const done = await tx.run(sql`
-      update service set data_database = ${move.target}, moving = null, shut_until = null
-       where service_id = ${move.serviceId} and data_database is null and moving = 'shut' and ${isTimely(until)}`)
+      update service set shard_name = ${move.target}, move_state = null, paused_until = null
+       where service_id = ${move.serviceId} and shard_name is null and move_state = 'paused' and ${isTimely(until)}`)
     if (!done) await tx.run(sql`update service_move set state = 'copying' where service_id = ${move.serviceId}`)
     return done > 0
   })
 
-const noteSwitch = async (tx: Db, { serviceId, mover }: Move) =>
+const noteSwitch = async (tx: Db, { serviceId, owner }: Move) =>
   (await tx.run(sql`
     update service_move set state = 'switched', switched_at = clock_timestamp()
-     where service_id = ${serviceId} and mover = ${mover}::uuid and state = 'copying'`)) > 0
+     where service_id = ${serviceId} and owner = ${owner}::uuid and state = 'copying'`)) > 0
 
 /** Takes a switch back that came too late, before anything was written at the target. */
 export const switchBack = (control: Database, { serviceId, source }: Move) =>
   control.transaction(async tx => {
-    await tx.run(sql`update service set data_database = ${source} where service_id = ${serviceId}`)
+    await tx.run(sql`update service set shard_name = ${source} where service_id = ${serviceId}`)
     await tx.run(sql`update service_move set state = 'copying', switched_at = null where service_id = ${serviceId}`)
   })
 
@@ -123,9 +123,9 @@ export const switchedAt = async (control: Db, { serviceId }: Move) =>
   )?.at
 
 /** Notes the names of the slots by which the target copies: if the target dies, nobody else can tell them. */
-export const noteCopySlots = (control: Db, { serviceId, mover }: Move, names: string) =>
+export const noteCopySlots = (control: Db, { serviceId, owner }: Move, names: string) =>
   control.run(sql`
-    update service_move set copy_slots = ${names} where service_id = ${serviceId} and mover = ${mover}::uuid`)
+    update service_move set copy_slots = ${names} where service_id = ${serviceId} and owner = ${owner}::uuid`)
 
 /** These names, as a regular expression; undefined: no slot was made. */
 export const copySlots = async (control: Db, { serviceId }: Move) =>
@@ -137,4 +137,4 @@ export const copySlots = async (control: Db, { serviceId }: Move) =>
 
 /** Whether a service that is shut until this moment stays so for long enough to commit what depends on it. */
 export const isTimely = (until: string) =>
-  sql`shut_until = ${until}::timestamptz and shut_until > clock_timestamp() + interval '300 ms'`
+  sql`paused_until = ${until}::timestamptz and paused_until > clock_timestamp() + interval '300 ms'`

@@ -6,7 +6,7 @@ type Of = Pick<Move, 'serviceId'>
 /** From here on no job is begun for the service. False: it is not there, or moves already. */
 export const drain = async (source: Db, { serviceId }: Of) =>
   (await source.run(
-    sql`update service set moving = 'draining' where service_id = ${serviceId} and moving is null and ending is null`,
+    sql`update service set move_state = 'draining' where service_id = ${serviceId} and move_state is null and deletion_state is null`,
   )) > 0
 
 /** How many jobs are under way for it. */
@@ -33,40 +33,40 @@ export const filesUnderWay = async (source: Db, { serviceId }: Of) =>
 export const shutWriters = async (source: Db, { serviceId }: Of, ms: number) =>
   (
     await source.row<{ until: string }>(sql`
-      update service set moving = 'shut', shut_until = clock_timestamp() + ${ms} * interval '1 ms'
-       where service_id = ${serviceId} and moving = 'draining' returning shut_until::text as until`)
+      update service set move_state = 'paused', paused_until = clock_timestamp() + ${ms} * interval '1 ms'
+       where service_id = ${serviceId} and move_state = 'draining' returning paused_until::text as until`)
   )?.until
 
 /** Shuts it for good. False: too late, it may have been written meanwhile. */
 export const letGo = async (source: Db, { serviceId }: Of, until: string) =>
   (await source.run(sql`
-    update service set moving = 'gone', shut_until = null where service_id = ${serviceId} and moving = 'shut' and ${isTimely(until)}`)) >
+    update service set move_state = 'moved_away', paused_until = null where service_id = ${serviceId} and move_state = 'paused' and ${isTimely(until)}`)) >
   0
 
 /** Whether it was shut for good. */
 export const isLetGo = async (source: Db, { serviceId }: Of) =>
-  Boolean(await source.row(sql`select true as "is" from service where service_id = ${serviceId} and moving = 'gone'`))
+  Boolean(await source.row(sql`select true as "is" from service where service_id = ${serviceId} and move_state = 'moved_away'`))
 
 /** It is written at the source again. */
 export const openAgain = (source: Db, { serviceId }: Of) =>
   source.run(sql`
-    update service set moving = null, shut_until = null where service_id = ${serviceId} and moving in ('draining', 'shut', 'gone')`)
+    update service set move_state = null, paused_until = null where service_id = ${serviceId} and move_state in ('draining', 'paused', 'moved_away')`)
 
 /** Makes the row of a service that is about to come; false where its number or name is another one's, or it is served there. */
 export const awaitService = async (target: Db, { serviceId, name }: Pick<Move, 'serviceId' | 'name'>) =>
   (await target.run(sql`
-    insert into service as s (service_id, name, moving) overriding system value values (${serviceId}, ${name}, 'arriving')
-    on conflict (service_id) do update set moving = 'arriving' where s.name = excluded.name and s.moving in ('arriving', 'opening', 'gone')`)) >
+    insert into service as s (service_id, name, move_state) overriding system value values (${serviceId}, ${name}, 'incoming')
+    on conflict (service_id) do update set move_state = 'incoming' where s.name = excluded.name and s.move_state in ('incoming', 'read_only', 'moved_away')`)) >
   0
 
 /** It is all there: it may be read, and not yet written. */
 export const letRead = (target: Db, { serviceId }: Of) =>
-  target.run(sql`update service set moving = 'opening' where service_id = ${serviceId} and moving = 'arriving'`)
+  target.run(sql`update service set move_state = 'read_only' where service_id = ${serviceId} and move_state = 'incoming'`)
 
 /** It may be written, and its jobs are done. */
 export const letWrite = (target: Db, { serviceId }: Of) =>
-  target.run(sql`update service set moving = null where service_id = ${serviceId} and moving = 'opening'`)
+  target.run(sql`update service set move_state = null where service_id = ${serviceId} and move_state = 'read_only'`)
 
 /** It does not come: nobody is to read it. */
 export const keepArriving = (target: Db, { serviceId }: Of) =>
-  target.run(sql`update service set moving = 'arriving' where service_id = ${serviceId} and moving = 'opening'`)
+  target.run(sql`update service set move_state = 'incoming' where service_id = ${serviceId} and move_state = 'read_only'`)

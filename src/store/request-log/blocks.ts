@@ -158,7 +158,7 @@ export function keepBlocks(db: Db, blocks: readonly Block[]) {
   return db.run(sql`
     with held as materialized (
       select service_id, set_config('synchronous_commit', 'off', true) from service
-       where service_id = any(${of(({ serviceId }) => serviceId)}::integer[]) and ending is null order by service_id for key share),
+       where service_id = any(${of(({ serviceId }) => serviceId)}::integer[]) and deletion_state is null order by service_id for key share),
     given as materialized (
       select g.* from unnest(
           ${of(({ serviceId }) => serviceId)}::integer[], ${of(({ second }) => second)}::timestamptz[], ${of(({ id }) => id)}::text[],

@@ -17,7 +17,7 @@ export const accountsOfIt = async (db: Db, service: Pick<Service, 'id'>): Promis
  */
 export const shut = (db: Database, service: Service) =>
   db.transaction(async tx => {
-    await tx.run(sql`update service set ending = 'shut' where service_id = ${service.id} and ending is null`)
+    await tx.run(sql`update service set deletion_state = 'locked' where service_id = ${service.id} and deletion_state is null`)
     await tx.run(sql`
       update job set lease = null, leased_until = null, begun = begun - 1 where service_id = ${service.id} and lease is not null`)
   })
@@ -30,11 +30,11 @@ export async function waitForWriters(db: Database, service: Service, signal: Abo
 
 /** Opens a service again of which nothing has gone. */
 export const reopen = (db: Db, service: Service) =>
-  db.run(sql`update service set ending = null where service_id = ${service.id} and ending = 'shut'`)
+  db.run(sql`update service set deletion_state = null where service_id = ${service.id} and deletion_state = 'locked'`)
 
 /** From here on its rows may go. False: somebody else has begun with that, or has opened it again. */
 export const beginEmptying = async (db: Db, service: Service): Promise<boolean> =>
-  (await db.run(sql`update service set ending = 'emptying' where service_id = ${service.id} and ending = 'shut'`)) > 0
+  (await db.run(sql`update service set deletion_state = 'purging' where service_id = ${service.id} and deletion_state = 'locked'`)) > 0
 
 /** Removes what is left: the service itself, what refers to it and came meanwhile, and the accounts that were its alone. Returns these. */
 export const end = (db: Database, service: Pick<Service, 'id'>) =>

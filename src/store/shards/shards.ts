@@ -2,17 +2,17 @@ import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-const place = (name: string) => `data_database ${name}`
+const place = (name: string) => `shard ${name}`
 
 /** The data databases that the control database knows, with how many services are in each. */
 export const listDatabases = (control: Db) =>
   control.rows<{ name: string; services: number; added: Date }>(sql`
     select d.name, added_at as added, count(service_id)::integer as services
-      from data_database d left join service on data_database = d.name group by d.name order by d.name`)
+      from shard d left join service on shard_name = d.name group by d.name order by d.name`)
 
 /** How a data database is reached. Undefined: there is none of this name. Throws, with a way out, where another secret has encrypted it. */
 export async function databaseUrl(control: Db, keys: Keys, name: string): Promise<string | undefined> {
-  const row = await control.row<{ url: Buffer }>(sql`select url from data_database where name = ${name}`)
+  const row = await control.row<{ url: Buffer }>(sql`select url from shard where name = ${name}`)
   try {
     return row && unseal(keys.sealed, place(name), row.url)
   } catch (cause) {
@@ -26,12 +26,12 @@ export async function databaseUrl(control: Db, keys: Keys, name: string): Promis
 /** Keeps how a data database is reached. */
 export const keepDatabase = (control: Db, keys: Keys, name: string, url: string) =>
   control.run(sql`
-    insert into data_database (name, url) values (${name}, ${seal(keys.sealed, place(name), url)})
+    insert into shard (name, url) values (${name}, ${seal(keys.sealed, place(name), url)})
     on conflict (name) do update set url = excluded.url`)
 
 /** Forgets a data database in which there are no services. False: there is none of this name. Throws where it has some. */
 export const forgetDatabase = async (control: Db, name: string) =>
-  (await control.run(sql`delete from data_database where name = ${name}`)) > 0
+  (await control.run(sql`delete from shard where name = ${name}`)) > 0
 
 /** What a database that has our tables says of whose it is. Undefined: nobody has started with it yet. */
 interface Mark {
@@ -45,13 +45,13 @@ interface Mark {
 export async function readMark(db: Db): Promise<Mark | undefined> {
   const has = await db.row<{ table: string | null }>(sql`select to_regclass('installation')::text as "table"`)
   if (!has?.table) return
-  return db.row<Mark>(sql`select secret_digest as digest, data_database as name from installation`)
+  return db.row<Mark>(sql`select secret_digest as digest, shard_name as name from installation`)
 }
 
 /** Marks a database that has no mark yet: as a data database of this name, or as a control database. */
 export const mark = (db: Db, keys: Keys, name: Mark['name']) =>
   db.run(
-    sql`insert into installation (secret_digest, data_database) values (${keys.digest}, ${name}) on conflict do nothing`,
+    sql`insert into installation (secret_digest, shard_name) values (${keys.digest}, ${name}) on conflict do nothing`,
   )
 
 /** Has a database go with the next secret that it sees. */
@@ -59,13 +59,13 @@ export const forgetMark = (db: Db) => db.run(sql`delete from installation`)
 
 /** A service as both databases know it. */
 export interface Entry extends Pick<Service, 'id' | 'name'> {
-  ending: string | null
+  deletionState: string | null
 }
 
 /** The services in a data database. */
 export const entriesOf = (data: Db) =>
   data.rows<Entry>(sql`
-    select service_id as id, name, ending from service where moving is null or moving not in ('arriving', 'gone') order by service_id`)
+    select service_id as id, name, deletion_state as "deletionState" from service where move_state is null or move_state not in ('incoming', 'moved_away') order by service_id`)
 
 /**
  * Enters services of a data database that the control database does not know, which was restored from before they were made. Returns
@@ -74,8 +74,8 @@ export const entriesOf = (data: Db) =>
 export async function adopt(control: Db, database: string, entries: readonly Entry[]): Promise<Entry[]> {
   const given = JSON.stringify(entries)
   await control.run(sql`
-    insert into service (service_id, name, ending, data_database) overriding system value
-    select id, name, ending, ${database} from json_to_recordset(${given}) as e (id integer, name text, ending text)
+    insert into service (service_id, name, deletion_state, shard_name) overriding system value
+    select id, name, "deletionState", ${database} from json_to_recordset(${given}) as e (id integer, name text, "deletionState" text)
     on conflict do nothing`)
   // No service gets a number that stands for another one in any database.
   await control.run(sql`
@@ -86,7 +86,7 @@ export async function adopt(control: Db, database: string, entries: readonly Ent
 /** Those of the services in a data database that the control database does not know, or knows otherwise: `copiesAmong` tells of others. */
 export const strangers = (control: Db, entries: readonly Entry[]) =>
   control.rows<Entry>(sql`
-    select id, name, ending from json_to_recordset(${JSON.stringify(entries)}) as e (id integer, name text, ending text)
+    select id, name, "deletionState" from json_to_recordset(${JSON.stringify(entries)}) as e (id integer, name text, "deletionState" text)
      where not exists (select from service s where s.service_id = e.id and s.name = e.name)`)
 
 /** Makes the row of a service in the data database that it is to be in; or it is there, or its number or name is another one's. */
@@ -99,7 +99,7 @@ export async function placeService(data: Db, { id, name }: Pick<Service, 'id' | 
 
 /** Takes back what was entered of a service that has found no place. */
 export const forgetEntry = (control: Db, { id }: Pick<Service, 'id'>, database: string) =>
-  control.run(sql`delete from service where service_id = ${id} and data_database = ${database}`)
+  control.run(sql`delete from service where service_id = ${id} and shard_name = ${database}`)
 
 /**
  * The names of the services that the control database has in a data database, and that are not there; of one that moves the move knows
@@ -108,7 +108,7 @@ export const forgetEntry = (control: Db, { id }: Pick<Service, 'id'>, database: 
 export async function missingFrom(control: Db, data: Db, database: string): Promise<string[]> {
   const placed = await control.rows<Pick<Entry, 'id' | 'name'>>(sql`
     select service_id as id, name from service s
-     where data_database = ${database} and ending is null and not exists (select from service_move m where m.service_id = s.service_id)
+     where shard_name = ${database} and deletion_state is null and not exists (select from service_move m where m.service_id = s.service_id)
      order by name`)
   const missing = await data.rows<{ name: string }>(sql`
     select name from json_to_recordset(${JSON.stringify(placed)}) as e (id integer, name text)
@@ -127,8 +127,8 @@ interface WaitingLine {
 /** The services whose audit has such lines, and where they are. */
 export const servicesWithLines = (control: Db) =>
   control.rows<{ id: number; database: string }>(sql`
-    select service_id as id, data_database as database from service s
-     where data_database is not null and ending is null and exists (select from audit a where a.service_id = s.service_id)`)
+    select service_id as id, shard_name as database from service s
+     where shard_name is not null and deletion_state is null and exists (select from audit a where a.service_id = s.service_id)`)
 
 /** Lines that go out in one transaction. */
 const linesAtOnce = 100

@@ -18,7 +18,7 @@ export const addCalls = (db: Db, minutes: readonly CallMinute[]) =>
     select s.service_id, c.minute, c.calls, c.failed, c.milliseconds, c.slowest
       from json_to_recordset(${JSON.stringify(minutes)}) as c
         ("serviceId" integer, minute timestamptz, calls integer, failed integer, milliseconds real, slowest real)
-      join service s on s.service_id = c."serviceId" and s.ending is null
+      join service s on s.service_id = c."serviceId" and s.deletion_state is null
      order by 1, 2
        for key share of s
     on conflict (service_id, minute) do update

@@ -18,7 +18,7 @@ export const feedFigures = (db: Db) =>
     select name as service, feed, extract(epoch from now() - finished_at)::float8 as "lagSeconds", whole_every as "wholeEvery", fault is not null as "isFailed",
            json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'refused', refused) as records
       from sync_state join service using (service_id)
-     where moving is null or moving not in ('arriving', 'gone') order by 1, 2`)
+     where move_state is null or move_state not in ('incoming', 'moved_away') order by 1, 2`)
 
 /**
  * How many there are of each kind and state, in the whole installation. Of e-mails that are not sent each state is told: the first that

@@ -10,7 +10,7 @@ export interface ServiceRow {
   database: string | null
 }
 /** What is read of a service (`ServiceRow`). */
-export const serviceColumns = sql`service_id as id, name, settings, restored_at::text as "restoredAt", data_database as database`
+export const serviceColumns = sql`service_id as id, name, settings, restored_at::text as "restoredAt", shard_name as database`
 
 export const serviceFrom = ({ id, name, settings, restoredAt, database }: ServiceRow): Service => ({
   id,
@@ -28,7 +28,7 @@ export async function addService(
   database?: string,
 ): Promise<Service | undefined> {
   const row = await db.row<ServiceRow>(sql`
-    insert into service (name, settings, data_database) values (${name}, ${JSON.stringify(settings)}, ${database ?? null})
+    insert into service (name, settings, shard_name) values (${name}, ${JSON.stringify(settings)}, ${database ?? null})
     on conflict do nothing returning ${serviceColumns}`)
   return row && serviceFrom(row)
 }
@@ -39,45 +39,45 @@ export const renameService = (db: Db, service: Service, name: string) =>
 /** Those whose rows are in this database: all but those in a data database, those that move, and those that are being removed. */
 export async function listServices(db: Db): Promise<Service[]> {
   const rows = await db.rows<ServiceRow>(
-    sql`select ${serviceColumns} from service where ending is null and data_database is null and moving is null order by name`,
+    sql`select ${serviceColumns} from service where deletion_state is null and shard_name is null and move_state is null order by name`,
   )
   return rows.map(serviceFrom)
 }
 
 /** Those of the whole installation, but those that are being removed. What the ones in data databases are set to is not known here. */
 export const listAllServices = async (control: Db): Promise<Service[]> =>
-  (await control.rows<ServiceRow>(sql`select ${serviceColumns} from service where ending is null order by name`)).map(
+  (await control.rows<ServiceRow>(sql`select ${serviceColumns} from service where deletion_state is null order by name`)).map(
     serviceFrom,
   )
 
-/** How far the end of a service has come (`store/ending/`): it was shut, or loses its rows. */
-export type Ending = 'shut' | 'emptying'
+/** How far the end of a service has come (`store/service-deletion/`): it was shut, or loses its rows. */
+export type DeletionState = 'locked' | 'purging'
 
 /** The data database in which a service is now; undefined: it is in the control database. */
 export const databaseNow = async (control: Db, id: number): Promise<string | undefined> =>
   (
     await control.row<{ database: string | null }>(
-      sql`select data_database as database from service where service_id = ${id}`,
+      sql`select shard_name as database from service where service_id = ${id}`,
     )
   )?.database ?? undefined
 
 /** Those that are being removed. */
-export async function listEnding(db: Db): Promise<{ service: Service; ending: Ending }[]> {
-  const rows = await db.rows<ServiceRow & { ending: Ending }>(
-    sql`select ${serviceColumns}, ending from service where ending is not null order by name`,
+export async function listEnding(db: Db): Promise<{ service: Service; deletionState: DeletionState }[]> {
+  const rows = await db.rows<ServiceRow & { deletionState: DeletionState }>(
+    sql`select ${serviceColumns}, deletion_state as "deletionState" from service where deletion_state is not null order by name`,
   )
-  return rows.map(row => ({ service: serviceFrom(row), ending: row.ending }))
+  return rows.map(row => ({ service: serviceFrom(row), deletionState: row.deletionState }))
 }
 
 /** Undefined: there is none in this database, not yet, or it is being removed. */
-export const readService = (db: Db, id: number) => readWhere(db, id, sql`moving is distinct from 'arriving'`)
+export const readService = (db: Db, id: number) => readWhere(db, id, sql`move_state is distinct from 'incoming'`)
 
 /** The same, of one whose jobs are done in this database. */
-export const readServiceOfJob = (db: Db, id: number) => readWhere(db, id, sql`moving is null`)
+export const readServiceOfJob = (db: Db, id: number) => readWhere(db, id, sql`move_state is null`)
 
 async function readWhere(db: Db, id: number, isSo: Sql): Promise<Service | undefined> {
   const row = await db.row<ServiceRow>(
-    sql`select ${serviceColumns} from service where service_id = ${id} and ending is null and data_database is null and ${isSo}`,
+    sql`select ${serviceColumns} from service where service_id = ${id} and deletion_state is null and shard_name is null and ${isSo}`,
   )
   return row && serviceFrom(row)
 }

@@ -25,7 +25,7 @@ export const hasWebhooks = async (db: Db) =>
   (await db.run(sql`select from webhook where state <> 'paused' limit 1`)) > 0
 
 /** Of a service whose jobs are done in this database: where it is still to come, nothing is to be written. */
-const isHere = sql`s.moving is null and s.ending is null`
+const isHere = sql`s.move_state is null and s.deletion_state is null`
 
 /** The endpoints, of all services, that are not paused and that no job delivers to. */
 export const idleWebhooks = (db: Db) =>

@@ -77,7 +77,7 @@ const portion = 1_000
 /** Deletes the answers that are no longer given again, some of a service at a time, also of one that has gone to another database. */
 export async function forgetAnswers(db: Db, isOver: () => boolean): Promise<void> {
   const services = await db.rows<{ id: number }>(
-    sql`select service_id as id from service where moving is distinct from 'arriving' order by 1`,
+    sql`select service_id as id from service where move_state is distinct from 'incoming' order by 1`,
   )
   for (const { id } of services)
     for (let some = portion; some === portion && !isOver(); ) some = await forgetSome(db, id)

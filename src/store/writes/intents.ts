@@ -109,7 +109,7 @@ export async function takeLeft(db: Db, keys: Keys): Promise<Left | undefined> {
     update intent set token = gen_random_uuid(), claimed_until = ${lease}, look_at = ${lease}
      where ctid = (select ctid from intent
                     where look_at <= statement_timestamp() and claimed_until <= statement_timestamp()
-                      and exists (select from service s where s.service_id = intent.service_id and s.moving is null and s.data_database is null)
+                      and exists (select from service s where s.service_id = intent.service_id and s.move_state is null and s.shard_name is null)
                     order by look_at limit 1 for update skip locked)
     returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, looks`)
   if (!row) return

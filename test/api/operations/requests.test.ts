@@ -212,8 +212,8 @@ test('what a busy service no longer keeps goes in portions, and services that ar
   await fill(busy, 9, 1_050)
   await fill(shutOne, 80, 1)
   await fill(moving, 88, 1)
-  await db.run(sql`update service set ending = 'shut' where service_id = ${shutOne.service.id}`)
-  await db.run(sql`update service set moving = 'draining' where service_id = ${moving.service.id}`)
+  await db.run(sql`update service set deletion_state = 'locked' where service_id = ${shutOne.service.id}`)
+  await db.run(sql`update service set move_state = 'draining' where service_id = ${moving.service.id}`)
   const blocker = await db.pool.connect()
   try {
     await blocker.query('begin')

@@ -12,16 +12,16 @@ test('nothing is written of endpoints of a service that is still on its way into
   const { db, service } = hooks.api
   const { id } = await hook()
   await db.run(sql`update webhook set failures = 3, failing_since = now() - interval '61 minutes'`)
-  const moving = (how: string | null) =>
-    db.run(sql`update service set moving = ${how} where service_id = ${service.id}`)
-  await moving('arriving')
-  t.after(() => moving(null))
+  const setMoveState = (state: string | null) =>
+    db.run(sql`update service set move_state = ${state} where service_id = ${service.id}`)
+  await setMoveState('incoming')
+  t.after(() => setMoveState(null))
   begin()
   const looked = async () =>
     (await db.row<{ is: boolean }>(sql`select due_at > now() as "is" from job where name = 'look-for-deliveries'`))?.is
   await until(looked, 'it was looked')
   assert.deepEqual(await db.rows(sql`select from alert`), [])
-  await moving(null)
+  await setMoveState(null)
   await until(async () => (await shown(id)).state === 'failing', 'it is failing once it is here')
 })
 
