@@ -1,7 +1,7 @@
 import type { Db } from '../database/db.ts'
 import type { Kind } from '../domain/changes.ts'
 import { isSkipped, momentForms, readMoment } from '../domain/values/timestamp.ts'
-import { ApiError, faulty } from '../errors/api-error.ts'
+import { ApiError, toApiError } from '../errors/api-error.ts'
 import { changesAfter } from '../store/change-feed/changes.ts'
 import { placesNow } from '../store/change-feed/newest.ts'
 import { beginningOf, type Places, stampOf, standAfter } from '../store/change-feed/positions.ts'
@@ -42,4 +42,4 @@ export async function placeOf(db: Db, following: Following, to: string): Promise
 const before = (kinds: readonly Kind[], moment: string): Places =>
   new Map(kinds.map(kind => [kind, standAfter(Math.max(0, stampOf(moment) - 1))]))
 
-const unfit = (detail: string) => faulty([{ pointer: '/to', code: 'invalid_field', detail }])
+const unfit = (detail: string) => toApiError([{ pointer: '/to', code: 'invalid_field', detail }])

@@ -74,7 +74,7 @@ export function customerCommand(program: Command) {
     )
 }
 
-const noCustomer = (id: string) => new Error(`There is no customer ${id}.`)
+const noCustomer = (id: string) => new Error(`Customer ${id} not found.`)
 
 /** Throws unless the identifier is typed once more. */
 async function confirmed(id: string, { name, orders, waiting, sales }: Summary) {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { pino } from 'pino'
 import { envExample } from '../config/config.ts'
-import { catalogue } from '../errors/api-error.ts'
+import { errorCodes } from '../errors/api-error.ts'
 import type { Gate } from '../http/admission/admit.ts'
 import { feedsDocument } from '../import/formats/document.ts'
 import { buildServer } from '../runtime/server.ts'
@@ -56,14 +56,14 @@ async function openApiText() {
 
 /** The catalogue of errors as a page. */
 function errorsPage() {
-  const rows = Object.entries(catalogue)
-    .map(([code, [status, title, remedy]]) => ({ code, status, title, remedy }))
+  const rows = Object.entries(errorCodes)
+    .map(([code, definition]) => ({ code, ...definition }))
     .sort((a, b) => a.status - b.status)
     .map(({ code, status, title, remedy }) => `| ${status} | \`${code}\` | ${title} | ${remedy} |\n`)
   return `# Errors
 
 Every error is \`application/problem+json\` (RFC 9457); programs branch on \`code\`. \`type\` is the address of a page that says what
-stands here: \`GET /errors/<code>\`. This page is made from \`src/errors/catalogue.ts\` by \`npm run docs\`.
+stands here: \`GET /errors/<code>\`. This page is made from \`src/errors/error-codes.ts\` by \`npm run docs\`.
 
 | Status | Code | What it means | What to do |
 |---|---|---|---|

@@ -3,7 +3,7 @@ import { noteRestore } from '../backup/history.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { defaultOf, faultsAfter, type SettingsChange } from '../domain/tenancy/settings-rules.ts'
-import { refuse } from '../errors/throw-if-any.ts'
+import { throwIfAny } from '../errors/throw-if-any.ts'
 import { forgetEntry, placeService } from '../store/shards/shards.ts'
 import { addService, listAllServices, listEnding, listServices } from '../store/tenancy/services.ts'
 import { changeSettings, shownSettings } from '../store/tenancy/settings.ts'
@@ -174,7 +174,7 @@ async function takenName(db: Db, name: string) {
 
 async function change(tx: Db, service: Service, settings: SettingsChange, operation: string) {
   const changed = await changeSettings(tx, service, settings)
-  refuse(faultsAfter(settings, changed.settings))
+  throwIfAny(faultsAfter(settings, changed.settings))
   await leaveCommandLine(tx, changed, { operation, subject: '/settings', body: settings })
 }
 

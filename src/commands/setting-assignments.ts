@@ -1,5 +1,5 @@
 import { defaultOf, faultsAmong, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
-import { faultsOf } from '../http/body/validate.ts'
+import { validateBody } from '../http/body/validate.ts'
 
 /** A setting as the command line tells of it. */
 interface SettingShape {
@@ -39,7 +39,7 @@ export function readAssignments(assignments: readonly string[]): SettingsChange 
     else {
       change[name] = text === 'default' ? null : valueFrom(shape, text)
       const alone = { [name]: change[name] } as SettingsChange
-      const found = faultsOf(SettingsChange, alone, { currency: 'USD' })
+      const found = validateBody(SettingsChange, alone, { currency: 'USD' })
       for (const { detail, pointer = '' } of found.length ? found : faultsAmong(alone))
         faults.push(`${pointer.slice(1).replaceAll('/', '.')}: ${detail} An example: ${exampleOf(name, shape)}`)
     }

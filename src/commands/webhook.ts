@@ -140,7 +140,7 @@ export function webhookCommand(program: Command) {
     'Send it nothing more until it is resumed. What changes meanwhile waits.',
     'it is moved',
     async (tx, { service }, { id }) => {
-      await pauseWebhook(tx, service, id, 'It was paused.')
+      await pauseWebhook(tx, service, id, 'Paused by an operator.')
       return `The webhook ${id} is paused.`
     },
   )

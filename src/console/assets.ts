@@ -7,7 +7,7 @@ import { kinds as told } from '../domain/changes.ts'
 import { findingCells, findingHeaders } from '../domain/mappings/issue-csv.ts'
 import { listFiles } from '../domain/mappings/mapping-check.ts'
 import { Settings } from '../domain/tenancy/service-settings.ts'
-import { catalogue } from '../errors/api-error.ts'
+import { errorCodes } from '../errors/api-error.ts'
 import { asItWas, withoutFormula } from '../import/formats/formulas.ts'
 import { columnsOf } from '../import/pipeline/columns.ts'
 import type { Kind } from '../import/pipeline/import-type.ts'
@@ -40,7 +40,7 @@ const packages = {
 }
 type Package = keyof typeof packages
 
-const remedies = Object.fromEntries(Object.entries(catalogue).map(([code, [, , remedy]]) => [code, remedy]))
+const remedies = Object.fromEntries(Object.entries(errorCodes).map(([code, { remedy }]) => [code, remedy]))
 
 /** The kinds of rows with their columns. */
 const importable = () =>

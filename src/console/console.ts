@@ -74,7 +74,7 @@ export function consolePages(server: FastifyInstance, gate: Gate): void {
     if (typeof token === 'object') throw tooManyFailures(token)
     const opened = token === undefined ? undefined : await gate.sessions.read(token)
     if (token === undefined || !opened) {
-      const detail = 'This link has been used, or is older than 60 seconds. A new one: tillbridge console'
+      const detail = 'This link was already used or is older than 60 seconds. Run `tillbridge console` for a new one.'
       throw new ApiError('invalid_credentials', detail, { headers: challenge })
     }
     return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), opened)

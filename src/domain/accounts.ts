@@ -3,7 +3,7 @@ import { roles } from '../store/accounts/accounts.ts'
 import { LocalTime, Nullable, Text, Whole, Words } from './values/fields.ts'
 
 /** What a username is, in words. A colon would end it in the Authorization header (RFC 7617). */
-export const usernameRule = '1 to 100 characters with a letter or a digit among them, and no colon'
+export const usernameRule = '1 to 100 characters, with at least one letter or digit and no colon'
 export const isUsername = (text: string) => /^(?=.*[\p{L}\p{N}])[^\p{Cc}:]{1,100}$/u.test(text)
 
 const username = Type.String({

@@ -1,66 +1,68 @@
-import { catalogue, type ErrorCode } from './catalogue.ts'
+import { type ErrorCode, errorCodes } from './error-codes.ts'
 
-export { catalogue, type ErrorCode }
+export { type ErrorCode, errorCodes }
 
-/** One fault of a request: where it is (`parameter` in the query, `pointer` in the body), and what. */
-export interface Fault {
+/** One validation error of a request: at `parameter` of the query, or at `pointer` in the body (RFC 6901). */
+export interface FieldError {
   parameter?: string
   pointer?: string
   code: ErrorCode
   detail: string
 }
 
-/** Members that some problems have on top of RFC 9457's (contract 1.1). */
-export interface Members {
-  /** Until when a voucher is held, on the clock of the service's time zone. */
+/** Members that some problems have in addition to those of RFC 9457. */
+export interface ProblemMembers {
+  /** When the lock of a voucher expires, in the service's time zone. */
   lockedUntil?: string
-  /** Why a voucher cannot be used. */
+  /** The reason why a voucher can't be used. */
   reason?: 'redeemed' | 'expired' | 'suspended' | 'not issued'
 }
 
 interface Extras {
-  faults?: Fault[]
-  members?: Members
-  /** Seconds, for `Retry-After`; with a 503 at least so many. */
+  errors?: FieldError[]
+  members?: ProblemMembers
+  /** Seconds for `Retry-After`. A 503 adds a random part. */
   retryAfter?: number
   headers?: Record<string, string>
 }
 
-/** What a caller is answered with instead of data. `detail` is read by strangers: nothing of the inside belongs there. */
+/** An error that the API returns to the caller. `detail` is public, so it must not contain internals. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly status: number
-  readonly faults: Fault[]
-  readonly members: Members
+  readonly errors: FieldError[]
+  readonly members: ProblemMembers
   readonly headers: Record<string, string>
 
-  constructor(code: ErrorCode, detail?: string, { faults = [], members = {}, retryAfter, headers = {} }: Extras = {}) {
-    super(detail ?? catalogue[code][1])
+  constructor(code: ErrorCode, detail?: string, { errors = [], members = {}, retryAfter, headers = {} }: Extras = {}) {
+    super(detail ?? errorCodes[code].title)
     this.code = code
-    this.status = catalogue[code][0]
-    this.faults = faults
+    this.status = errorCodes[code].status
+    this.errors = errors
     this.members = members
     this.headers =
-      retryAfter === undefined ? headers : { ...headers, 'retry-after': String(spread(this.status, retryAfter)) }
+      retryAfter === undefined ? headers : { ...headers, 'retry-after': String(addJitter(this.status, retryAfter)) }
   }
 }
 
-/** What a few seconds are. */
-const few = 5
+/** 503s with at most this `Retry-After` are spread. */
+const maxSpreadSeconds = 5
 
-/** Whom a 503 sends away together, for a few seconds, must not all come back together: it is for once again as long at most. */
-const spread = (status: number, seconds: number) =>
-  status === 503 && seconds <= few ? seconds + Math.floor(Math.random() * (seconds + 1)) : seconds
+/** Adds up to the same time again, so that clients that were rejected together don't all retry together. */
+const addJitter = (status: number, seconds: number) =>
+  status === 503 && seconds <= maxSpreadSeconds ? seconds + Math.floor(Math.random() * (seconds + 1)) : seconds
 
-/** All faults of a request as one error; its code is that of the first. */
-export function faulty(faults: [Fault, ...Fault[]]) {
-  return new ApiError(faults[0].code, faults.map(fault => fault.detail).join(' '), { faults })
+/** Combines all errors of a request into one ApiError with the code of the first. */
+export function toApiError(errors: [FieldError, ...FieldError[]]) {
+  return new ApiError(errors[0].code, errors.map(({ detail }) => detail).join(' '), { errors })
 }
 
-/** An error that says what a caller is told, as a value; any other is thrown. */
-export function orApiError(error: unknown): ApiError {
+/** Returns an ApiError; rethrows any other error. */
+export function asApiError(error: unknown): ApiError {
   if (!(error instanceof ApiError)) throw error
   return error
 }
 
-export const notFound = (kind: string) => new ApiError('not_found', `There is no such ${kind}.`)
+/** `kind` is the kind of record, such as `customer`. */
+export const notFound = (kind: string) =>
+  new ApiError('not_found', `${kind[0]?.toUpperCase()}${kind.slice(1)} not found.`)

@@ -1,7 +1,7 @@
-import { type Fault, faulty } from './api-error.ts'
+import { type FieldError, toApiError } from './api-error.ts'
 
-/** Throws all that is wrong with a request as one error; returns where nothing is. */
-export function refuse(faults: readonly Fault[]) {
-  const [first, ...more] = faults
-  if (first) throw faulty([first, ...more])
+/** Throws all errors of a request as one ApiError. Returns if there are none. */
+export function throwIfAny(errors: readonly FieldError[]) {
+  const [first, ...others] = errors
+  if (first) throw toApiError([first, ...others])
 }

@@ -1,11 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { CommitUnknown, DatabaseAway, DiskFull, OnTheMove } from '../database/errors.ts'
 import { LocalTime, Words } from '../domain/values/fields.ts'
-import { ApiError, catalogue, type ErrorCode } from '../errors/api-error.ts'
+import { ApiError, type ErrorCode, errorCodes } from '../errors/api-error.ts'
 import { type Static, Type } from '../schemas/schemas.ts'
 import { bodyErrors } from './body/body.ts'
 
-const code = Type.Enum(Object.keys(catalogue) as ErrorCode[], {
+const code = Type.Enum(Object.keys(errorCodes) as ErrorCode[], {
   $id: 'ErrorCode',
   description: 'What went wrong, for programs; each has a page under `type`.',
   examples: ['not_found'],
@@ -20,13 +20,13 @@ export const Problem = Type.Object(
       format: 'uri',
       examples: ['https://localhost:8443/errors/not_found'],
     }),
-    title: Type.String({ description: 'The error in a sentence.', examples: [catalogue.not_found[1]] }),
+    title: Type.String({ description: 'The error in a sentence.', examples: [errorCodes.not_found.title] }),
     status: Type.Integer({ description: 'The HTTP status.', minimum: 400, maximum: 599, examples: [404] }),
     code,
     detail: Type.Optional(
       Type.String({
         description: 'What it is in this request. Absent for an unexpected fault.',
-        examples: ['There is no such customer.'],
+        examples: ['Customer not found.'],
       }),
     ),
     instance: Type.Optional(
@@ -51,7 +51,7 @@ export const Problem = Type.Object(
             code,
             detail: Type.String({
               description: 'What is wrong there.',
-              examples: ['`limit` is a whole number from 1 to 100.'],
+              examples: ['`limit` must be an integer from 1 to 100.'],
             }),
           },
           { $id: 'Fault', additionalProperties: false },
@@ -68,7 +68,7 @@ export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof CommitUnknown) return new ApiError('outcome_unknown', undefined, { retryAfter: awaySeconds })
   if (error instanceof DiskFull)
-    return new ApiError('service_unavailable', 'Nothing can be written at the moment. What is there can be read.', {
+    return new ApiError('service_unavailable', 'Writes are not possible at the moment. Reads still work.', {
       retryAfter: fullSeconds,
     })
   if (error instanceof OnTheMove) return new ApiError('service_unavailable', error.message, { retryAfter: awaySeconds })
@@ -99,7 +99,7 @@ interface Told {
 export function problem(error: ApiError, { publicUrl, instance, requestId }: Told): Problem {
   return {
     type: `${publicUrl}/errors/${error.code}`,
-    title: catalogue[error.code][1],
+    title: errorCodes[error.code].title,
     status: error.status,
     code: error.code,
     // An unexpected fault tells the request id alone.
@@ -108,7 +108,7 @@ export function problem(error: ApiError, { publicUrl, instance, requestId }: Tol
       : { detail: error.message, ...(instance === undefined ? {} : { instance }) }),
     requestId,
     ...error.members,
-    ...(error.faults.length ? { errors: error.faults } : {}),
+    ...(error.errors.length ? { errors: error.errors } : {}),
   }
 }
 

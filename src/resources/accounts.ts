@@ -1,7 +1,7 @@
 import type { Db } from '../database/db.ts'
 import { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../domain/accounts.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { ApiError, faulty, notFound } from '../errors/api-error.ts'
+import { ApiError, notFound, toApiError } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
 import type { Api } from '../http/routing/api.ts'
 import { accountPage, accountRecord } from '../store/accounts/account-page.ts'
@@ -22,8 +22,9 @@ const params = { username: { description: 'The account.', example: 'webshop' } }
 const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
 const usernameTaken = () =>
-  faulty([{ pointer: '/username', code: 'username_taken', detail: 'This username is taken.' }])
-const lastAdmin = () => new ApiError('last_admin', 'Nobody else is an admin of this service.')
+  toApiError([{ pointer: '/username', code: 'username_taken', detail: 'This username is taken.' }])
+const lastAdmin = () =>
+  new ApiError('last_admin', 'This is the last admin of the service, and each service must have one.')
 
 /** Who may use the service (contract 1 and 15). What an account may do in other services is neither told nor changed. */
 export function accounts(api: Api) {
@@ -34,7 +35,7 @@ export function accounts(api: Api) {
       tag,
       role,
       ofAccounts,
-      summary: 'The accounts that may use this service, by their names.',
+      summary: 'List accounts',
       description: 'With the role that each has in this service, and when it was last used; passwords are never shown.',
       item: ListedAccount,
     },
@@ -48,7 +49,7 @@ export function accounts(api: Api) {
       tag,
       role,
       ofAccounts,
-      summary: 'One account.',
+      summary: 'Get an account',
       description: 'As far as it may use this service.',
       params,
       answer: Account,
@@ -65,7 +66,7 @@ export function accounts(api: Api) {
       tag,
       role,
       ofAccounts,
-      summary: 'A new account for this service.',
+      summary: 'Create an account',
       description:
         'Its password is in this answer and nowhere else, ready to be sent as `apiKey`. Usernames belong to the whole installation: one that is taken is 409, whoever has it.',
       body: AccountInput,
@@ -88,7 +89,7 @@ export function accounts(api: Api) {
       tag,
       role,
       ofAccounts,
-      summary: 'Gives an account another role in this service.',
+      summary: "Change an account's role",
       description: 'In force everywhere within 5 seconds. The last admin stays one.',
       params,
       body: RoleChange,
@@ -113,7 +114,7 @@ export function accounts(api: Api) {
       role,
       ofAccounts,
       status: 200,
-      summary: 'A further password for an account.',
+      summary: 'Rotate a password',
       description:
         'The one before stays alive until the next rotation. An account that may do more than you in some other service is rotated by whoever runs the installation: its password opens that service too.',
       params,
@@ -125,7 +126,7 @@ export function accounts(api: Api) {
       async tx => {
         await held(tx, service, username)
         if (!(await mayDoAsMuch(tx, caller, username)))
-          throw new ApiError('insufficient_role', 'The password of this account opens more than you may.')
+          throw new ApiError('insufficient_role', "You need at least the account's role in each of its services.")
         const password = await addPassword(tx, keys, username)
         return { data: await issued(tx, service, username, password), subject: pathOf(username) }
       },
@@ -139,7 +140,7 @@ export function accounts(api: Api) {
       role,
       ofAccounts,
       status: 200,
-      summary: 'Ends what an account may do in this service.',
+      summary: 'Revoke an account',
       description:
         'In force everywhere within 5 seconds. Other services of the account stay; where there are none, the account and its passwords end. The last admin stays.',
       params,

@@ -14,7 +14,7 @@ export function alerts(api: Api) {
       operationId: 'listAlerts',
       tag,
       role,
-      summary: 'What somebody has to look at, the newest first.',
+      summary: 'List alerts',
       description:
         'Each with what to do about it. Those that settle themselves go once what they are about is well again.',
       item: AlertRecord,
@@ -29,7 +29,7 @@ export function alerts(api: Api) {
       tag,
       role,
       status: 200,
-      summary: 'Puts an alert away, after somebody has looked at it.',
+      summary: 'Resolve an alert',
       description: 'Should it happen again, there is another one.',
       params: { id: { description: 'The alert.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } },
       body: NoBody,

@@ -12,7 +12,7 @@ export function audit(api: Api) {
       operationId: 'listAudit',
       tag: 'Audit',
       role: 'admin',
-      summary: 'Who wrote what, when; the oldest first, or the newest.',
+      summary: 'List audit log entries',
       description:
         'A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept.',
       query: Type.Object({

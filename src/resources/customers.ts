@@ -2,7 +2,7 @@ import { Customer } from '../domain/customers/customers.ts'
 import { CustomerChange, CustomerInput } from '../domain/customers/input.ts'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
-import { ApiError, type Fault, notFound } from '../errors/api-error.ts'
+import { ApiError, type FieldError, notFound } from '../errors/api-error.ts'
 import { excluding, Filter, updatedAfter } from '../http/pagination/lists.ts'
 import type { Api } from '../http/routing/api.ts'
 import { Type } from '../schemas/schemas.ts'
@@ -20,16 +20,16 @@ export const ofCustomer = { id: { description: 'The customer.', example: '65432'
 const consent =
   "With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded."
 
-const oneOf = (parameter: string): Fault => ({
+const oneOf = (parameter: string): FieldError => ({
   parameter,
   code: 'invalid_parameter',
-  detail: 'Exactly one of `email` and `updated_after` is needed.',
+  detail: 'Send exactly one of `email` and `updated_after`.',
 })
 
-const nameAlone: Fault = {
+const nameAlone: FieldError = {
   parameter: 'name',
   code: 'invalid_parameter',
-  detail: '`name` looks customers up as they are now, `updated_after` follows their changes: leave one of them out.',
+  detail: "`name` and `updated_after` can't be combined.",
 }
 
 const pathOf = (id: string) => `/customers/${encodeURIComponent(id)}`
@@ -43,7 +43,7 @@ export function customers(api: Api) {
       feed: 'customers',
       needs: 'signUpStore',
       tag,
-      summary: 'Customers by the time of their last change, or by name.',
+      summary: 'Search customers',
       description:
         'Ordered by change time, then id; with loyalty programme and joined store. With `name` it is a look-up instead: those whose names begin with it, as they are now, in the order of a directory: surname, first name, id.',
       query: Type.Object({
@@ -69,7 +69,7 @@ export function customers(api: Api) {
       operationId: 'findCustomers',
       feed: 'customers',
       tag,
-      summary: 'The customer with an e-mail address, or customers by the time of their last change.',
+      summary: 'Find a customer by email',
       description:
         'Takes exactly one of `email` and `updated_after`. With `updated_after` both e-commerce identifiers are absent, and below release 2022.1 of the back office the list is empty, with a warning; `Prefer: handling=strict` makes that an error.',
       heedsStrict: true,
@@ -105,7 +105,7 @@ export function customers(api: Api) {
     {
       operationId: 'getCustomer',
       tag,
-      summary: 'One customer.',
+      summary: 'Get a customer',
       description: 'With loyalty programme, joined store and both e-commerce identifiers.',
       params: ofCustomer,
       answer: Customer,
@@ -120,7 +120,7 @@ export function customers(api: Api) {
     {
       operationId: 'createCustomer',
       tag,
-      summary: 'A new customer.',
+      summary: 'Create a customer',
       description: `Needs \`firstname\`, \`surname\` and \`contact.email\`. ${consent}`,
       body: CustomerInput,
       made: ['id', 'code'],
@@ -141,7 +141,7 @@ export function customers(api: Api) {
     {
       operationId: 'updateCustomer',
       tag,
-      summary: 'Changes a customer.',
+      summary: 'Update a customer',
       description: `What the body does not mention stays, also within \`contact.phones\` and \`address\`; \`null\` clears. An empty text is \`null\`. What the service keeps itself, such as \`code\`, may come back as it was read, and is refused where it is another; \`updateTimeStamp\` is always refused. A value that is stored although no body may set it may come back too. ${consent}`,
       params: ofCustomer,
       body: CustomerChange,
@@ -164,7 +164,7 @@ export function customers(api: Api) {
     {
       operationId: 'listCustomerTransactions',
       tag,
-      summary: 'The retail history of one customer, the newest first.',
+      summary: "List a customer's transactions",
       description:
         'A back office that keeps the history is asked for it. Where it does not answer within a few seconds, the list is what was last known of it: a warning says so, and `meta.syncedAt` how old that is.',
       params: ofCustomer,
@@ -186,7 +186,7 @@ export function customers(api: Api) {
     {
       operationId: 'getCustomerRewards',
       tag,
-      summary: 'The reward account of one customer.',
+      summary: "Get a customer's rewards",
       description: liveRewards,
       params: ofCustomer,
       answer: RewardAccount,

@@ -15,7 +15,7 @@ export function paymentGateways(api: Api) {
     {
       operationId: 'listPaymentGateways',
       tag: 'Payment gateways',
-      summary: 'The names of the payment gateways.',
+      summary: 'List payment gateways',
       description: 'What a payment of an order may name as its `gateway`. Merchant identifiers stay inside.',
       answer: Type.Array(PaymentGateway, { examples: [['paypal', 'shopify', 'visa']] }),
     },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Import, RefusedLines } from '../domain/sync/syncs.ts'
-import { ApiError, type Fault, faulty, notFound } from '../errors/api-error.ts'
-import { refuse } from '../errors/throw-if-any.ts'
+import { ApiError, type FieldError, notFound, toApiError } from '../errors/api-error.ts'
+import { throwIfAny } from '../errors/throw-if-any.ts'
 import { requireRole } from '../http/admission/admit.ts'
 import type { Api } from '../http/routing/api.ts'
 import { isEncoding } from '../import/formats/encoding.ts'
@@ -28,7 +28,7 @@ export function imports(api: Api) {
     {
       operationId: 'importFile',
       tag,
-      summary: 'Takes in a file of rows: what is new is added, what differs is changed.',
+      summary: 'Import a file',
       description:
         'As `tillbridge import` does (docs/feeds.md): lines with a fault are refused, the others go in, and the same file again changes nothing. CSV or NDJSON by its `Content-Type`, plain or packed with gzip or zstd, 256 MiB at most, within 30 seconds. It is read once it is here: `Location` tells what becomes of it. What is wrong with a file is told with the options of the command: `--delimiter` and those that have a parameter are that parameter here, `--map`, `--ignore`, `--set` and `--time` stand in `profile`. With `Prefer: tx=rollback` it is only looked at. `store-mapping`, `sku-mapping`, what the e-commerce platform has and payment gateways are for `admin`, and so are the columns of other files that map or configure: `ecommerceLocationId` and `inventoryBuffer` of stores, `sku` and `ecommerceProductId` of products, `buffer` of stock.',
       params: { id: { description: `What its lines are: ${Object.keys(kinds).join(', ')}.`, example: 'stores' } },
@@ -85,10 +85,10 @@ export function imports(api: Api) {
       if (kindOf.movesIn && !driver.isOurs)
         throw new ApiError(
           'capability_unavailable',
-          `${params.id} are those of the back office: they are not imported.`,
+          `${params.id} can't be imported, because the back office keeps them.`,
         )
       if (charset !== undefined && !isEncoding(charset))
-        throw new ApiError('unsupported_media_type', 'There is no such charset in the Encoding Standard.')
+        throw new ApiError('unsupported_media_type', 'The charset must be a label of the Encoding Standard.')
       const dialect = await dialectIn(params.id, query, charset)
       const stream = await file()
       const run = { kind: params.id, id: randomUUID() }
@@ -116,7 +116,7 @@ export function imports(api: Api) {
     {
       operationId: 'getImport',
       tag,
-      summary: 'A file that is, or was, taken in: how far it has come, and what became of its lines.',
+      summary: 'Get an import',
       description:
         'For 30 days, those of `tillbridge import` too: they are the runs of `GET /feeds/:feed/runs` whose origin is `file`.',
       params,
@@ -131,7 +131,7 @@ export function imports(api: Api) {
     {
       operationId: 'listRefusedLines',
       tag,
-      summary: 'Why lines of a file were refused, the most frequent reason first.',
+      summary: 'List rejected lines',
       description:
         'Once the file is in: up to 1,000 reasons, each with the numbers of its first lines. What stands in the lines is not kept; mend them in the file and import it again.',
       params,
@@ -163,7 +163,7 @@ async function dialectIn(
   charset: string | undefined,
 ) {
   const said = Object.entries({ delimiter, decimal, encoding, dateFormat }).filter(([, value]) => value !== undefined)
-  const faults: Fault[] = []
+  const faults: FieldError[] = []
   // Each by itself, so that all that is wrong is told at once.
   for (const [name, value] of said)
     try {
@@ -177,17 +177,17 @@ async function dialectIn(
   } catch (error) {
     faults.push(faultOf(error))
   }
-  refuse(faults)
+  throwIfAny(faults)
   const unsaid: Profile = charset === undefined ? {} : { encoding: charset }
   try {
     return dialectOf(joined(joined(unsaid, kept), Object.fromEntries(said)))
   } catch (error) {
-    throw faulty([faultOf(error)])
+    throw toApiError([faultOf(error)])
   }
 }
 
 /** What is wrong with a parameter, by the error that says so of an option of the command line; any other is thrown. */
-function faultOf(error: unknown): Fault {
+function faultOf(error: unknown): FieldError {
   if (!(error instanceof ImportError)) throw error
   const { option, detail } = error instanceof OptionError ? error : { option: 'profile', detail: error.message }
   return { parameter: option.replace('-', '_'), code: 'invalid_parameter', detail }

@@ -14,7 +14,7 @@ export function inventory(api: Api) {
       operationId: 'listInventory',
       feed: 'stock',
       tag: 'Inventory',
-      summary: 'Stock per store and SKU, with the buffer in force.',
+      summary: 'List stock levels',
       description: 'A `sku` that no variant carries is 404.',
       query: Type.Object({
         sku: Filter('Only this e-commerce SKU.', 'MH01-XS-Black'),
@@ -42,7 +42,7 @@ export function inventory(api: Api) {
     {
       operationId: 'getStockLevel',
       tag: 'Inventory',
-      summary: 'What one store has of one SKU.',
+      summary: 'Get a stock level',
       description: 'By the `id` that the list shows, which is the store and the SKU.',
       params: { id: { description: 'Store and SKU.', example: '1001-MH01-XS-Black' } },
       answer: StockLevel,

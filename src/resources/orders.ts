@@ -1,5 +1,5 @@
 import { Order, OrderInput } from '../domain/orders/orders.ts'
-import { type Fault, notFound } from '../errors/api-error.ts'
+import { type FieldError, notFound } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import type { Api } from '../http/routing/api.ts'
 import { Type } from '../schemas/schemas.ts'
@@ -15,10 +15,10 @@ export const ofOrder = {
   id: { description: 'The order: its identifier, or its number.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' },
 }
 
-const numberNeeded: Fault = {
+const numberNeeded: FieldError = {
   parameter: 'order_number',
   code: 'invalid_parameter',
-  detail: '`order_number` is needed.',
+  detail: '`order_number` is required.',
 }
 
 /** Contract 6. */
@@ -28,7 +28,7 @@ export function orders(api: Api) {
     {
       operationId: 'placeOrder',
       tag,
-      summary: 'Places an order.',
+      summary: 'Place an order',
       description:
         'Prices are worked out again, and the payments have to be exactly what is due. Vouchers are drawn, stock leaves its store, and, unless orders are shipped by hand, the sale is in the retail history: all of it, or nothing. Orders are not refused for lack of stock.',
       body: OrderInput,
@@ -51,7 +51,7 @@ export function orders(api: Api) {
     {
       operationId: 'getOrder',
       tag,
-      summary: 'One order.',
+      summary: 'Get an order',
       description: 'By its identifier or its number, with the status of each line.',
       params: ofOrder,
       answer: Order,
@@ -70,7 +70,7 @@ export function orders(api: Api) {
     {
       operationId: 'findOrders',
       tag,
-      summary: 'The order with a number.',
+      summary: 'Find an order by number',
       description: 'A list of one order, or of none.',
       query: Type.Required(Type.Object({ order_number: Filter('Exactly this number.', 'W0000123', 30) })),
       item: Order,
@@ -89,7 +89,7 @@ export function orders(api: Api) {
     {
       operationId: 'listCustomerOrders',
       tag,
-      summary: 'The orders of one customer, the newest first.',
+      summary: "List a customer's orders",
       description:
         'Each with its lines and its payments. A back office that keeps orders of its own is asked for them, for the first page. Where it does not answer within a few seconds, the list is what is known here: a warning says so.',
       params: ofCustomer,

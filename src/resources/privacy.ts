@@ -18,7 +18,7 @@ export function privacy(api: Api) {
       operationId: 'eraseCustomer',
       tag,
       role,
-      summary: 'Erases a customer.',
+      summary: 'Erase a customer',
       description:
         'The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409.',
       params: ofCustomer,
@@ -39,7 +39,7 @@ export function privacy(api: Api) {
       operationId: 'exportCustomer',
       tag,
       role,
-      summary: 'Everything that is kept of a customer.',
+      summary: "Export a customer's data",
       description:
         'As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none.',
       params: ofCustomer,

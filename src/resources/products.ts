@@ -1,6 +1,6 @@
 import { Product } from '../domain/catalog/products.ts'
 import { LocalTime } from '../domain/values/fields.ts'
-import type { Fault } from '../errors/api-error.ts'
+import type { FieldError } from '../errors/api-error.ts'
 import { Filter, updatedAfter } from '../http/pagination/lists.ts'
 import type { Api } from '../http/routing/api.ts'
 import { Type } from '../schemas/schemas.ts'
@@ -21,10 +21,10 @@ const ListedProduct = Type.Union([Product, RemovedProduct], {
   description: 'A product; with `removed=true` also one that has left.',
 })
 
-const removedAlone: Fault = {
+const removedAlone: FieldError = {
   parameter: 'removed',
   code: 'invalid_parameter',
-  detail: '`removed` is about what has left since `updated_after`, and goes with neither `code` nor `sku`.',
+  detail: "`removed` requires `updated_after` and can't be combined with `code` or `sku`.",
 }
 
 /** Contract 3. */
@@ -35,7 +35,7 @@ export function products(api: Api) {
       operationId: 'listProducts',
       feed: 'products',
       tag: 'Products',
-      summary: 'Products with their colours and sizes.',
+      summary: 'List products',
       description: 'A product holds all its colours, and each colour all its sizes with price and barcode.',
       query: Type.Object({
         code: Filter('Only the product with this style code.', 'MH01'),
@@ -58,7 +58,7 @@ export function products(api: Api) {
       const page = await productPage(db, service, { code, sku, updatedAfter, removed }, asked)
       const forgotten = removed && updatedAfter && (await forgottenAfter(db, service, 'product', updatedAfter))
       if (!forgotten) return page
-      const detail = `Removals up to ${forgotten} are forgotten: what left before may be missing.`
+      const detail = `Removals up to ${forgotten} are no longer stored, so earlier removals can be missing.`
       return { page, warnings: [{ code: 'removals_forgotten', detail }] }
     },
   )
@@ -68,7 +68,7 @@ export function products(api: Api) {
     {
       operationId: 'getProduct',
       tag: 'Products',
-      summary: 'One product.',
+      summary: 'Get a product',
       description: 'With all its colours and sizes.',
       params: { id: { description: 'The product.', example: '5001' } },
       answer: Product,

@@ -15,7 +15,7 @@ export function requests(api: Api) {
       operationId: 'listRequests',
       tag,
       role,
-      summary: 'The requests that were answered, the newest first.',
+      summary: 'Search the request log',
       description:
         'For as many days as the setting `requestsKeptDays` says, a second or two late; searched over all of them. Neither queries nor bodies are kept. Filters go together.',
       query: Type.Object({
@@ -59,7 +59,7 @@ export function requests(api: Api) {
       operationId: 'getRequest',
       tag,
       role,
-      summary: 'One request: what it took time for, and what it left behind.',
+      summary: 'Get a logged request',
       description: 'Where several came with the same `X-Request-Id`, the newest of them.',
       params: { id: { description: 'Its `X-Request-Id`.', example: '3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44' } },
       answer: RequestDetails,

@@ -15,7 +15,7 @@ export function returns(api: Api) {
     {
       operationId: 'createReturn',
       tag,
-      summary: 'Returns goods of an order.',
+      summary: 'Create a return',
       description:
         'Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`.',
       params: ofOrder,
@@ -40,7 +40,7 @@ export function returns(api: Api) {
     {
       operationId: 'listOrderReturns',
       tag,
-      summary: 'The returns of an order, the oldest first.',
+      summary: "List an order's returns",
       description: 'Each with its status and its lines.',
       params: ofOrder,
       item: Return,
@@ -58,7 +58,7 @@ export function returns(api: Api) {
     {
       operationId: 'listReturnableGoods',
       tag,
-      summary: 'What of an order can still be returned, by SKU.',
+      summary: 'List returnable items',
       description: 'What is not shipped, or cancelled, is not sold.',
       params: ofOrder,
       answer: Type.Array(Returnable),
@@ -76,7 +76,7 @@ export function returns(api: Api) {
     {
       operationId: 'getReturn',
       tag,
-      summary: 'One return.',
+      summary: 'Get a return',
       description:
         'Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` says that `returnStatus` is not available it stays `requested`.',
       params: { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } },
@@ -92,7 +92,7 @@ export function returns(api: Api) {
     {
       operationId: 'listReturnReasons',
       tag,
-      summary: 'Why something may be returned.',
+      summary: 'List return reasons',
       description: "The service's reasons (setting `returnReasons`), as far as its back office takes them.",
       answer: Type.Array(ReturnReason),
       errors: ['back_office_error', 'back_office_unavailable'],

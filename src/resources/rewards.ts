@@ -13,7 +13,7 @@ export function rewards(api: Api) {
     {
       operationId: 'listRewardPrograms',
       tag: 'Rewards',
-      summary: 'The reward programmes with their tiers and gifts.',
+      summary: 'List reward programs',
       description: 'What points and spending lead to, tier by tier.',
       answer: Type.Array(RewardProgram),
     },
@@ -25,7 +25,7 @@ export function rewards(api: Api) {
     {
       operationId: 'getRewardAccount',
       tag: 'Rewards',
-      summary: 'One reward account with its balances.',
+      summary: 'Get a reward account',
       description: liveRewards,
       params: { id: { description: 'The reward account.', example: '22672' } },
       answer: RewardAccount,

@@ -1,7 +1,7 @@
 import { ours } from '../domain/tenancy/back-office-settings.ts'
 import { faultsAgainst, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
 import { Instant, Nullable } from '../domain/values/fields.ts'
-import { refuse } from '../errors/throw-if-any.ts'
+import { throwIfAny } from '../errors/throw-if-any.ts'
 import type { Api } from '../http/routing/api.ts'
 import { Type } from '../schemas/schemas.ts'
 import { dueJobs } from '../store/jobs/jobs.ts'
@@ -39,7 +39,7 @@ const Capabilities = Type.Object(
           reason: Type.Optional(
             Type.String({
               description: 'Why it is not.',
-              examples: ['It needs release 2022.1 or later; this one is 2021.3.'],
+              examples: ['It needs back-office version 2022.1 or later; this one is 2021.3.'],
             }),
           ),
         },
@@ -64,7 +64,7 @@ export function service(api: Api) {
     {
       operationId: 'getCapabilities',
       tag: 'Service',
-      summary: 'What this service can do, and how fresh its data is.',
+      summary: 'Get capabilities',
       description:
         "The back office's release, what works, what does not and why, and how fresh is what is pulled from it.",
       answer: Capabilities,
@@ -86,7 +86,7 @@ export function service(api: Api) {
       operationId: 'getSettings',
       tag: 'Service',
       role: 'admin',
-      summary: 'The settings of the service.',
+      summary: 'Get settings',
       description: 'Each with its value in force: what was set, or else its default.',
       answer: ShownSettings,
       etag: true,
@@ -100,7 +100,7 @@ export function service(api: Api) {
       operationId: 'updateSettings',
       tag: 'Service',
       role: 'admin',
-      summary: 'Changes settings of the service.',
+      summary: 'Update settings',
       description:
         'What is not mentioned stays; null returns a setting to its default. A list, or an object, takes the place of the one before. In force everywhere within 5 seconds.',
       body: SettingsChange,
@@ -116,7 +116,7 @@ export function service(api: Api) {
         await holdSettings(tx, service)
         const before = await shownSettings(tx, service)
         requireMatch(JSON.stringify(before))
-        refuse(faultsAgainst(body, before))
+        throwIfAny(faultsAgainst(body, before))
         await changeSettings(tx, service, body)
         return { data: await shownSettings(tx, service), subject: '/settings' }
       },

@@ -11,7 +11,7 @@ export function staff(api: Api) {
     {
       operationId: 'listStaff',
       tag: 'Staff',
-      summary: 'The staff.',
+      summary: 'List staff',
       description: 'All of them, or who has an e-mail address or a code.',
       needs: 'staff',
       query: Type.Object({
@@ -28,7 +28,7 @@ export function staff(api: Api) {
     {
       operationId: 'getStaffMember',
       tag: 'Staff',
-      summary: 'One staff member.',
+      summary: 'Get a staff member',
       description: 'Whoever has left is not active any more, and still found.',
       params: { id: { description: 'The staff member.', example: '77' } },
       answer: StaffMember,

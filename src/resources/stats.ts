@@ -11,7 +11,7 @@ export function figures(api: Api) {
     {
       operationId: 'getFigures',
       tag: 'Figures',
-      summary: 'The day in numbers, for charts.',
+      summary: 'Get dashboard data',
       description:
         'Requests and errors by minute, a second or two late; orders and sales of today; what is owed for vouchers; how old the data is.',
       answer: Figures,
@@ -42,7 +42,7 @@ export function figures(api: Api) {
     {
       operationId: 'getCallFigures',
       tag: 'Figures',
-      summary: 'The calls of the back office in the last 24 hours, for charts.',
+      summary: 'Get back-office call statistics',
       description: 'By minute, of requests and of what is pulled alike, a few seconds late.',
       answer: CallFigures,
     },

@@ -12,7 +12,7 @@ export function stores(api: Api) {
       operationId: 'listStores',
       feed: 'stores',
       tag: 'Stores',
-      summary: 'The stores.',
+      summary: 'List stores',
       description: 'All stores in one answer (up to 10,000), or in pages where a `limit` is given.',
       query: Type.Object({
         ecommerce_location_id: Filter(
@@ -31,7 +31,7 @@ export function stores(api: Api) {
     {
       operationId: 'getStore',
       tag: 'Stores',
-      summary: 'One store.',
+      summary: 'Get a store',
       description: 'By its number, which is text: `008` is not `8`.',
       params: { storeNumber: { description: "The store's number.", example: '123' } },
       answer: Store,

@@ -18,7 +18,7 @@ export function feeds(api: Api) {
     {
       operationId: 'listFeeds',
       tag,
-      summary: 'The feeds of the service: how each stands, and what its last run came to.',
+      summary: 'List syncs',
       description:
         'What is pulled from a back office, in the order in which one needs the other, and then the kinds of which a file has come.',
       answer: Type.Array(Feed),
@@ -31,7 +31,7 @@ export function feeds(api: Api) {
     {
       operationId: 'listFeedRuns',
       tag,
-      summary: 'The runs of a feed, the newest first.',
+      summary: 'List sync runs',
       description: 'Of the last 30 days. One that is under way tells how far it has come.',
       params,
       item: FeedRun,
@@ -49,7 +49,7 @@ export function feeds(api: Api) {
       operationId: 'runFeed',
       tag,
       status: 202,
-      summary: 'Pulls a feed now: what has changed, or everything.',
+      summary: 'Start a sync',
       description:
         'As soon as a worker has time; where a run is under way, another one follows it. The runs of the feed, at `Location`, tell what becomes of it.',
       params,

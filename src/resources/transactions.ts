@@ -23,7 +23,7 @@ export function transactions(api: Api) {
       feed: 'transactions',
       needs: 'transactions',
       tag: 'Retail transactions',
-      summary: 'Retail transactions by sale date, or by change for who follows them.',
+      summary: 'Search transactions',
       description:
         'With `asc` by sale date, the oldest first (`true`) or the newest (`false`). Without it by change where `updated_after` is given, else the newest sale first. Ties by id. A return is a line with negative quantity and value. Where a range of changes is asked for in the order of sales, or the other way round, a page may hold less than `limit`, even nothing, while `hasNextPage` is true.',
       query: Type.Object({
@@ -56,7 +56,7 @@ export function transactions(api: Api) {
     {
       operationId: 'getTransaction',
       tag: 'Retail transactions',
-      summary: 'One retail transaction.',
+      summary: 'Get a transaction',
       description: 'A sale or a return, in a store or on the web.',
       params: { id: { description: 'The transaction.', example: '13748' } },
       answer: RetailTransaction,

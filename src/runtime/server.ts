@@ -85,7 +85,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     clientErrorHandler: answerBrokenRequest(publicUrl, noteRefusal),
     // Fastify's router refuses a path that is not well-formed before any hook runs.
     frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
-      sendProblem(unfit(request) ?? new ApiError('invalid_parameter', 'The path is not well-formed.'), request, reply),
+      sendProblem(
+        unfit(request) ?? new ApiError('invalid_parameter', 'The path must be percent-encoded UTF-8.'),
+        request,
+        reply,
+      ),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
   Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl, noteRefusal))

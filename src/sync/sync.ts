@@ -139,7 +139,7 @@ async function pull(run: Run): Promise<PullEnd> {
   }
   await putAll(feed.pull(request))
   if (end.total && (await countSeen(db, service, hold, end.total.list)) < end.total.atLeast)
-    throw new ApiError('back_office_error', 'A list of the back office has fewer records than it says.')
+    throw new ApiError('back_office_error', 'The back office returned fewer records than it announced.')
   if (!isFull || !feed.whole) return end
   if (isUnclear) note(tally.notes, 'some records could not be told apart: nothing was taken away')
   else {

@@ -11,7 +11,7 @@ export function readIdempotencyKey(header: string | undefined, service: Service)
     if (service.settings.requireIdempotencyKey)
       throw new ApiError(
         'idempotency_key_invalid',
-        'This service wants an `Idempotency-Key` with every write that takes one.',
+        '`Idempotency-Key` is required: the service setting `requireIdempotencyKey` is on.',
       )
     return
   }
@@ -62,7 +62,10 @@ export async function whyUsed(db: Db, keys: Keys, service: Service, write: Keyed
   if (!stored) return inProgress()
   if (!stored.requestHash.equals(write.requestHash)) return new ApiError('idempotency_key_reused')
   if (stored.answer) return new AnsweredBefore(stored.answer)
-  return new ApiError('idempotency_key_reused', 'What was written with this key is of somebody who was erased since.')
+  return new ApiError(
+    'idempotency_key_reused',
+    'The response for this key was deleted, because the customer was erased.',
+  )
 }
 
 export const inProgress = () => new ApiError('idempotency_in_progress', undefined, { retryAfter: 1 })

@@ -101,8 +101,8 @@ test('a page of another origin can neither sign in nor write', async () => {
     { origin: own.replace('https', 'http') },
   ]
   for (const headers of foreign) {
-    isProblem(await writing(headers), 'foreign_page', api.baseUrl, '/accounts')
-    isProblem(await signIn(api, headers), 'foreign_page', api.baseUrl, '/console/session')
+    isProblem(await writing(headers), 'cross_origin_request', api.baseUrl, '/accounts')
+    isProblem(await signIn(api, headers), 'cross_origin_request', api.baseUrl, '/console/session')
   }
   for (const headers of [ownPage, { origin: own }]) assert.equal((await writing(headers)).status, 201)
   const rows = await api.db.rows(sql`select from account where username like 'made%'`)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Order } from '../../src/domain/orders/orders.ts'
-import { faultsOf } from '../../src/http/body/validate.ts'
+import { validateBody } from '../../src/http/body/validate.ts'
 import { bring } from '../support/bringing.ts'
 import { startOrderShop } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
@@ -54,5 +54,5 @@ test("a discount is shown with the currency's decimals, however the file writes 
   assert.equal(code, 0)
   const order = await read(at, 'D1')
   assert.equal(order.lines[0].discounts[0].amount, '6.00')
-  assert.deepEqual(faultsOf(Order, order, { currency: 'AUD' }), [])
+  assert.deepEqual(validateBody(Order, order, { currency: 'AUD' }), [])
 })

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
 import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
 import { Order } from '../../src/domain/orders/orders.ts'
-import { faultsOf } from '../../src/http/body/validate.ts'
+import { validateBody } from '../../src/http/body/validate.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { giveBack, made, placed, returnable, startOrderShop, stockOf } from '../support/order-shop.ts'
 import type { Caller } from '../support/service.ts'
@@ -35,7 +35,7 @@ test('an imported order is read by id and number, listed, and returned as far as
   )
   assert.deepEqual([code, counts], [0, [2, 2, 0, 0, 0]])
   const order = await read(at, '8001')
-  assert.deepEqual(faultsOf(Order, order, { currency: 'AUD' }), [])
+  assert.deepEqual(validateBody(Order, order, { currency: 'AUD' }), [])
   assert.deepEqual(await read(at, 'OLD-7'), order)
   assert.deepEqual((await at.get('/orders?order_number=OLD-7')).json.data, [order])
   assert.deepEqual((await at.get('/customers/65432/orders')).json.data, [order])

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { catalogue, type ErrorCode } from '../../src/errors/api-error.ts'
+import { type ErrorCode, errorCodes } from '../../src/errors/api-error.ts'
 import type { Answer } from './service.ts'
 
 /** What would tell of the inside: SQL, stacks, paths, addresses, versions, names of what we are built on. */
@@ -15,7 +15,7 @@ export function isProblem(
 ) {
   const shown = `${path ?? ''} ${answer.text.slice(0, 300)}`
   const { json, headers } = answer
-  const [status, title] = catalogue[code]
+  const { status, title } = errorCodes[code]
   assert.equal(answer.status, status, shown)
   assert.equal(headers['content-type'], 'application/problem+json; charset=utf-8', shown)
   hasStandingHeaders(answer)
@@ -32,7 +32,7 @@ export function isProblem(
   if (reason !== undefined) assert.equal(code, 'voucher_unusable', shown)
   for (const { parameter, pointer, ...fault } of errors ?? []) {
     assert.deepEqual(Object.keys(fault).sort(), ['code', 'detail'], shown)
-    assert.ok(Object.hasOwn(catalogue, fault.code), shown)
+    assert.ok(Object.hasOwn(errorCodes, fault.code), shown)
     // A place in the query or one in the body; what is not set up has none.
     assert.ok(parameter === undefined || pointer === undefined, shown)
     if (parameter !== undefined) assert.match(parameter, /^[\w.?-]*$/, shown)

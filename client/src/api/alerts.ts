@@ -4,11 +4,11 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { Alert } from '../shapes/alerts.ts'
 
-/** What somebody has to look at, with the way out. */
+/** Problems that need attention, with steps to fix them. */
 export interface AlertsApi {
-  /** What somebody has to look at, the newest first. Each with what to do about it. Those that settle themselves go once what they are about is well again. */
+  /** List alerts. Each with what to do about it. Those that settle themselves go once what they are about is well again. */
   list(query?: Paging, options?: CallOptions): Walk<Alert>
-  /** Puts an alert away, after somebody has looked at it. Should it happen again, there is another one. */
+  /** Resolve an alert. Should it happen again, there is another one. */
   settle(id: string, options?: WriteOptions): Promise<Alert>
 }
 

@@ -3,9 +3,9 @@ import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { Audit } from '../shapes/audit.ts'
 
-/** Who wrote what, and when. */
+/** Who changed what, and when. */
 export interface AuditApi {
-  /** Who wrote what, when; the oldest first, or the newest. A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept. */
+  /** List audit log entries. A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept. */
   list(query?: Paging & {
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined

@@ -3,9 +3,9 @@ import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { RecordChange } from '../shapes/changes.ts'
 
-/** What has changed, of every kind of record, for whoever keeps a copy or acts on it. */
+/** The change feed: every change to every record, in order. */
 export interface ChangesApi {
-  /** Every change of every kind of record, to be followed without a gap. A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. With `wait` an answer that would be empty waits for a change. */
+  /** List changes. A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. With `wait` an answer that would be empty waits for a change. */
   list(query?: Paging & {
     /** What to be told of, separated by commas: `store`, `staff`, `product`, `inventory`, `customer`, `transaction`, `order`, `return`, `reward-account`. Absent: all. */
     kinds?: string | undefined

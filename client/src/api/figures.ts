@@ -2,11 +2,11 @@
 import type { CallOptions, Calls } from '../calls/calls.ts'
 import type { CallFigures, Figures } from '../shapes/figures.ts'
 
-/** The day in numbers: requests, orders, sales, vouchers that are owed for, and how old the data is. */
+/** Data behind the dashboard: requests, orders, sales, voucher balance. */
 export interface FiguresApi {
-  /** The day in numbers, for charts. Requests and errors by minute, a second or two late; orders and sales of today; what is owed for vouchers; how old the data is. */
+  /** Get dashboard data. Requests and errors by minute, a second or two late; orders and sales of today; what is owed for vouchers; how old the data is. */
   get(options?: CallOptions): Promise<Figures>
-  /** The calls of the back office in the last 24 hours, for charts. By minute, of requests and of what is pulled alike, a few seconds late. */
+  /** Get back-office call statistics. By minute, of requests and of what is pulled alike, a few seconds late. */
   calls(options?: CallOptions): Promise<CallFigures>
 }
 

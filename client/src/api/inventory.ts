@@ -4,9 +4,9 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { StockLevel } from '../shapes/inventory.ts'
 
-/** What each store has, and how much of it may be sold online. */
+/** Stock levels by store and SKU, and how much you can sell online. */
 export interface InventoryApi {
-  /** Stock per store and SKU, with the buffer in force. A `sku` that no variant carries is 404. */
+  /** List stock levels. A `sku` that no variant carries is 404. */
   list(query?: Paging & {
     /** Only this e-commerce SKU. */
     sku?: string | undefined
@@ -15,7 +15,7 @@ export interface InventoryApi {
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined
   }, options?: CallOptions): Walk<StockLevel>
-  /** What one store has of one SKU. By the `id` that the list shows, which is the store and the SKU. */
+  /** Get a stock level. By the `id` that the list shows, which is the store and the SKU. */
   get(id: string, options?: CallOptions): Promise<StockLevel>
 }
 

@@ -4,59 +4,59 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { CustomerMapping, CustomerMappingChange, MappingFinding, MappingFix, MappingFixInput, MappingHealth, SkuMapping, SkuMappingChange, StoreMapping, StoreMappingChange } from '../shapes/mappings.ts'
 
-/** What stores, SKUs and customers are in the e-commerce platform. */
+/** Links between your stores, SKUs and customers and the e-commerce platform. */
 export interface MappingsApi {
-  /** The stores, with what each is in the e-commerce platform. Ordered by the identifier. */
+  /** List store mappings. Ordered by the identifier. */
   stores(query?: Paging & {
     /** Only those of which it is so: a `mapped` one has a location. */
     state?: 'mapped' | 'unmapped' | undefined
   }, options?: CallOptions): Walk<StoreMapping>
-  /** What one store is in the e-commerce platform. Null where it is not mapped. */
+  /** Get a store mapping. Null where it is not mapped. */
   store(id: string, options?: CallOptions): Promise<StoreMapping>
-  /** Says what one store is in the e-commerce platform. What the body does not mention stays; null takes it away. Inventory and stores show it as `ecommerceLocationId`. */
+  /** Map a store. What the body does not mention stays; null takes it away. Inventory and stores show it as `ecommerceLocationId`. */
   mapStore(id: string, body: StoreMappingChange, options?: WriteOptions): Promise<StoreMapping>
-  /** The SKUs, with what each is in the e-commerce platform. Ordered by the identifier. */
+  /** List SKU mappings. Ordered by the identifier. */
   skus(query?: Paging & {
     /** Only those of which it is so: a `mapped` one has a SKU there, other than its `skuId`. */
     state?: 'mapped' | 'unmapped' | undefined
   }, options?: CallOptions): Walk<SkuMapping>
-  /** What one SKU is in the e-commerce platform. Null where it is not mapped. */
+  /** Get a SKU mapping. Null where it is not mapped. */
   sku(id: string, options?: CallOptions): Promise<SkuMapping>
-  /** Says what one SKU is in the e-commerce platform. What the body does not mention stays; null takes it away. What is called `sku` elsewhere: products and inventory show it, orders take it. Sales and orders keep the one of their day. */
+  /** Map a SKU. What the body does not mention stays; null takes it away. What is called `sku` elsewhere: products and inventory show it, orders take it. Sales and orders keep the one of their day. */
   mapSku(id: string, body: SkuMappingChange, options?: WriteOptions): Promise<SkuMapping>
-  /** The customers, with what each is in the e-commerce platform. Ordered by the identifier. */
+  /** List customer mappings. Ordered by the identifier. */
   customers(query?: Paging & {
     /** Only those of which it is so: a `mapped` one has an identifier there, in either form. */
     state?: 'mapped' | 'unmapped' | undefined
   }, options?: CallOptions): Walk<CustomerMapping>
-  /** What one customer is in the e-commerce platform. Null where it is not mapped. */
+  /** Get a customer mapping. Null where it is not mapped. */
   customer(id: string, options?: CallOptions): Promise<CustomerMapping>
-  /** Says what one customer is in the e-commerce platform. What the body does not mention stays; null takes it away. Customers show them. The back office is not asked, nor told. */
+  /** Map a customer. What the body does not mention stays; null takes it away. Customers show them. The back office is not asked, nor told. */
   mapCustomer(id: string, body: CustomerMappingChange, options?: WriteOptions): Promise<CustomerMapping>
-  /** How the mappings stand: of each kind how many records are in which state. Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and one that `PUT /mappings/…` or a fix changes at once. */
+  /** Get mapping status. Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and one that `PUT /mappings/…` or a fix changes at once. */
   check(options?: CallOptions): Promise<MappingHealth[]>
-  /** Judges all mappings now. As soon as a worker has time. `GET /mappings/doctor` tells when it is done. */
+  /** Start a mapping check. As soon as a worker has time. `GET /mappings/doctor` tells when it is done. */
   runDoctor(options?: WriteOptions): Promise<MappingHealth[]>
-  /** What was found of the stores, and of the locations that nobody here is mapped to. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
+  /** List store mapping issues. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
   storeFindings(query?: Paging & {
     /** Only what is in this state. */
     state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
   }, options?: CallOptions): Walk<MappingFinding>
-  /** What was found of the SKUs, and of the SKUs of variants that nobody here is mapped to. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
+  /** List SKU mapping issues. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
   skuFindings(query?: Paging & {
     /** Only what is in this state. */
     state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
   }, options?: CallOptions): Walk<MappingFinding>
-  /** What was found of the customers, and of the customers that nobody here is mapped to. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
+  /** List customer mapping issues. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
   customerFindings(query?: Paging & {
     /** Only what is in this state. */
     state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
   }, options?: CallOptions): Walk<MappingFinding>
-  /** The mappings that were changed by the doctor, the newest first. Of the last 90 days. */
+  /** List mapping fixes. Of the last 90 days. */
   fixes(query?: Paging, options?: CallOptions): Walk<MappingFix>
-  /** Maps a record to something of the e-commerce platform, or to nothing, so that it can be undone. As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere. With `from` only where it is mapped to that. In the answer to a trial null, unless the body says it: `fixId`. */
+  /** Apply a mapping fix. As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere. With `from` only where it is mapped to that. In the answer to a trial null, unless the body says it: `fixId`. */
   fix(body: MappingFixInput, options?: WriteOptions): Promise<MappingFix>
-  /** Undoes a fix: the mapping is again what it was. As long as nobody has changed it since. One that is undone stays so. */
+  /** Undo a mapping fix. As long as nobody has changed it since. One that is undone stays so. */
   undoFix(id: string, options?: WriteOptions): Promise<MappingFix>
 }
 

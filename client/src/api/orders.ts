@@ -5,22 +5,22 @@ import type { Walk } from '../calls/walk.ts'
 import type { Order, OrderInput, ReturnInput, Returnable } from '../shapes/orders.ts'
 import type { Return } from '../shapes/returns.ts'
 
-/** What shoppers buy on the web: placing an order, and how far it has come. */
+/** Place web orders and follow their status. */
 export interface OrdersApi {
-  /** Places an order. Prices are worked out again, and the payments have to be exactly what is due. Vouchers are drawn, stock leaves its store, and, unless orders are shipped by hand, the sale is in the retail history: all of it, or nothing. Orders are not refused for lack of stock. In the answer to a trial null, unless the body says it: `id`, `orderNumber`. */
+  /** Place an order. Prices are worked out again, and the payments have to be exactly what is due. Vouchers are drawn, stock leaves its store, and, unless orders are shipped by hand, the sale is in the retail history: all of it, or nothing. Orders are not refused for lack of stock. In the answer to a trial null, unless the body says it: `id`, `orderNumber`. */
   place(body: OrderInput, options?: WriteOptions): Promise<Order>
-  /** One order. By its identifier or its number, with the status of each line. */
+  /** Get an order. By its identifier or its number, with the status of each line. */
   get(id: string, options?: CallOptions): Promise<Order>
-  /** The order with a number. A list of one order, or of none. */
+  /** Find an order by number. A list of one order, or of none. */
   find(query: Paging & {
     /** Exactly this number. */
     orderNumber: string
   }, options?: CallOptions): Walk<Order>
-  /** Returns goods of an order. Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`. In the answer to a trial null, unless the body says it: `id`, `returnNumber`, `returnAuthorisationNumber`. */
+  /** Create a return. Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`. In the answer to a trial null, unless the body says it: `id`, `returnNumber`, `returnAuthorisationNumber`. */
   giveBack(id: string, body: ReturnInput, options?: WriteOptions): Promise<Return>
-  /** The returns of an order, the oldest first. Each with its status and its lines. */
+  /** List an order's returns. Each with its status and its lines. */
   returns(id: string, query?: Paging, options?: CallOptions): Walk<Return>
-  /** What of an order can still be returned, by SKU. What is not shipped, or cancelled, is not sold. */
+  /** List returnable items. What is not shipped, or cancelled, is not sold. */
   returnable(id: string, options?: CallOptions): Promise<Returnable[]>
 }
 

@@ -2,9 +2,9 @@
 import type { CallOptions, Calls } from '../calls/calls.ts'
 import type { PaymentGateway } from '../shapes/paymentGateways.ts'
 
-/** The ways to pay that the back office knows. */
+/** Payment gateways you can use in orders and vouchers. */
 export interface PaymentGatewaysApi {
-  /** The names of the payment gateways. What a payment of an order may name as its `gateway`. Merchant identifiers stay inside. */
+  /** List payment gateways. What a payment of an order may name as its `gateway`. Merchant identifiers stay inside. */
   list(options?: CallOptions): Promise<PaymentGateway[]>
 }
 

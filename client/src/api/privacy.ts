@@ -3,11 +3,11 @@ import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Erasure, PersonalData } from '../shapes/privacy.ts'
 
-/** What is kept of a person, and having it erased. */
+/** Data export and erasure for a customer. */
 export interface PrivacyApi {
-  /** Everything that is kept of a customer. As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none. */
+  /** Export a customer's data. As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none. */
   export(id: string, options?: CallOptions): Promise<PersonalData>
-  /** Erases a customer. The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409. */
+  /** Erase a customer. The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409. */
   erase(id: string, options?: WriteOptions): Promise<Erasure>
 }
 

@@ -4,9 +4,9 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { ListedProduct, Product } from '../shapes/products.ts'
 
-/** What is sold: styles, their colours, and the sizes with prices and barcodes. */
+/** Styles with their colours, sizes, prices and barcodes. */
 export interface ProductsApi {
-  /** Products with their colours and sizes. A product holds all its colours, and each colour all its sizes with price and barcode. */
+  /** List products. A product holds all its colours, and each colour all its sizes with price and barcode. */
   list(query?: Paging & {
     /** Only the product with this style code. */
     code?: string | undefined
@@ -17,7 +17,7 @@ export interface ProductsApi {
     /** Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`. */
     removed?: boolean | undefined
   }, options?: CallOptions): Walk<ListedProduct>
-  /** One product. With all its colours and sizes. */
+  /** Get a product. With all its colours and sizes. */
   get(id: string, options?: CallOptions): Promise<Product>
 }
 

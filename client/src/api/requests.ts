@@ -4,9 +4,9 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { Request, RequestDetails } from '../shapes/requests.ts'
 
-/** The log of requests: what was asked, by whom, what became of it, and what it took time for. */
+/** Search logged API requests and see what each one did. */
 export interface RequestsApi {
-  /** The requests that were answered, the newest first. For as many days as the setting `requestsKeptDays` says, a second or two late; searched over all of them. Neither queries nor bodies are kept. Filters go together. */
+  /** Search the request log. For as many days as the setting `requestsKeptDays` says, a second or two late; searched over all of them. Neither queries nor bodies are kept. Filters go together. */
   list(query?: Paging & {
     /** Only those with this `X-Request-Id`. */
     requestId?: string | undefined
@@ -31,7 +31,7 @@ export interface RequestsApi {
     /** Only those that were answered earlier than this. */
     answeredBefore?: string | Date | undefined
   }, options?: CallOptions): Walk<Request>
-  /** One request: what it took time for, and what it left behind. Where several came with the same `X-Request-Id`, the newest of them. */
+  /** Get a logged request. Where several came with the same `X-Request-Id`, the newest of them. */
   get(id: string, options?: CallOptions): Promise<RequestDetails>
 }
 

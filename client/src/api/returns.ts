@@ -3,11 +3,11 @@ import type { CallOptions, Calls } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Return, ReturnReason } from '../shapes/returns.ts'
 
-/** What comes back of an order, why, and what is refunded. */
+/** Return items from an order and track refunds. */
 export interface ReturnsApi {
-  /** One return. Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` says that `returnStatus` is not available it stays `requested`. */
+  /** Get a return. Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` says that `returnStatus` is not available it stays `requested`. */
   get(id: string, options?: CallOptions): Promise<Return>
-  /** Why something may be returned. The service's reasons (setting `returnReasons`), as far as its back office takes them. */
+  /** List return reasons. The service's reasons (setting `returnReasons`), as far as its back office takes them. */
   reasons(options?: CallOptions): Promise<ReturnReason[]>
 }
 

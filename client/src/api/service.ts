@@ -2,13 +2,13 @@
 import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
 import type { Capabilities, Settings, SettingsChange } from '../shapes/service.ts'
 
-/** What this service can do, and how it is set. */
+/** Capabilities and settings of the service. */
 export interface ServiceApi {
-  /** What this service can do, and how fresh its data is. The back office's release, what works, what does not and why, and how fresh is what is pulled from it. */
+  /** Get capabilities. The back office's release, what works, what does not and why, and how fresh is what is pulled from it. */
   capabilities(options?: CallOptions): Promise<Capabilities>
-  /** The settings of the service. Each with its value in force: what was set, or else its default. */
+  /** Get settings. Each with its value in force: what was set, or else its default. */
   settings(options?: CallOptions): Promise<Settings>
-  /** Changes settings of the service. What is not mentioned stays; null returns a setting to its default. A list, or an object, takes the place of the one before. In force everywhere within 5 seconds. */
+  /** Update settings. What is not mentioned stays; null returns a setting to its default. A list, or an object, takes the place of the one before. In force everywhere within 5 seconds. */
   updateSettings(body: SettingsChange, options?: WriteOptions): Promise<Settings>
 }
 

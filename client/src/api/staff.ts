@@ -4,16 +4,16 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { StaffMember } from '../shapes/staff.ts'
 
-/** Who works in the stores. */
+/** Store staff. */
 export interface StaffApi {
-  /** The staff. All of them, or who has an e-mail address or a code. */
+  /** List staff. All of them, or who has an e-mail address or a code. */
   list(query?: Paging & {
     /** Exactly this e-mail address, whatever its case. */
     email?: string | undefined
     /** Exactly this code. */
     code?: string | undefined
   }, options?: CallOptions): Walk<StaffMember>
-  /** One staff member. Whoever has left is not active any more, and still found. */
+  /** Get a staff member. Whoever has left is not active any more, and still found. */
   get(id: string, options?: CallOptions): Promise<StaffMember>
 }
 

@@ -4,14 +4,14 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { Store } from '../shapes/stores.ts'
 
-/** Where the retailer sells: addresses, and the e-commerce locations that stores are mapped to. */
+/** Retail locations and the platform locations they map to. */
 export interface StoresApi {
-  /** The stores. All stores in one answer (up to 10,000), or in pages where a `limit` is given. */
+  /** List stores. All stores in one answer (up to 10,000), or in pages where a `limit` is given. */
   list(query?: Paging & {
     /** Only the stores mapped to this location of the e-commerce platform. */
     ecommerceLocationId?: string | undefined
   }, options?: CallOptions): Walk<Store>
-  /** One store. By its number, which is text: `008` is not `8`. */
+  /** Get a store. By its number, which is text: `008` is not `8`. */
   get(storeNumber: string, options?: CallOptions): Promise<Store>
 }
 

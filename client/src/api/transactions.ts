@@ -4,9 +4,9 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { RetailTransaction } from '../shapes/transactions.ts'
 
-/** What was sold and returned, in stores, by the head office and on the web. */
+/** Sales and returns from stores, head office and the web. */
 export interface TransactionsApi {
-  /** Retail transactions by sale date, or by change for who follows them. With `asc` by sale date, the oldest first (`true`) or the newest (`false`). Without it by change where `updated_after` is given, else the newest sale first. Ties by id. A return is a line with negative quantity and value. Where a range of changes is asked for in the order of sales, or the other way round, a page may hold less than `limit`, even nothing, while `hasNextPage` is true. */
+  /** Search transactions. With `asc` by sale date, the oldest first (`true`) or the newest (`false`). Without it by change where `updated_after` is given, else the newest sale first. Ties by id. A return is a line with negative quantity and value. Where a range of changes is asked for in the order of sales, or the other way round, a page may hold less than `limit`, even nothing, while `hasNextPage` is true. */
   search(query?: Paging & {
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined
@@ -19,7 +19,7 @@ export interface TransactionsApi {
     /** Whether the oldest sale comes first, or the newest. */
     asc?: boolean | undefined
   }, options?: CallOptions): Walk<RetailTransaction>
-  /** One retail transaction. A sale or a return, in a store or on the web. */
+  /** Get a transaction. A sale or a return, in a store or on the web. */
   get(id: string, options?: CallOptions): Promise<RetailTransaction>
 }
 

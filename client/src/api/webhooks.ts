@@ -4,29 +4,29 @@ import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { IssuedWebhook, RemovedWebhook, Rewind, Webhook, WebhookAttempt, WebhookChange, WebhookInput } from '../shapes/webhooks.ts'
 
-/** Endpoints of yours that are told what has changed, signed as Standard Webhooks has it. */
+/** Endpoints that receive change notifications (Standard Webhooks). */
 export interface WebhooksApi {
-  /** The webhooks of the service. With where each stands, and whether it takes what it is told. */
+  /** List webhooks. With where each stands, and whether it takes what it is told. */
   list(query?: Paging, options?: CallOptions): Walk<Webhook>
-  /** One webhook. With where it stands, and whether it takes what it is told. Its secret is never shown again. */
+  /** Get a webhook. With where it stands, and whether it takes what it is told. Its secret is never shown again. */
   get(id: string, options?: CallOptions): Promise<Webhook>
-  /** A new webhook: an endpoint that is told of changes. What changes from now on is posted to it, at most 100 changes at a time, one delivery after the other; with `fromBeginning` everything as it stands comes first. The secret in this answer verifies deliveries (Standard Webhooks). In the answer to a trial null, unless the body says it: `id`, `secret`, `cursor`. */
+  /** Create a webhook. What changes from now on is posted to it, at most 100 changes at a time, one delivery after the other; with `fromBeginning` everything as it stands comes first. The secret in this answer verifies deliveries (Standard Webhooks). In the answer to a trial null, unless the body says it: `id`, `secret`, `cursor`. */
   create(body: WebhookInput, options?: WriteOptions): Promise<IssuedWebhook>
-  /** Changes what a webhook is. What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`, at once. */
+  /** Update a webhook. What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`, at once. */
   update(id: string, body: WebhookChange, options?: WriteOptions): Promise<Webhook>
-  /** Removes a webhook. With its attempts. A delivery that is on its way may still arrive. */
+  /** Delete a webhook. With its attempts. A delivery that is on its way may still arrive. */
   delete(id: string, options?: WriteOptions): Promise<RemovedWebhook>
-  /** Posts something to the endpoint that tells of nothing. Signed like any delivery, of type `webhook.test`; the answer says what became of it. Also while it is paused. In the answer to a trial null, unless the body says it: `id`, `deliveryId`. */
+  /** Send a test event. Signed like any delivery, of type `webhook.test`; the answer says what became of it. Also while it is paused. In the answer to a trial null, unless the body says it: `id`, `deliveryId`. */
   test(id: string, options?: WriteOptions): Promise<WebhookAttempt>
-  /** Sends nothing more until it is resumed. What changes meanwhile waits. */
+  /** Pause a webhook. Changes wait until the webhook is resumed. */
   pause(id: string, options?: WriteOptions): Promise<Webhook>
-  /** Tries an endpoint again, at once. It goes on where it stands. */
+  /** Resume a webhook. Deliveries continue at once, from the cursor of the webhook. */
   resume(id: string, options?: WriteOptions): Promise<Webhook>
-  /** Tells an endpoint again what has changed since a time, or a place. As it stands now: a record that has changed several times since then is told of once. A delivery that is being repeated is given up. */
+  /** Replay changes to a webhook. As it stands now: a record that has changed several times since then is told of once. A delivery that is being repeated is given up. */
   rewind(id: string, body: Rewind, options?: WriteOptions): Promise<Webhook>
-  /** A further secret for a webhook. Deliveries carry signatures of both for 24 hours; then the one before ends. In the answer to a trial null, unless the body says it: `secret`. */
+  /** Rotate a signing secret. Deliveries carry signatures of both for 24 hours; then the one before ends. In the answer to a trial null, unless the body says it: `secret`. */
   rotateSecret(id: string, options?: WriteOptions): Promise<IssuedWebhook>
-  /** What became of deliveries to a webhook, the newest first. Of the last 30 days. What was delivered is not kept. */
+  /** List delivery attempts. Of the last 30 days. What was delivered is not kept. */
   attempts(id: string, query?: Paging, options?: CallOptions): Walk<WebhookAttempt>
 }
 

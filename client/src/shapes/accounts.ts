@@ -2,7 +2,7 @@
 import type { Open } from './general.ts'
 
 export interface AccountInput {
-  /** The name of the account: 1 to 100 characters with a letter or a digit among them, and no colon. It belongs to the whole installation. */
+  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
   username: string
   /** What it may do in this service. Each role may do what the ones before it may. */
   role: 'visitor' | 'maintainer' | 'admin'
@@ -14,7 +14,7 @@ export interface RoleChange {
 }
 
 export interface ListedAccount {
-  /** The name of the account: 1 to 100 characters with a letter or a digit among them, and no colon. It belongs to the whole installation. */
+  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
   username: string
   /** What it may do in this service. Each role may do what the ones before it may. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
@@ -27,7 +27,7 @@ export interface ListedAccount {
 }
 
 export interface Account {
-  /** The name of the account: 1 to 100 characters with a letter or a digit among them, and no colon. It belongs to the whole installation. */
+  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
   username: string
   /** What it may do in this service. Each role may do what the ones before it may. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
@@ -38,7 +38,7 @@ export interface Account {
 }
 
 export interface IssuedAccount {
-  /** The name of the account: 1 to 100 characters with a letter or a digit among them, and no colon. It belongs to the whole installation. */
+  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
   username: string
   /** What it may do in this service. Each role may do what the ones before it may. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
@@ -53,6 +53,6 @@ export interface IssuedAccount {
 }
 
 export interface RevokedAccount {
-  /** The name of the account: 1 to 100 characters with a letter or a digit among them, and no colon. It belongs to the whole installation. */
+  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
   username: string
 }

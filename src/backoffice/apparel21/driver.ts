@@ -2,7 +2,7 @@ import type { Db } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Configured } from '../../domain/vouchers/issue.ts'
-import { ApiError, orApiError } from '../../errors/api-error.ts'
+import { ApiError, asApiError } from '../../errors/api-error.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
 import type { BackOffice } from '../port/back-office.ts'
 import type { Driver, DriverLog, OnCall, OnCredentials, Sight } from '../port/driver.ts'
@@ -46,7 +46,7 @@ async function configured({ giftCards }: Upstream, db: Db, service: Service): Pr
   const [gateways, skuId] = await Promise.all([gatewayNames(db, service), soldAs(db, service)])
   const card = service.settings.vouchersEnabled ? await giftCardOf(db, service, skuId) : undefined
   // One that does not answer is judged by what is known here.
-  const unsold = card ? await giftCards.faultsOf(card).catch(orApiError) : []
+  const unsold = card ? await giftCards.faultsOf(card).catch(asApiError) : []
   return { gateways, hasGiftCard: skuId !== undefined, unsold: unsold instanceof ApiError ? [] : unsold }
 }
 

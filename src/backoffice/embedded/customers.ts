@@ -10,7 +10,7 @@ import {
 } from '../../domain/customers/input.ts'
 import type { KnownReferences } from '../../domain/customers/references.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
 import { addCustomer, customerRecord, customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/reference-locks.ts'
@@ -71,7 +71,7 @@ function judged(
     service.settings,
     now.toPlainDate().toString(),
   )
-  refuse(faults)
+  throwIfAny(faults)
   return { columns: { ...columnsFrom(change), ...consent, referenceValues: references }, consent, warnings }
 }
 

@@ -2,8 +2,8 @@ import { numberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
 import { lineSteps, type OrderInput, type WrittenRecord } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
-import { faulty } from '../../errors/api-error.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { toApiError } from '../../errors/api-error.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { holdStock, moveStock } from '../../store/inventory/stock.ts'
 import { stockSources } from '../../store/inventory/stock-sources.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
@@ -33,12 +33,12 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
   const variants = new Map(sold.map(variant => [variant.sku, variant]))
   const known = { ...named, giftCardSkuId: giftCard }
   const priced = priceOrder(input, { ...known, variants }, currency, decimals)
-  refuse(priced.faults)
+  throwIfAny(priced.faults)
 
   const place = async () => {
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
     const order = next ? await takeNumber(tx, service, 'order', next, insert) : await insert(orderNumber ?? '')
-    if (!order) throw faulty([numberTaken('/orderNumber', `There is an order ${input.orderNumber} already.`)])
+    if (!order) throw toApiError([numberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`)])
     return order
   }
   const placing = place()

@@ -6,8 +6,8 @@ import { judgeReturn } from '../../domain/orders/return-rules.ts'
 import { nextReturnStatus, type ReturnInput, type ReturnStep, returnSteps } from '../../domain/orders/returns.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount } from '../../domain/values/money.ts'
-import { faulty, notFound } from '../../errors/api-error.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { notFound, toApiError } from '../../errors/api-error.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { holdStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
 import { holdWithLines, stampOrder } from '../../store/orders/lines.ts'
@@ -50,12 +50,12 @@ export async function createReturn(
     lines: returned,
   } = judgeReturn(input, { number: order.number, lines: sold }, service.settings)
   const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-  refuse(inOrder(isTaken ? [...faults, taken] : faults))
+  throwIfAny(inOrder(isTaken ? [...faults, taken] : faults))
 
   const place = async () => {
     const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
     const made = next ? await takeNumber(tx, service, 'return', next, insert) : await insert(returnNumber ?? '')
-    if (!made) throw faulty([taken])
+    if (!made) throw toApiError([taken])
     return made
   }
   const bySequence = new Map(sold.map(line => [line.sequence, line]))

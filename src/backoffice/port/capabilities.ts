@@ -11,7 +11,7 @@ export const capability = (name: CapabilityName, reason?: string): Capability =>
 export function needing(name: CapabilityName, release: string | undefined, minimum: string, what: string): Capability {
   if (isAtLeast(release ?? '', minimum)) return capability(name)
   const found = release === undefined ? 'which release this one is cannot be found out' : `this one is ${release}`
-  return capability(name, `${what} needs release ${minimum} or later; ${found}.`)
+  return capability(name, `${what} needs back-office version ${minimum} or later; ${found}.`)
 }
 
 /** Since when a back office can say which customers have changed (contract 4). */

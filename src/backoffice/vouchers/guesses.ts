@@ -57,12 +57,12 @@ function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
     alert: {
       kind: 'voucher_address_refused',
       subject: '',
-      detail: `An address that tried ${allowed} wrong voucher PINs within a minute is refused until the minute ends.`,
+      detail: `${allowed} wrong voucher PINs came from this IP address within a minute. It is blocked until the minute ends.`,
     },
   }
   const { account: asking } = origin
   if (asking === undefined) return [ofAddress]
-  const detail = `An account that tried ${account} wrong voucher PINs within a minute is refused until the minute ends.`
+  const detail = `${account} wrong voucher PINs came from this account within a minute. It is blocked until the minute ends.`
   const alert: Alert = { kind: 'voucher_account_refused', subject: asking, detail }
   return [ofAddress, { subject: subject(asking, 'all'), allowed: account, alert }]
 }
@@ -76,7 +76,7 @@ export async function countWrongGuess(tx: Db, service: Service, { number, subjec
     await raiseAlert(tx, service.id, {
       kind: 'voucher_refused',
       subject: number,
-      detail: `After ${failures} wrong PINs in a row the voucher refuses for a while.`,
+      detail: `${failures} wrong PINs in a row. The voucher is blocked for a while.`,
     })
   }
   for (const { subject, allowed, alert } of limits)

@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import {
   allSaid,
@@ -33,7 +33,7 @@ export interface CustomerState {
 
 /** What a change comes to, where it has no faults. */
 export interface JudgedChange {
-  faults: Fault[]
+  faults: FieldError[]
   consent: Consent
   /** The references that the change sets, by type; null takes one away. */
   chosen: ReadonlyMap<string, string | null>

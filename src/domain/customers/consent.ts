@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import { pointerTo } from './references.ts'
 
@@ -99,14 +99,14 @@ export function contradictions(
   said: Said,
   after: Consent,
   mapping: Mapping,
-): Fault[] {
-  return subscriptions.flatMap(([channel, flag]): Fault[] => {
+): FieldError[] {
+  return subscriptions.flatMap(([channel, flag]): FieldError[] => {
     const mapped = mapping[channel]
     const value = mapped && given.get(mapped.type)
     if (!mapped || value === undefined) return []
     if (value === (after[flag] ? mapped.yes : mapped.no)) return []
     if (said[flag] === undefined && value === (stored.get(mapped.type) ?? null)) return []
-    const detail = `This reference follows \`${flag}\`: ${mapped.yes} stands for true, ${mapped.no} for false.`
+    const detail = `This reference must match \`${flag}\`: ${mapped.yes} for true, ${mapped.no} for false.`
     return [{ pointer: pointerTo(mapped.type), code: 'invalid_field', detail }]
   })
 }
@@ -117,14 +117,14 @@ export function consentWarnings(before: Consent, said: Said, mapping: Mapping) {
     .filter(([channel, flag]) => said[flag] !== undefined && !mapping[channel])
     .map(([, flag]) => ({
       code: 'subscription_not_mapped',
-      detail: `No reference stands for \`${flag}\`: the flag is kept by this service, and not known to the back office.`,
+      detail: `No reference is mapped to \`${flag}\`, so the flag is stored in Tillbridge only, not in the back office.`,
     }))
   if (wantsPrivacy(said) && subscribes(said)) {
-    const detail = '`privacy` is false: the request sets a subscription, which is consent to marketing.'
+    const detail = '`privacy` is now false, because the request sets a subscription, which is consent to marketing.'
     return [...warnings, { code: 'privacy_overridden', detail }]
   }
   const ended = endedByPrivacy(before, said).map(flag => `\`${flag}\``)
   if (!ended.length) return warnings
-  const detail = `\`privacy\` is no consent to any marketing: ${ended.join(' and ')} ended with it.`
+  const detail = `\`privacy\` withdraws consent to marketing, which ended ${ended.join(' and ')}.`
   return [...warnings, { code: 'subscriptions_ended', detail }]
 }

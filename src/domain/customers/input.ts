@@ -1,10 +1,10 @@
-import { type ApiError, type Fault, faulty } from '../../errors/api-error.ts'
+import { type ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
 import type { Finish, Write } from '../../writes/write.ts'
 import { Address } from '../values/address.ts'
 import { notBlank } from '../values/characters.ts'
 import { Flag, Id, LocalDate, Optional, Text } from '../values/fields.ts'
-import { faultsOfChanged } from '../values/unchanged-fields.ts'
+import { omitUnchanged } from '../values/unchanged-fields.ts'
 import { Customer } from './customers.ts'
 import type { Erasure } from './erasure.ts'
 
@@ -176,33 +176,34 @@ export function phonesOf({ mobile, contact }: CustomerChange) {
 }
 
 /** Every fault of a customer, as stored so far, that its shape cannot tell. `today` is the day in the service's time zone. */
-export const faultsOfCustomer = (change: CustomerChange, record: Customer | undefined, today: string): Fault[] => [
+export const faultsOfCustomer = (change: CustomerChange, record: Customer | undefined, today: string): FieldError[] => [
   ...mobileTwice(change),
-  ...faultsOfChanged(bornOutOfRange(change, today), change, record),
+  ...omitUnchanged(bornOutOfRange(change, today), change, record),
 ]
 
-function mobileTwice({ mobile, contact }: CustomerChange): Fault[] {
+function mobileTwice({ mobile, contact }: CustomerChange): FieldError[] {
   const other = phonesOf({ contact: contact ?? {} }).mobile
   if (mobile === undefined || other === undefined || mobile === other) return []
-  const detail = '`mobile` is short for `contact.phones.mobile`: give one of them, or the same number in both.'
+  const detail =
+    '`mobile` and `contact.phones.mobile` are the same field, so they must have the same value. Send only one of them.'
   const place = contact?.phones ? '/contact/phones/mobile' : '/contact/phones'
   return ['/mobile', place].map(pointer => ({ pointer, code: 'invalid_field', detail }))
 }
 
 /** `owner`: the customer who has the address, where that is known. */
 export function emailTaken(owner: string | undefined): ApiError {
-  const detail = `${owner === undefined ? 'Another customer' : `Customer ${owner}`} has this e-mail address.`
-  return faulty([{ pointer: '/contact/email', code: 'email_taken', detail }])
+  const detail = `${owner === undefined ? 'Another customer' : `Customer ${owner}`} has this email address.`
+  return toApiError([{ pointer: '/contact/email', code: 'email_taken', detail }])
 }
 
 const keptNames = Object.keys(kept) as (keyof typeof kept)[]
 
 /** What of a change is another than the record has, and cannot be: what no write changes, and what no write clears. */
-export function faultsOfKept(change: CustomerChange, record: Customer): Fault[] {
+export function faultsOfKept(change: CustomerChange, record: Customer): FieldError[] {
   const changed = keptNames
     .filter(name => change[name] !== undefined && change[name] !== (record[name] ?? null))
-    .map((name): Fault => {
-      const detail = `\`${name}\` is kept by the service: leave it out, or send it as it was read.`
+    .map((name): FieldError => {
+      const detail = `\`${name}\` is read-only. Leave it out, or send it unchanged.`
       return { pointer: `/${name}`, code: 'invalid_body', detail }
     })
   const { firstname, surname, contact } = change
@@ -211,19 +212,19 @@ export function faultsOfKept(change: CustomerChange, record: Customer): Fault[] 
     ['/surname', surname, record.surname],
     ['/contact/email', contact?.email, record.contact.email],
   ] as const
-  const detail = 'This cannot be cleared.'
+  const detail = "This field is required and can't be cleared."
   return [
     ...changed,
     ...cleared
       .filter(([, now, before]) => now === null && before !== null)
-      .map(([pointer]): Fault => ({ pointer, code: 'invalid_field', detail })),
+      .map(([pointer]): FieldError => ({ pointer, code: 'invalid_field', detail })),
   ]
 }
 
 const earliestBirth = '1900-01-01'
 
-function bornOutOfRange({ dateOfBirth }: CustomerChange, today: string): Fault[] {
+function bornOutOfRange({ dateOfBirth }: CustomerChange, today: string): FieldError[] {
   if (!dateOfBirth || (dateOfBirth >= earliestBirth && dateOfBirth <= today)) return []
-  const detail = `\`dateOfBirth\` is a day from ${earliestBirth} to today.`
+  const detail = `\`dateOfBirth\` must be from ${earliestBirth} to today.`
   return [{ pointer: '/dateOfBirth', code: 'invalid_field', detail }]
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import type { ChosenReference, CustomerChange } from './input.ts'
 
 /** A value of the reference cache. */
@@ -58,18 +58,21 @@ export function faultsOfReferences(
   stored: ReadonlyMap<string, string>,
   known: KnownReferences,
   allowed: readonly string[],
-): Fault[] {
-  if (chosen.size > mostReferences) return [fault('/references', `There are at most ${mostReferences} references.`)]
+): FieldError[] {
+  if (chosen.size > mostReferences)
+    return [fault('/references', `A customer can have at most ${mostReferences} references.`)]
   return [...chosen].flatMap(([type, choice]) => {
     const at = pointerTo(type)
     const value = valueIdOf(choice)
-    if (!isTypeName(type)) return [fault(at, 'This cannot be a type of reference.')]
+    if (!isTypeName(type)) return [fault(at, "This isn't a valid reference type.")]
     if (value === null) return []
     const cached = known(type, value)
     if (value !== stored.get(type)) {
       if (allowed.length && !allowed.includes(type))
-        return [fault(at, `Customers have no reference of this type; there are ${allowed.map(quoted).join(', ')}.`)]
-      if (!cached) return [fault(at, 'The reference cache knows no such value of this type.')]
+        return [
+          fault(at, `This reference type isn't allowed for customers; use one of ${allowed.map(quoted).join(', ')}.`),
+        ]
+      if (!cached) return [fault(at, 'This value of the reference type not found.')]
     }
     return typeof choice === 'object' && choice !== null ? astray(choice, cached, at) : []
   })
@@ -80,10 +83,15 @@ function astray(choice: Exclude<ChosenReference, string | null>, cached: KnownRe
   const differs = (field: 'code' | 'name') => choice[field] !== undefined && choice[field] !== (cached?.[field] ?? null)
   return (['code', 'name'] as const)
     .filter(differs)
-    .map(field => fault(`${at}/${field}`, `The value has another ${field}; leave it out, or read the customer again.`))
+    .map(field =>
+      fault(
+        `${at}/${field}`,
+        `\`${field}\` doesn't match this reference value. Leave it out, or read the customer again.`,
+      ),
+    )
 }
 
-const fault = (pointer: string, detail: string): Fault => ({ pointer, code: 'invalid_field', detail })
+const fault = (pointer: string, detail: string): FieldError => ({ pointer, code: 'invalid_field', detail })
 const quoted = (name: string) => `\`${name}\``
 
 /** The place of a reference in a body (RFC 6901). */

@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import { inOrder } from './order-rules.ts'
 import type { LineStatus } from './orders.ts'
@@ -35,7 +35,7 @@ type ReturnRules = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
 
 /** What a return comes to; `lines` (those of the request) and `portions` count where there are no faults. */
 export interface JudgedReturn {
-  faults: Fault[]
+  faults: FieldError[]
   lines: ReturnLine[]
   portions: Portion[]
 }
@@ -50,7 +50,7 @@ export function judgeReturn(
   order: { number: string; lines: readonly SoldLine[] },
   { returnReasons, defaultReturnReason }: ReturnRules,
 ): JudgedReturn {
-  const faults: Fault[] = []
+  const faults: FieldError[] = []
   const lines: ReturnLine[] = []
   const portions: Portion[] = []
   const left = order.lines.map(line => ({ ...line }))
@@ -64,7 +64,7 @@ export function judgeReturn(
       faults.push({
         pointer: `/lines/${entry}/sku`,
         code: 'sku_not_on_order',
-        detail: `${sku} is not on order ${order.number}.`,
+        detail: `SKU ${sku} isn't on order ${order.number}.`,
       })
       continue
     }
@@ -81,11 +81,11 @@ export function judgeReturn(
     if (open === 0 && wanted > 0) continue
     const most = sum(order.lines.filter(line => line.sku === sku).map(returnable))
     const together = sum((asked.get(sku) ?? []).map(line => line.quantity ?? 0))
-    const unsent = sold.every(line => line.status === 'processing') ? ', since it has not been shipped' : ''
+    const unsent = sold.every(line => line.status === 'processing') ? ', because it has not been shipped' : ''
     faults.push({
       pointer: `/lines/${entry}/quantity`,
       code: 'quantity_exceeds_returnable',
-      detail: `Of ${sku} ${most} can be returned${unsent}${together ? `, not ${together}` : ''}.`,
+      detail: `At most ${most} of ${sku} can be returned${unsent}${together ? `, not ${together}` : ''}.`,
     })
   }
   for (const [entry, { reasonCode }] of lines.entries()) {
@@ -97,16 +97,16 @@ export function judgeReturn(
 
 const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0)
 
-function faultOfReason(code: string, pointer: string, reasons: ReturnRules['returnReasons']): Fault | undefined {
+function faultOfReason(code: string, pointer: string, reasons: ReturnRules['returnReasons']): FieldError | undefined {
   if (reasons.some(reason => reason.code === code)) return
   if (code === '')
     return {
       pointer,
       code: 'invalid_body',
-      detail: '`reasonCode` is missing: this service has no `defaultReturnReason`.',
+      detail: '`reasonCode` is required, because this service has no `defaultReturnReason`.',
     }
   const detail = reasons.length
-    ? `\`reasonCode\` is one of ${reasons.map(reason => `\`${reason.code}\``).join(', ')}.`
-    : 'This service has no return reasons yet.'
+    ? `\`reasonCode\` must be one of ${reasons.map(reason => `\`${reason.code}\``).join(', ')}.`
+    : 'This service has no return reasons. An admin can add them in the setting `returnReasons`.'
   return { pointer, code: 'invalid_field', detail }
 }

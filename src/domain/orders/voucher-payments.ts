@@ -35,9 +35,13 @@ export async function forEachVoucher<T>(
   if (!refusal) return drawn
   // What goes with one voucher, like the time until which it is held, is said where it is the only one that is refused.
   if (others.length === 0) throw refusal
-  throw new ApiError(refusal.code, refusals.flatMap(({ faults }) => faults.map(({ detail }) => detail)).join(' '), {
-    faults: refusals.flatMap(({ faults }) => faults),
-    members: refusal.members,
-    headers: refusal.headers,
-  })
+  throw new ApiError(
+    refusal.code,
+    refusals.flatMap(({ errors: faults }) => faults.map(({ detail }) => detail)).join(' '),
+    {
+      errors: refusals.flatMap(({ errors: faults }) => faults),
+      members: refusal.members,
+      headers: refusal.headers,
+    },
+  )
 }

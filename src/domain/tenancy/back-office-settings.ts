@@ -88,7 +88,7 @@ export const backOfficeFields = {
   timeZone: {
     why: "The head office's time zone, as the IANA names it. Without it: the service's.",
     example: 'Australia/Melbourne',
-    unfit: text => (isTimeZone(text) ? undefined : 'is a time zone as the IANA names it'),
+    unfit: text => (isTimeZone(text) ? undefined : 'is an IANA time zone'),
   },
   release: {
     why: 'The release of its API, where its page does not tell it.',

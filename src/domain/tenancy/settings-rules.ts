@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
 import { Nullable } from '../values/fields.ts'
 import { isRelease } from '../values/release.ts'
@@ -31,9 +31,9 @@ export const SettingsChange = Type.Object(
 )
 
 /** The faults of settings that a rule about several of their parts tells. */
-export const faultsAmong = (change: SettingsChange): Fault[] => [...codesTwice(change), ...ambiguities(change)]
+export const faultsAmong = (change: SettingsChange): FieldError[] => [...codesTwice(change), ...ambiguities(change)]
 
-function codesTwice({ returnReasons }: SettingsChange): Fault[] {
+function codesTwice({ returnReasons }: SettingsChange): FieldError[] {
   const codes = returnReasons?.map(({ code }) => code) ?? []
   return codes.flatMap((code, i) =>
     codes.indexOf(code) < i
@@ -41,7 +41,7 @@ function codesTwice({ returnReasons }: SettingsChange): Fault[] {
           {
             pointer: `/returnReasons/${i}/code`,
             code: 'invalid_field' as const,
-            detail: `The code ${code} is given twice.`,
+            detail: `The code ${code} can't be used twice.`,
           },
         ]
       : [],
@@ -49,7 +49,7 @@ function codesTwice({ returnReasons }: SettingsChange): Fault[] {
 }
 
 /** All faults that rules about several settings tell of a change of these. */
-export function faultsAgainst(change: SettingsChange, before: ReturnSettings): Fault[] {
+export function faultsAgainst(change: SettingsChange, before: ReturnSettings): FieldError[] {
   const { returnReasons, defaultReturnReason } = change
   const after = {
     returnReasons: returnReasons === undefined ? before.returnReasons : (returnReasons ?? []),
@@ -61,29 +61,38 @@ export function faultsAgainst(change: SettingsChange, before: ReturnSettings): F
 type ReturnSettings = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
 
 /** The faults of settings as a change would leave them: one of them names what another one does not have. */
-export function faultsAfter(change: SettingsChange, { returnReasons, defaultReturnReason }: ReturnSettings): Fault[] {
+export function faultsAfter(
+  change: SettingsChange,
+  { returnReasons, defaultReturnReason }: ReturnSettings,
+): FieldError[] {
   if (change.returnReasons === undefined && change.defaultReturnReason === undefined) return []
   if (defaultReturnReason === null || returnReasons.some(({ code }) => code === defaultReturnReason)) return []
   const pointer = change.defaultReturnReason === undefined ? '/returnReasons' : '/defaultReturnReason'
-  const detail = `\`defaultReturnReason\` is a code of \`returnReasons\`, or null; there is no ${defaultReturnReason}.`
+  const detail = `\`defaultReturnReason\` must be a code of \`returnReasons\`, or null; ${defaultReturnReason} isn't one.`
   return [{ pointer, code: 'invalid_field', detail }]
 }
 
 /** A reference has one value: it cannot stand for two subscriptions, nor one value for yes and for no. */
-function ambiguities({ subscriptionMapping }: SettingsChange): Fault[] {
+function ambiguities({ subscriptionMapping }: SettingsChange): FieldError[] {
   const { email, sms } = subscriptionMapping ?? {}
   const at = '/subscriptionMapping'
-  const fault = (pointer: string, detail: string): Fault => ({ pointer: at + pointer, code: 'invalid_field', detail })
+  const fault = (pointer: string, detail: string): FieldError => ({
+    pointer: at + pointer,
+    code: 'invalid_field',
+    detail,
+  })
   return [
-    ...(email && email.yes === email.no ? [fault('/email/no', '`no` is another value than `yes`.')] : []),
-    ...(sms && sms.yes === sms.no ? [fault('/sms/no', '`no` is another value than `yes`.')] : []),
-    ...(email && sms && email.type === sms.type ? [fault('/sms/type', 'E-mails have this type already.')] : []),
+    ...(email && email.yes === email.no ? [fault('/email/no', '`no` must differ from `yes`.')] : []),
+    ...(sms && sms.yes === sms.no ? [fault('/sms/no', '`no` must differ from `yes`.')] : []),
+    ...(email && sms && email.type === sms.type
+      ? [fault('/sms/type', '`type` must differ from the type of `email`.')]
+      : []),
   ]
 }
 
 /** What a text of a setting's own format has to be, where it is not. */
 export const settingFormats: Readonly<Record<string, (text: string) => string | undefined>> = {
-  'time-zone': text => (isTimeZone(text) ? undefined : 'a time zone as the IANA names it'),
-  currency: text => (Intl.supportedValuesOf('currency').includes(text) ? undefined : 'a currency of ISO 4217'),
-  release: text => (isRelease(text) ? undefined : 'a year, a number and perhaps a letter'),
+  'time-zone': text => (isTimeZone(text) ? undefined : 'an IANA time zone'),
+  currency: text => (Intl.supportedValuesOf('currency').includes(text) ? undefined : 'an ISO 4217 currency'),
+  release: text => (isRelease(text) ? undefined : 'a version such as 2025.1'),
 }

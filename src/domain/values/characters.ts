@@ -30,7 +30,7 @@ export const hasControls = isOf(controlsOfAscii)
 
 /** What a text, of one line or of several, holds that none may; undefined where it holds nothing of the kind. */
 export function oddityIn(text: string, hasLines: boolean): string | undefined {
-  if (!text.isWellFormed()) return 'half a character (a lone surrogate)'
+  if (!text.isWellFormed()) return 'an incomplete character (a lone surrogate)'
   if (hasLines ? hasControlOfLines(text) : hasControl(text)) return 'a control character'
   return hasTurn(text) ? 'a character that changes the direction of writing' : undefined
 }

@@ -57,4 +57,4 @@ export const shownMoment = (moment: Temporal.Instant, timeZone: string) =>
 
 /** What `readMoment` takes, in words. */
 export const momentForms =
-  '`YYYY-MM-DDTHH:MM:SS`, the same with a space, `YYYY-MM-DDTHH:MM` or `YYYY-MM-DD` in the time zone of the service, or RFC 3339 with `Z` or an offset'
+  'RFC 3339 with `Z` or an offset, or `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM`, `YYYY-MM-DDTHH:MM:SS` or `YYYY-MM-DD HH:MM:SS` in the service time zone'

@@ -1,7 +1,7 @@
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 
 /** The faults of a body in which a record is changed: what is as the record has it can be sent back, whatever rule it breaks. */
-export const faultsOfChanged = (faults: readonly Fault[], body: unknown, record: unknown) =>
+export const omitUnchanged = (faults: readonly FieldError[], body: unknown, record: unknown) =>
   faults.filter(
     ({ code, pointer }) =>
       code !== 'invalid_field' || pointer === undefined || valueAt(body, pointer) !== valueAt(record, pointer),

@@ -38,7 +38,7 @@ export function tooOften({ times, first, last }: Times): ApiError | undefined {
   const left = isMost ? daySeconds - first : apartSeconds - last
   if (left <= 0) return
   const detail = isMost
-    ? `A voucher is sent again at most ${mostOfDay} times in 24 hours.`
-    : `A voucher is sent again ${apartSeconds} seconds after the last time at the earliest.`
+    ? `A voucher email can be resent at most ${mostOfDay} times in 24 hours.`
+    : `A voucher email can be resent once in ${apartSeconds} seconds.`
   return new ApiError('rate_limited', detail, { retryAfter: Math.ceil(left) })
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../values/money.ts'
 import { unitsOf } from './redemption.ts'
@@ -11,33 +11,33 @@ export interface Configured {
   /** Whether the SKU is known that gift vouchers are sold as, where one is set. */
   hasGiftCard: boolean
   /** Why vouchers cannot be sold as it in the type that is set, where a back office says so. */
-  unsold?: readonly Fault[]
+  unsold?: readonly FieldError[]
 }
 
 /** What has to be set before vouchers can be made, where it is not: every setting at once. `hasGiftCard`: whether the SKU they are sold as is there; undefined: not looked at. */
-export function unconfigured(settings: Settings, hasGiftCard?: boolean): Fault[] {
+export function unconfigured(settings: Settings, hasGiftCard?: boolean): FieldError[] {
   const { vouchersEnabled, voucherType, giftCardSku } = settings
-  const missing = (setting: string, what: string): Fault => ({
+  const missing = (setting: string, what: string): FieldError => ({
     code: 'voucher_not_configured',
-    detail: `The setting \`${setting}\` is missing: ${what}.`,
+    detail: `The setting \`${setting}\` must be set: ${what}.`,
   })
   return [
     ...(vouchersEnabled ? [] : [missing('vouchersEnabled', 'the gift voucher function is off')]),
-    ...(voucherType === null ? [missing('voucherType', 'no type of voucher is chosen')] : []),
-    ...(giftCardSku === null ? [missing('giftCardSku', 'no SKU is chosen that gift vouchers are sold as')] : []),
+    ...(voucherType === null ? [missing('voucherType', 'it is the type of new vouchers')] : []),
+    ...(giftCardSku === null ? [missing('giftCardSku', 'it is the SKU that gift vouchers are sold as')] : []),
     ...(giftCardSku !== null && hasGiftCard === false ? [unknownGiftCard(settings)] : []),
   ]
 }
 
 /** The SKU that vouchers are sold as is not there. */
-export const unknownGiftCard = ({ giftCardSku }: Settings): Fault => ({
+export const unknownGiftCard = ({ giftCardSku }: Settings): FieldError => ({
   code: 'voucher_not_configured',
-  detail: `The back office has no SKU \`${giftCardSku}\`, which the setting \`giftCardSku\` names.`,
+  detail: `SKU \`${giftCardSku}\` of the setting \`giftCardSku\` isn't in the back office.`,
 })
 
-const unknownGateway = (name: string): Fault => ({
+const unknownGateway = (name: string): FieldError => ({
   code: 'voucher_not_configured',
-  detail: `There is no payment gateway \`${name}\`, which the setting \`voucherGateway\` names.`,
+  detail: `Payment gateway \`${name}\` of the setting \`voucherGateway\` not found.`,
 })
 
 /** The gateway that a voucher is paid through: the one named, else the service's; null where there is none, and none is recorded. */
@@ -73,29 +73,30 @@ interface Known {
 }
 
 /** What a new voucher cannot be, beside its shape: every fault at once. */
-export function issueFaults(input: VoucherInput, settings: Settings, { gateways, today, expiryDate }: Known): Fault[] {
+export function issueFaults(
+  input: VoucherInput,
+  settings: Settings,
+  { gateways, today, expiryDate }: Known,
+): FieldError[] {
   const { currency } = settings
-  const faults: Fault[] = []
-  const fault = (field: string, detail: string, code: Fault['code'] = 'invalid_field') =>
+  const faults: FieldError[] = []
+  const fault = (field: string, detail: string, code: FieldError['code'] = 'invalid_field') =>
     faults.push({ pointer: `/${field}`, code, detail })
   const units = unitsOf(input.amount, settings)
   const most = mostUnits(decimalsOf(currency))
   if (units <= 0n || units > most)
-    fault('amount', `\`amount\` is more than 0 and at most ${amount(most, decimalsOf(currency))} ${currency}.`)
+    fault('amount', `\`amount\` must be greater than 0 and at most ${amount(most, decimalsOf(currency))} ${currency}.`)
   if (typeof input.currency === 'string' && input.currency !== currency)
-    fault('currency', `\`currency\` is ${currency}, the currency of the service.`)
+    fault('currency', `\`currency\` must be ${currency}, the currency of the service.`)
   const gateway = gatewayOf(input, settings)
   if (gateway !== null && !gateways.includes(gateway) && !input.gateway) faults.push(unknownGateway(gateway))
   else if (gateway !== null && !gateways.includes(gateway))
-    fault('gateway', `\`gateway\` is one of ${gateways.map(name => `\`${name}\``).join(', ')}.`, 'unknown_gateway')
+    fault('gateway', `\`gateway\` must be one of ${gateways.map(name => `\`${name}\``).join(', ')}.`, 'unknown_gateway')
   const { deliveryDate } = input
   if (deliveryDate && (deliveryDate < today || deliveryDate > expiryDate))
-    fault(
-      'deliveryDate',
-      `\`deliveryDate\` is a day from ${today} to ${expiryDate}, the last on which the voucher can be used.`,
-    )
+    fault('deliveryDate', `\`deliveryDate\` must be from ${today} to ${expiryDate}, the expiry date of the voucher.`)
   const { contactName: _, companyName: __, ...where } = input.billingAddress
   if (!Object.values(where).some(text => text?.trim()))
-    fault('billingAddress', '`billingAddress` says at least where the payer lives: a street, a city, a country.')
+    fault('billingAddress', '`billingAddress` must have at least one address field, such as `city` or `country`.')
   return faults
 }

@@ -1,4 +1,4 @@
-import { ApiError, type Members } from '../../errors/api-error.ts'
+import { ApiError, type ProblemMembers } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import { amount, decimalsOf, minorUnits } from '../values/money.ts'
 import type { VoucherState } from './states.ts'
@@ -53,11 +53,11 @@ const againstOld = (voucher: Pick<Standing, 'state' | 'lockedUntil'> | undefined
   voucher?.state === 'locked' ? lockedError(voucher) : new ApiError('validation_id_incorrect')
 
 const lockedError = ({ lockedUntil }: Pick<Standing, 'lockedUntil'>) =>
-  new ApiError('voucher_locked', `Another sale holds the voucher until ${lockedUntil}.`, {
+  new ApiError('voucher_locked', `The voucher is locked by another sale until ${lockedUntil}.`, {
     members: lockedUntil === null ? {} : { lockedUntil },
   })
 
-const reasons: Partial<Record<VoucherState, NonNullable<Members['reason']>>> = {
+const reasons: Partial<Record<VoucherState, NonNullable<ProblemMembers['reason']>>> = {
   redeemed: 'redeemed',
   expired: 'expired',
   suspended: 'suspended',
@@ -72,7 +72,10 @@ export function unusable(
   const reason = reasons[state]
   if (reason) return new ApiError('voucher_unusable', `The voucher is ${reason}.`, { members: { reason } })
   if (currency !== settings.currency)
-    return new ApiError('voucher_unusable', `The voucher is in ${currency}; amounts here are in ${settings.currency}.`)
+    return new ApiError(
+      'voucher_unusable',
+      `The voucher is in ${currency}, but this service uses ${settings.currency}.`,
+    )
   return
 }
 
@@ -88,11 +91,14 @@ function undrawable(
     code: 'invalid_field' | 'insufficient_voucher_balance' | 'voucher_must_be_used_in_full',
     detail: string,
   ) => pointedAt(pointer, new ApiError(code, detail))
-  if (wanted <= 0n) return against('invalid_field', 'The amount is more than 0.')
+  if (wanted <= 0n) return against('invalid_field', 'The amount must be greater than 0.')
   if (wanted > balance)
-    return against('insufficient_voucher_balance', `The voucher has ${shown(balance)}, and not ${shown(wanted)}.`)
+    return against(
+      'insufficient_voucher_balance',
+      `The amount can be at most ${shown(balance)}, the voucher's balance; it is ${shown(wanted)}.`,
+    )
   if (voucherInFull && wanted !== balance)
-    return against('voucher_must_be_used_in_full', `The voucher can only be used in full: ${shown(balance)}.`)
+    return against('voucher_must_be_used_in_full', `The voucher must be redeemed in full: ${shown(balance)}.`)
   return
 }
 
@@ -108,13 +114,13 @@ const mostHeld = 1_000
 /** Why an account cannot hold one more. */
 export const tooManyHeld = ({ count, seconds }: Held): ApiError | undefined =>
   count >= mostHeld
-    ? new ApiError('rate_limited', `An account holds at most ${mostHeld} vouchers at a time.`, {
+    ? new ApiError('rate_limited', `An account can lock at most ${mostHeld} vouchers at a time.`, {
         retryAfter: Math.max(1, seconds),
       })
     : undefined
 
 /** The same error, of this place in the body. */
 export const pointedAt = (pointer: string, { code, message, members, headers, cause }: ApiError): ApiError =>
-  Object.assign(new ApiError(code, message, { faults: [{ pointer, code, detail: message }], members, headers }), {
+  Object.assign(new ApiError(code, message, { errors: [{ pointer, code, detail: message }], members, headers }), {
     cause,
   })

@@ -155,5 +155,5 @@ export const tooManyFailures = ({ retryAfter }: { retryAfter: number }) =>
   new ApiError('too_many_failures', undefined, { retryAfter })
 
 export function requireRole({ role }: Pick<Assignment, 'role'>, needed: Role) {
-  if (!reaches(role, needed)) throw new ApiError('insufficient_role', `The role \`${needed}\` is needed.`)
+  if (!reaches(role, needed)) throw new ApiError('insufficient_role', `This requires the role \`${needed}\`.`)
 }

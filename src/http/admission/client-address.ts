@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Origin } from '../../writes/write.ts'
 
 /** Where a request comes from: the shopper whom a trusted account names; else the caller. */
@@ -11,8 +11,8 @@ export function originOf(request: FastifyRequest): Origin {
   if (named === undefined) return own
   const network = networkOf(String(named))
   if (network === undefined) {
-    const detail = '`X-Shopper-Address` is one IP address.'
-    refuse([{ parameter: 'X-Shopper-Address', code: 'invalid_parameter', detail }])
+    const detail = '`X-Shopper-IP` must be one IP address.'
+    throwIfAny([{ parameter: 'X-Shopper-Address', code: 'invalid_parameter', detail }])
   }
   return network !== undefined && account !== undefined && assignment?.namesShoppers
     ? { address: network, account, namedBy: account }

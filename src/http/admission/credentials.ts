@@ -58,5 +58,5 @@ export function requireOwnPage({ method, headers }: FastifyRequest) {
   const site = headers['sec-fetch-site']
   const host = headers[':authority'] ?? headers.host
   const own = site === undefined ? headers.origin === `https://${host}` : site === 'same-origin'
-  if (!own) throw new ApiError('foreign_page')
+  if (!own) throw new ApiError('cross_origin_request')
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { faultsOfChanged } from '../../domain/values/unchanged-fields.ts'
-import { ApiError, catalogue, type Fault } from '../../errors/api-error.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { omitUnchanged } from '../../domain/values/unchanged-fields.ts'
+import { ApiError, errorCodes, type FieldError } from '../../errors/api-error.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
 import { withoutEmptyTexts } from './empty-strings.ts'
 import { readJson } from './json.ts'
-import { faultsOf } from './validate.ts'
+import { validateBody } from './validate.ts'
 
 /** Bytes (contract 1.6). */
 const largestBody = 256 * 1024
@@ -32,18 +32,18 @@ export const bodyErrors: Readonly<Record<string, () => ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('body_too_large'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new ApiError('malformed_request', 'The body is not as long as `Content-Length` says.', {
+    new ApiError('malformed_request', "`Content-Length` doesn't match the length of the body.", {
       headers: { connection: 'close' },
     }),
   // A method that nobody has heard of, over HTTP/2; over HTTP/1.1 Node's parser refuses it.
-  FST_ERR_NOT_FOUND: () => new ApiError('malformed_request', 'There is no such method.'),
+  FST_ERR_NOT_FOUND: () => new ApiError('malformed_request', 'The HTTP method is unknown.'),
   // Whoever closes the connection half-way is no fault of ours, to be logged as one; what breaks behind us has its own error by now.
   ECONNRESET: brokenOff,
 }
 
 /** Whoever sent a body has gone. */
 export function brokenOff() {
-  return new ApiError('malformed_request', 'The connection was closed before all of the body had come.')
+  return new ApiError('malformed_request', 'The connection was closed before the complete body arrived.')
 }
 
 /** Refuses a body that is not plain JSON before it is read. Where there may be none, whether there is one is seen by its bytes. */
@@ -69,12 +69,12 @@ interface Reading<B extends TSchema> {
   body: B
   keepsEmptyTexts: boolean
   /** The faults of rules beside the shape; they are asked for where the types are right, and something else is not. */
-  ruled?: ((body: Static<B>, service: Service) => Fault[]) | undefined
+  ruled?: ((body: Static<B>, service: Service) => FieldError[]) | undefined
 }
 
 interface Beside {
   /** What is wrong with the request beside its body. */
-  faults?: readonly Fault[]
+  faults?: readonly FieldError[]
   /** The record that is changed; it is asked for where the body has faults. */
   stored?(): Promise<{ record: string } | undefined>
 }
@@ -92,12 +92,12 @@ export async function readBody<B extends TSchema>(
   if (isNoBody(shape) && (bytes.length || isStream)) requireJson(request)
   const given = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
   const value = keepsEmptyTexts ? given : withoutEmptyTexts(shape, given)
-  const faults = faultsOf(shape, value, service.settings)
+  const faults = validateBody(shape, value, service.settings)
   const { record } = (faults.length && (await stored?.())) || {}
-  const left = record === undefined ? faults : faultsOfChanged(faults, value, JSON.parse(record))
+  const left = record === undefined ? faults : omitUnchanged(faults, value, JSON.parse(record))
   const isShaped = left.every(({ code }) => code !== 'invalid_body')
   const ofRules = left.length && isShaped ? (ruled?.(value as Static<B>, service) ?? []) : []
-  const all = [...others, ...left, ...ofRules].sort((a, b) => catalogue[a.code][0] - catalogue[b.code][0])
-  refuse(all.slice(0, mostFaults))
+  const all = [...others, ...left, ...ofRules].sort((a, b) => errorCodes[a.code].status - errorCodes[b.code].status)
+  throwIfAny(all.slice(0, mostFaults))
   return value as Static<B>
 }

@@ -19,7 +19,7 @@ function decode(bytes: Uint8Array) {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw new ApiError('malformed_json', 'The body is not valid UTF-8.')
+    throw new ApiError('malformed_json', 'The body must be valid UTF-8.')
   }
 }
 
@@ -27,7 +27,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ApiError('malformed_json', text.trim() === '' ? 'The body is empty.' : 'The body is not valid JSON.')
+    throw new ApiError('malformed_json', text.trim() === '' ? 'The body is empty.' : 'The body must be valid JSON.')
   }
 }
 
@@ -40,15 +40,16 @@ function faultOf(text: string): string | undefined {
   let last = ''
   for (const [token] of text.matchAll(tokens)) {
     if (token === '{' || token === '[') {
-      if (open.push(token === '{' ? new Set() : undefined) > deepest) return `The body has more than ${deepest} levels.`
+      if (open.push(token === '{' ? new Set() : undefined) > deepest)
+        return `The body can have at most ${deepest} levels.`
     } else if (token === '}' || token === ']') open.pop()
     else if (token === ':') {
       const name = JSON.parse(last) as string
       const names = open.at(-1)
-      if (names?.has(name)) return `The name ${shown(name)} stands twice in one object.`
+      if (names?.has(name)) return `The name ${shown(name)} can't be used twice in one object.`
       names?.add(name)
     } else if (/^[-\d]/.test(token) && !isPlain(token))
-      return `The number ${token.slice(0, 40)} cannot be kept exactly.`
+      return `The number ${token.slice(0, 40)} can't be stored exactly.`
     last = token
   }
   return

@@ -3,21 +3,21 @@ import { settingFormats } from '../../domain/tenancy/settings-rules.ts'
 import { oddityIn } from '../../domain/values/characters.ts'
 import { isEmail } from '../../domain/values/email.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
-import type { ErrorCode, Fault } from '../../errors/api-error.ts'
+import type { ErrorCode, FieldError } from '../../errors/api-error.ts'
 import type { TSchema } from '../../schemas/schemas.ts'
 import { shown } from './json.ts'
 
-/** What a shape says, as JSON Schema. */
-interface Shape {
+/** The JSON Schema keywords that bodies use. */
+interface Schema {
   type?: string
-  properties?: Record<string, Shape>
-  patternProperties?: Record<string, Shape>
+  properties?: Record<string, Schema>
+  patternProperties?: Record<string, Schema>
   required?: string[]
-  items?: Shape
+  items?: Schema
   minItems?: number
   maxItems?: number
   uniqueItems?: boolean
-  anyOf?: Shape[]
+  anyOf?: Schema[]
   enum?: unknown[]
   const?: unknown
   format?: string
@@ -29,134 +29,138 @@ interface Shape {
   examples?: unknown[]
 }
 
-/** What a value is judged with beside its shape. */
-interface Circumstances {
+/** What validation depends on besides the schema. */
+interface ValidationContext {
   /** The currency that amounts are in. */
   currency: string
 }
 
 /**
- * Every fault of a value by its shape. What breaks the shape (type, missing, unknown) is `invalid_body`; what breaks a rule of the
- * domain (length, range, form, a date that does not exist) is `invalid_field` (contract 1.1).
+ * Returns every error of a value. A broken shape (wrong type, missing or unknown field) is `invalid_body`. A broken domain rule
+ * (length, range, format, a date that does not exist) is `invalid_field`.
  */
-export function faultsOf(shape: TSchema, value: unknown, circumstances: Circumstances): Fault[] {
-  const faults: Fault[] = []
-  const fault = (code: ErrorCode, pointer: string, detail: string) => faults.push({ pointer, code, detail })
-  const exampleOf = ({ examples: [example] = [], format }: Shape) => {
+export function validateBody(schema: TSchema, body: unknown, context: ValidationContext): FieldError[] {
+  const errors: FieldError[] = []
+  const addError = (code: ErrorCode, pointer: string, detail: string) => errors.push({ pointer, code, detail })
+  const exampleText = ({ examples: [example] = [], format }: Schema) => {
     if (example === undefined || typeof example === 'object') return ''
-    const fitting = format === 'money' ? amountIn(circumstances.currency, String(example)) : example
+    const fitting = format === 'money' ? amountIn(context.currency, String(example)) : example
     return `, for example ${JSON.stringify(fitting)}`
   }
 
-  function judge(of: Shape, given: unknown, at: string, name = nameOf(at)): void {
+  function validate(of: Schema, value: unknown, at: string, name = fieldName(at)): void {
     const choices = of.anyOf ?? []
     if (choices.length) {
-      if (given === null && choices.some(choice => choice.type === 'null')) return
+      if (value === null && choices.some(choice => choice.type === 'null')) return
       const others = choices.filter(choice => choice.type !== 'null')
-      const fitting = others.find(choice => choice.const === given || typeOf(choice) === kindOf(given)) ?? others[0]
-      if (fitting) judge({ ...fitting, examples: fitting.examples ?? of.examples } as Shape, given, at, name)
+      const fitting =
+        others.find(choice => choice.const === value || schemaType(choice) === typeName(value)) ?? others[0]
+      if (fitting) validate({ ...fitting, examples: fitting.examples ?? of.examples } as Schema, value, at, name)
       return
     }
     if (of.const !== undefined) {
-      if (given !== of.const) fault('invalid_body', at, `${name} is ${JSON.stringify(of.const)}${exampleOf(of)}.`)
+      if (value !== of.const)
+        addError('invalid_body', at, `${name} must be ${JSON.stringify(of.const)}${exampleText(of)}.`)
       return
     }
-    const kind = kindOf(given)
-    const wanted = typeOf(of)
-    if (kind !== wanted && !(wanted === 'number' && kind === 'integer')) {
-      const found = kind === 'integer' ? words.number : words[kind]
-      fault('invalid_body', at, `${name} is ${words[wanted] ?? wanted}, not ${found}${exampleOf(of)}.`)
-    } else if (wanted === 'object') judgeObject(of, given as Record<string, unknown>, at)
-    else if (wanted === 'array') judgeArray(of, given as unknown[], at, name)
-    else if (wanted === 'string') judgeText(of, given as string, at, name)
-    else if (wanted === 'integer' || wanted === 'number') judgeNumber(of, given as number, at, name)
+    const actual = typeName(value)
+    const expected = schemaType(of)
+    if (actual !== expected && !(expected === 'number' && actual === 'integer')) {
+      const found = actual === 'integer' ? words.number : words[actual]
+      addError('invalid_body', at, `${name} must be ${words[expected] ?? expected}, not ${found}${exampleText(of)}.`)
+    } else if (expected === 'object') validateObject(of, value as Record<string, unknown>, at)
+    else if (expected === 'array') validateArray(of, value as unknown[], at, name)
+    else if (expected === 'string') validateString(of, value as string, at, name)
+    else if (expected === 'integer' || expected === 'number') validateNumber(of, value as number, at, name)
   }
 
-  function judgeObject({ properties = {}, patternProperties, required = [] }: Shape, given: object, at: string) {
+  function validateObject({ properties = {}, patternProperties, required = [] }: Schema, value: object, at: string) {
     const any = patternProperties && Object.values(patternProperties)[0]
-    for (const [name, each] of Object.entries(given)) {
+    for (const [name, each] of Object.entries(value)) {
       const known = Object.hasOwn(properties, name) ? properties[name] : any
       const place = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      if (known) judge(known, each, place)
-      else fault('invalid_body', place.slice(0, 100), `There is no field ${shown(name)}${among(properties)}.`)
+      if (known) validate(known, each, place)
+      else addError('invalid_body', place.slice(0, 100), `${shown(name)} is not a known field${among(properties)}.`)
     }
     for (const name of required)
-      if (!Object.hasOwn(given, name)) fault('invalid_body', `${at}/${name}`, `${nameOf(`${at}/${name}`)} is missing.`)
+      if (!Object.hasOwn(value, name))
+        addError('invalid_body', `${at}/${name}`, `${fieldName(`${at}/${name}`)} is required.`)
   }
 
-  function judgeArray(
-    { items, minItems = 0, maxItems = 1_000, uniqueItems }: Shape,
-    given: unknown[],
+  function validateArray(
+    { items, minItems = 0, maxItems = 1_000, uniqueItems }: Schema,
+    value: unknown[],
     at: string,
     name: string,
   ) {
-    if (given.length < minItems)
-      fault('invalid_field', at, `${name} has at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
-    else if (given.length > maxItems) fault('invalid_field', at, `${name} has at most ${maxItems} entries.`)
+    if (value.length < minItems)
+      addError('invalid_field', at, `${name} must have at least ${minItems} ${minItems === 1 ? 'entry' : 'entries'}.`)
+    else if (value.length > maxItems) addError('invalid_field', at, `${name} can have at most ${maxItems} entries.`)
     else
-      for (const [i, each] of given.entries()) {
-        if (items) judge(items, each, `${at}/${i}`, `An entry of ${name}`)
-        if (uniqueItems && given.indexOf(each) < i)
-          fault('invalid_field', `${at}/${i}`, `${name} has the same entry twice.`)
+      for (const [i, each] of value.entries()) {
+        if (items) validate(items, each, `${at}/${i}`, `An entry of ${name}`)
+        if (uniqueItems && value.indexOf(each) < i)
+          addError('invalid_field', `${at}/${i}`, `${name} can't have the same entry twice.`)
       }
   }
 
-  function judgeNumber(
-    { minimum = -Infinity, maximum = Infinity, ...of }: Shape,
-    given: number,
+  function validateNumber(
+    { minimum = -Infinity, maximum = Infinity, ...of }: Schema,
+    value: number,
     at: string,
     name: string,
   ) {
-    // A fraction is of another type than a whole number (contract 1: a shape); a whole number out of range is against a rule.
-    if (given < minimum || given > maximum)
-      fault('invalid_field', at, `${name} is ${range(minimum, maximum)}${exampleOf(of)}.`)
+    // A fraction is a wrong type (`invalid_body`); an integer out of range breaks a rule (`invalid_field`).
+    if (value < minimum || value > maximum)
+      addError('invalid_field', at, `${name} must be ${range(minimum, maximum)}${exampleText(of)}.`)
   }
 
-  function judgeText(of: Shape, given: string, at: string, name: string) {
+  function validateString(of: Schema, value: string, at: string, name: string) {
     if (of.enum) {
-      if (!of.enum.includes(given))
-        fault('invalid_field', at, `${name} is one of ${of.enum.map(word => `\`${word}\``).join(', ')}.`)
+      if (!of.enum.includes(value))
+        addError('invalid_field', at, `${name} must be one of ${of.enum.map(word => `\`${word}\``).join(', ')}.`)
       return
     }
     const { minLength = 0, maxLength = Infinity, pattern, format = '' } = of
-    const length = [...given].length
-    const odd = oddityIn(given, format === 'multiline')
-    if (odd) fault('invalid_field', at, `${name} holds ${odd}.`)
-    else if (length < minLength) fault('invalid_field', at, `${name} is not empty${exampleOf(of)}.`)
+    const length = [...value].length
+    const odd = oddityIn(value, format === 'multiline')
+    if (odd) addError('invalid_field', at, `${name} can't contain ${odd}.`)
+    else if (length < minLength) addError('invalid_field', at, `${name} can't be empty${exampleText(of)}.`)
     else if (length > maxLength)
-      fault('invalid_field', at, `${name} has at most ${maxLength} characters, not ${length}.`)
+      addError('invalid_field', at, `${name} can have at most ${maxLength} characters; it has ${length}.`)
     else {
-      const told =
-        formats[format]?.(given, circumstances) ??
-        (pattern !== undefined && !matches(given, pattern) ? 'in this form' : undefined)
-      if (told) fault('invalid_field', at, `${name} is ${told}${exampleOf(of)}.`)
+      const requirement =
+        formats[format]?.(value, context) ??
+        (pattern !== undefined && !matches(value, pattern) ? 'in the documented format' : undefined)
+      if (requirement) addError('invalid_field', at, `${name} must be ${requirement}${exampleText(of)}.`)
     }
   }
 
-  judge(shape as Shape, value, '')
-  return faults
+  validate(schema as Schema, body, '')
+  return errors
 }
 
 const words: Record<string, string> = {
   object: 'an object',
-  array: 'a list',
-  string: 'a text',
-  integer: 'a whole number',
+  array: 'an array',
+  string: 'a string',
+  integer: 'an integer',
   number: 'a number',
   boolean: '`true` or `false`',
   null: 'null',
 }
 
-const typeOf = ({ type, enum: choices }: Shape) => type ?? (choices ? 'string' : 'object')
+const schemaType = ({ type, enum: choices }: Schema) => type ?? (choices ? 'string' : 'object')
 
-function kindOf(value: unknown) {
+function typeName(value: unknown) {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
   return typeof value
 }
 
-const nameOf = (pointer: string) => (pointer === '' ? 'The body' : shown(pointer.slice(pointer.lastIndexOf('/') + 1)))
+const fieldName = (pointer: string) =>
+  pointer === '' ? 'The body' : shown(pointer.slice(pointer.lastIndexOf('/') + 1))
 /** An example of an amount, cut or padded to the decimals of the currency. */
 function amountIn(currency: string, example: string) {
   const decimals = decimalsOf(currency)
@@ -165,7 +169,7 @@ function amountIn(currency: string, example: string) {
 }
 const among = (properties: object) => {
   const names = Object.keys(properties)
-  return names.length ? `; there are ${names.map(name => `\`${name}\``).join(', ')}` : ''
+  return names.length ? `; use one of ${names.map(name => `\`${name}\``).join(', ')}` : ''
 }
 const range = (minimum: number, maximum: number) =>
   Number.isFinite(minimum) && Number.isFinite(maximum)
@@ -174,7 +178,7 @@ const range = (minimum: number, maximum: number) =>
       ? `at least ${minimum}`
       : `at most ${maximum}`
 
-/** Expressions by their sources, of which there are as many as shapes have. */
+/** Compiled patterns by source. Bounded: only schemas have patterns. */
 const expressions = new Map<string, RegExp>()
 
 function matches(text: string, source: string) {
@@ -183,12 +187,12 @@ function matches(text: string, source: string) {
   return expression.test(text)
 }
 
-/** What a text of a format has to be, where it is not. */
-const formats: Record<string, (text: string, circumstances: Circumstances) => string | undefined> = {
+/** Returns the requirement that a string of this format breaks, or undefined if it is valid. */
+const formats: Record<string, (text: string, context: ValidationContext) => string | undefined> = {
   ...settingFormats,
-  date: text => (isDate(text) ? undefined : 'a date of the calendar, YYYY-MM-DD'),
-  username: text => (isUsername(text) ? undefined : usernameRule),
-  email: text => (isEmail(text) ? undefined : 'one e-mail address'),
+  date: text => (isDate(text) ? undefined : 'an existing date, YYYY-MM-DD'),
+  username: text => (isUsername(text) ? undefined : `a name of ${usernameRule}`),
+  email: text => (isEmail(text) ? undefined : 'an email address'),
   money(text, { currency }) {
     const decimals = decimalsOf(currency)
     const form = new RegExp(`^(0|[1-9]\\d{0,8})${decimals ? `\\.\\d{${decimals}}` : ''}$`)

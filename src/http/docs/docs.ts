@@ -9,7 +9,10 @@ import { guards } from '../security-headers.ts'
 export function docsPages(server: FastifyInstance): void {
   server.get('/', (request, reply) => {
     if (asksForHtml(request.headers.accept)) return reply.redirect('/docs')
-    throw new ApiError('not_found', 'The API reference is at `/docs`, its OpenAPI document at `/openapi.json`.')
+    throw new ApiError(
+      'not_found',
+      'Page not found. The API reference is at `/docs`, the OpenAPI document at `/openapi.json`.',
+    )
   })
   server.get('/docs', { onRequest: withoutSlash }, (_, reply) =>
     reply.headers(guards).type('text/html; charset=utf-8').send(page),

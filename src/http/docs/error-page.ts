@@ -1,11 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import { escaped } from '../../domain/values/html.ts'
-import { catalogue, type ErrorCode } from '../../errors/api-error.ts'
+import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
 
 /** The page that a problem's `type` points to: what the error means, and what to do about it. */
 export function errorPage(code: ErrorCode): string {
-  const [status, title, remedy] = catalogue[code]
-  const byStatus = Map.groupBy(Object.keys(catalogue) as ErrorCode[], each => catalogue[each][0])
+  const { status, title, remedy } = errorCodes[code]
+  const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], each => errorCodes[each].status)
   const others = [...byStatus]
     .sort(([a], [b]) => a - b)
     .map(

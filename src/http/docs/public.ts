@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sql } from '../../database/db.ts'
-import { catalogue, type ErrorCode, notFound } from '../../errors/api-error.ts'
+import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
 import type { Gate } from '../admission/admit.ts'
 import { openApiDocument } from '../openapi/openapi.ts'
 import type { Operation } from '../routing/operation.ts'
@@ -44,7 +44,7 @@ export function publicPages(
 
   server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: withoutSlash }, (request, reply) => {
     const { code } = request.params
-    if (!Object.hasOwn(catalogue, code)) throw notFound('error')
+    if (!Object.hasOwn(errorCodes, code)) throw notFound('error')
     return reply.type('text/html; charset=utf-8').send(errorPage(code as ErrorCode))
   })
 

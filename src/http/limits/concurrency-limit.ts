@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 
 /** What takes long, and how much of it an account may have open at a time, in this process. */
-const most = { too_many_streams: 10, too_many_whole_lists: 4, too_many_imports: 2 }
+const most = { too_many_streams: 10, too_many_exports: 4, too_many_imports: 2 }
 
 /** Counts what accounts have open: `work`, to its end, and to that of what it says goes on after it. Throws where that is as much as an account may have. */
 export function openingsOf(code: keyof typeof most) {

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { ApiError, catalogue, type ErrorCode, faulty, notFound } from '../../errors/api-error.ts'
+import { ApiError, type ErrorCode, errorCodes, notFound, toApiError } from '../../errors/api-error.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { paging, updatedAfter } from '../pagination/lists.ts'
 import { type Problem, problem } from '../problem.ts'
@@ -25,7 +25,7 @@ export const errorsOfEveryOperation: readonly ErrorCode[] = [
   'service_name_required',
   'invalid_credentials',
   'session_ended',
-  'foreign_page',
+  'cross_origin_request',
   'service_not_assigned',
   'not_acceptable',
   'rate_limited',
@@ -37,7 +37,7 @@ export const errorsOfEveryOperation: readonly ErrorCode[] = [
 export function errorWriter(publicUrl: string) {
   const components: Record<string, object> = {}
   function write(possible: readonly ErrorCode[]) {
-    const statuses = Map.groupBy([...new Set(possible)], each => catalogue[each][0])
+    const statuses = Map.groupBy([...new Set(possible)], each => errorCodes[each].status)
     const responses = [...statuses].map(([status, mine]) => {
       const name = nameOf(status, mine)
       components[name] ??= response(publicUrl, status, mine)
@@ -50,7 +50,7 @@ export function errorWriter(publicUrl: string) {
 
 /** The status's name for the codes of every operation, followed by what comes on top: `BadRequestOrInvalidCursor`. */
 function nameOf(status: number, mine: readonly ErrorCode[]) {
-  const common = errorsOfEveryOperation.filter(each => catalogue[each][0] === status)
+  const common = errorsOfEveryOperation.filter(each => errorCodes[each].status === status)
   const usual = common.length > 0 && common.every(each => mine.includes(each))
   const rest = usual ? mine.filter(each => !common.includes(each)) : mine
   const words = [...(usual ? [STATUS_CODES[status] ?? ''] : []), ...rest]
@@ -76,13 +76,13 @@ const ownHeaders: Record<number, readonly AnswerHeader[]> = {
 }
 
 const response = (publicUrl: string, status: number, mine: readonly ErrorCode[]) => ({
-  description: mine.map(each => `\`${each}\`: ${catalogue[each][1]}`).join('\n\n'),
+  description: mine.map(each => `\`${each}\`: ${errorCodes[each].title}`).join('\n\n'),
   headers: headersOf(...(ownHeaders[status] ?? rateLimitHeaders)),
   content: {
     'application/problem+json': {
       schema: { $ref: '#/components/schemas/Problem' },
       examples: Object.fromEntries(
-        mine.map(each => [each, { summary: catalogue[each][1], value: exampleProblem(each, publicUrl) }]),
+        mine.map(each => [each, { summary: errorCodes[each].title, value: exampleProblem(each, publicUrl) }]),
       ),
     },
   },
@@ -96,9 +96,10 @@ const faultyQueries: Partial<Record<ErrorCode, string>> = {
 }
 
 const details: Partial<Record<ErrorCode, string>> = {
-  duplicate_header: 'The header `x-service-name` was sent twice.',
-  insufficient_role: 'The role `admin` is needed.',
-  capability_unavailable: 'GET /customers?updated_after= needs release 2022.1 or later; this one is 2021.3.',
+  duplicate_header: "The header `x-service-name` can't be sent twice.",
+  insufficient_role: 'This requires the role `admin`.',
+  capability_unavailable:
+    'GET /customers?updated_after= needs back-office version 2022.1 or later; this one is 2021.3.',
 }
 
 /** The error as the service words it. */
@@ -106,13 +107,13 @@ function exampleError(each: ErrorCode): ApiError {
   const query = faultyQueries[each]
   if (query !== undefined) {
     const shape = Type.Object({ updated_after: updatedAfter, ...paging() })
-    const [first, ...more] = readQuery(shape, query, 'UTC').faults
-    if (first) return faulty([first, ...more])
+    const [first, ...more] = readQuery(shape, query, 'UTC').errors
+    if (first) return toApiError([first, ...more])
   }
   if (each === 'not_found') return notFound('record')
   if (each === 'date_range_inverted') {
-    const detail = '`updated_before` is earlier than `updated_after`.'
-    return faulty([{ parameter: 'updated_before', code: each, detail }])
+    const detail = '`updated_before` must be later than `updated_after`.'
+    return toApiError([{ parameter: 'updated_before', code: each, detail }])
   }
   return new ApiError(each, details[each])
 }

@@ -135,7 +135,7 @@ const ownAnswerHeaders = {
   ),
   'X-Warnings': answerHeader(
     'Of a whole list: its warnings, as `meta.warnings` of a page has them, in JSON of ASCII alone.',
-    text('[{"code":"capability_unavailable","detail":"It needs release 2022.1."}]'),
+    text('[{"code":"capability_unavailable","detail":"It needs back-office version 2022.1."}]'),
   ),
   'X-End-Cursor': answerHeader(
     'Of all changes as a whole: the `after_cursor` from which to follow on.',

@@ -1,4 +1,4 @@
-import { catalogue, type ErrorCode } from '../../errors/api-error.ts'
+import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
 import { isNoBody } from '../body/body.ts'
 import type { Operation } from '../routing/operation.ts'
 import type { fileTypes } from '../routing/uploads.ts'
@@ -7,7 +7,7 @@ import type { Writer } from './document-writer.ts'
 import { errorsOfEveryOperation } from './errors.ts'
 import { headersOf, rateLimitHeaders, wholeHeaders } from './headers.ts'
 import { ownHeader, pathParameter, queryParameter, referredTo, requestHeaders } from './parameters.ts'
-import { Answer, AnswerWithWarnings, linesOf } from './responses.ts'
+import { AnswerWithWarnings, DataResponse, linesOf } from './responses.ts'
 import { heading } from './texts.ts'
 
 /** An operation of a resource as the document has it. */
@@ -48,7 +48,7 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
 function answerContent({ write, components, content, json }: Writer, operation: Operation) {
   const { answer, media, whole, warns } = operation
   if (media[0] === 'events') return content('text/event-stream', answer)
-  const usual = json(isList(operation) ? answer : (warns ? AnswerWithWarnings : Answer)(answer))
+  const usual = json(isList(operation) ? answer : (warns ? AnswerWithWarnings : DataResponse)(answer))
   return whole ? { ...usual, 'application/x-ndjson': linesOf(write(whole.item), components) } : usual
 }
 
@@ -105,12 +105,12 @@ function errorsOf(operation: Operation): ErrorCode[] {
   if (body) for (const code of errorsOfEveryWrite) found.add(code)
   if (repeatable) for (const code of errorsOfRepeatable) found.add(code)
   if (isList(operation)) found.add('invalid_cursor')
-  if (operation.whole) found.add('too_many_whole_lists')
+  if (operation.whole) found.add('too_many_exports')
   if (Object.values(query.properties).some(isMoment)) found.add('invalid_timestamp')
   if (Object.keys(params).length) found.add('not_found')
   if (role !== undefined && role !== 'visitor') found.add('insufficient_role')
   // In the order of the catalogue, so that the document does not depend on where an error was named.
-  return (Object.keys(catalogue) as ErrorCode[]).filter(code => found.has(code))
+  return (Object.keys(errorCodes) as ErrorCode[]).filter(code => found.has(code))
 }
 
 /** What is said of the answer to a trial. */

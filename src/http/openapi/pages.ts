@@ -1,9 +1,9 @@
 import { LocalDate, Words } from '../../domain/values/fields.ts'
-import { catalogue, type ErrorCode } from '../../errors/api-error.ts'
+import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 import type { Tag } from '../routing/operation.ts'
 import type { AnswerHeader } from './headers.ts'
-import { Answer } from './responses.ts'
+import { DataResponse } from './responses.ts'
 
 /** One answer of a page: JSON of a shape, or HTML. */
 export interface PageAnswer {
@@ -27,7 +27,7 @@ export interface PageOperation {
 export const pagesTag: Tag = 'Health and documentation'
 
 const Status = (name: string, word: string) =>
-  Answer(Type.Object({ status: Words('How it is.', [word]) }, { $id: name, additionalProperties: false }))
+  DataResponse(Type.Object({ status: Words('How it is.', [word]) }, { $id: name, additionalProperties: false }))
 
 const Change = Type.Object(
   {
@@ -38,7 +38,7 @@ const Change = Type.Object(
   { $id: 'ApiChange', additionalProperties: false },
 )
 
-const Changelog = Answer(Type.Array(Change))
+const Changelog = DataResponse(Type.Array(Change))
 
 const Document = Type.Object(
   { openapi: Type.String({ description: 'The version of OpenAPI.', examples: ['3.1.1'] }) },
@@ -50,14 +50,14 @@ export const pages: readonly PageOperation[] = [
   {
     path: '/health/live',
     operationId: 'checkLive',
-    summary: 'Whether the process runs.',
+    summary: 'Liveness check',
     description: 'For who restarts it where there is no answer. Nothing else is looked at.',
     answers: { 200: { description: 'It runs.', shape: Status('Liveness', 'live') } },
   },
   {
     path: '/health/ready',
     operationId: 'checkReady',
-    summary: 'Whether requests can be served.',
+    summary: 'Readiness check',
     description: 'Not while the database cannot be reached, nor once the process is on its way out.',
     answers: {
       200: { description: 'They can.', shape: Status('Readiness', 'ready') },
@@ -71,24 +71,24 @@ export const pages: readonly PageOperation[] = [
   {
     path: '/openapi.json',
     operationId: 'getOpenApi',
-    summary: 'This document.',
+    summary: 'Get the OpenAPI document',
     description: 'OpenAPI 3.1, made from what the service itself runs on.',
     answers: { 200: { description: 'The OpenAPI document.', shape: Document } },
   },
   {
     path: '/docs',
     operationId: 'readDocs',
-    summary: 'The API reference, for reading.',
+    summary: 'Read the API reference',
     description: 'All its files are served from here, under `/docs/`.',
     answers: { 200: { description: 'A page for a browser.', headers: ['Content-Security-Policy', 'Referrer-Policy'] } },
   },
   {
     path: '/errors/{code}',
     operationId: 'explainError',
-    summary: 'The page about an error, which `type` points to.',
+    summary: 'Get an error page',
     description: 'What the error means, and what to do.',
     params: {
-      code: { description: 'The code of the error.', example: 'not_found', words: Object.keys(catalogue) },
+      code: { description: 'The code of the error.', example: 'not_found', words: Object.keys(errorCodes) },
     },
     answers: { 200: { description: 'The page.' } },
     errors: ['not_found'],
@@ -96,7 +96,7 @@ export const pages: readonly PageOperation[] = [
   {
     path: '/changelog',
     operationId: 'listApiChanges',
-    summary: 'What has changed, the newest first.',
+    summary: 'Get the changelog',
     description: 'The changes of the API, dated: what was added, fixed, broken or announced.',
     answers: { 200: { description: 'The changelog.', shape: Changelog } },
   },

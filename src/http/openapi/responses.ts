@@ -3,9 +3,9 @@ import { type TSchema, Type } from '../../schemas/schemas.ts'
 import { exampleOf } from './examples.ts'
 import type { Schema } from './schema.ts'
 
-/** An answer of one record, or of a few that come all at once: of `Customer` it is `CustomerAnswer`. */
-export const Answer = (shape: TSchema) =>
-  Type.Object({ data: shape }, { $id: `${shapeName(shape)}Answer`, additionalProperties: false })
+/** An answer of one record, or of a few that come all at once: of `Customer` it is `CustomerResponse`. */
+export const DataResponse = (shape: TSchema) =>
+  Type.Object({ data: shape }, { $id: `${shapeName(shape)}Response`, additionalProperties: false })
 
 const Warnings = Type.Object(
   { warnings: Type.Array(Type.Ref('Warning')) },

@@ -1,6 +1,6 @@
 import { Nullable, shapeName } from '../../domain/values/fields.ts'
-import type { Fault } from '../../errors/api-error.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import type { FieldError } from '../../errors/api-error.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
 import { isOfBefore, readCursor, type Walk, writeCursor } from '../../store/lists/cursor.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
@@ -13,9 +13,9 @@ export const Moment = (description: string) =>
   Type.Optional(Type.String({ description, format: 'moment', maxLength: 40, examples: ['2024-05-10T00:00:00Z'] }))
 
 /** The fault of a range of times, `<what>_after` and `<what>_before`, whose ends are the wrong way round. */
-export function inverted(what: string, after: string | undefined, before: string | undefined): Fault[] {
+export function inverted(what: string, after: string | undefined, before: string | undefined): FieldError[] {
   if (after === undefined || before === undefined || after <= before) return []
-  const detail = `\`${what}_before\` is earlier than \`${what}_after\`.`
+  const detail = `\`${what}_before\` must be later than \`${what}_after\`.`
   return [{ parameter: `${what}_before`, code: 'date_range_inverted', detail }]
 }
 
@@ -54,7 +54,7 @@ export const Warning = Type.Object(
   {
     code: Type.String({ examples: ['capability_unavailable'] }),
     detail: Type.String({
-      examples: ['GET /customers?updated_after= needs release 2022.1 or later; this one is 2021.3.'],
+      examples: ['GET /customers?updated_after= needs back-office version 2022.1 or later; this one is 2021.3.'],
     }),
   },
   { $id: 'Warning', additionalProperties: false },
@@ -115,22 +115,22 @@ export function pageRequestOf(
   walk: Walk,
   { limit, after_cursor }: { limit: number | undefined; after_cursor: string | undefined },
   withoutLimit: number,
-  faults: Fault[],
+  faults: FieldError[],
 ): PageRequest {
   const place = after_cursor === undefined ? undefined : readCursor(walk, after_cursor)
   if (after_cursor !== undefined && !place)
     faults.push({
       parameter: 'after_cursor',
       code: 'invalid_cursor',
-      detail: '`after_cursor` is no cursor of this list with these filters.',
+      detail: '`after_cursor` must be an `endCursor` of this list with the same filters.',
     })
   if (place && after_cursor !== undefined && isOfBefore(walk.service, after_cursor))
     faults.push({
       parameter: 'after_cursor',
       code: 'invalid_cursor',
-      detail: '`after_cursor` is of before this service was restored from a backup: begin the walk anew.',
+      detail: '`after_cursor` is from before the service was restored from a backup. Start the list again without it.',
     })
-  refuse(faults)
+  throwIfAny(faults)
   return { limit: limit ?? (place ? 100 : withoutLimit), ...place }
 }
 

@@ -35,9 +35,9 @@ const close = { headers: { connection: 'close' } }
 
 /** HTTP/1.1 has exactly one Host; HTTP/2 may do without, but not with another one than its `:authority` (RFC 9113, section 8.3.1). */
 function wrongHost({ httpVersion, headers: { host, ':authority': authority } }: IncomingMessage) {
-  if (httpVersion === '1.1' && !host) return new ApiError('malformed_request', 'The header `host` is missing.', close)
+  if (httpVersion === '1.1' && !host) return new ApiError('malformed_request', 'The `Host` header is missing.', close)
   if (host !== undefined && authority !== undefined && host.toLowerCase() !== String(authority).toLowerCase())
-    return new ApiError('malformed_request', 'The header `host` is not what `:authority` says.')
+    return new ApiError('malformed_request', 'The `Host` header must match `:authority`.')
   return
 }
 
@@ -58,7 +58,11 @@ function repeatedHeader({ rawHeaders }: IncomingMessage) {
     const name = rawHeaders[i]?.toLowerCase() ?? ''
     if (!single.has(name)) continue
     if (seen.has(name))
-      return new ApiError('duplicate_header', `The header \`${name}\` was sent twice.`, name === 'host' ? close : {})
+      return new ApiError(
+        'duplicate_header',
+        `The header \`${name}\` can't be sent twice.`,
+        name === 'host' ? close : {},
+      )
     seen.add(name)
   }
   return

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CapabilityName } from '../../backoffice/port/back-office.ts'
 import type { Turn } from '../../concurrency/fair-queue.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type Fault, notFound } from '../../errors/api-error.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { type FieldError, notFound } from '../../errors/api-error.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TObject, type TSchema, Type } from '../../schemas/schemas.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
 import { admit, type Gate } from '../admission/admit.ts'
@@ -37,7 +37,7 @@ import { handleWrite, howOf, type WriteDescribed, type WriteMethod, type WriteWo
 interface Read<Q extends TObject, P extends Params> extends Described<P> {
   query?: Q
   /** What is wrong with a query beside the shape of each parameter; `given` also has those that could not be read. */
-  judge?: (query: Partial<Static<Q>>, given: URLSearchParams, service: Service) => Fault[]
+  judge?: (query: Partial<Static<Q>>, given: URLSearchParams, service: Service) => FieldError[]
 }
 
 interface Got<Q extends TObject, P extends Params> extends Read<Q, P> {
@@ -182,7 +182,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
       const shape = Type.Object({ ...(filters?.properties ?? {}), ...paging(withoutLimit) })
       const handle: Handle = async (request, reply, context) => {
         const { service } = context
-        const { query, given, faults } = readQuery(shape, request.query as string, service.settings.timeZone)
+        const { query, given, errors: faults } = readQuery(shape, request.query as string, service.settings.timeZone)
         const { limit, after_cursor, ...others } = query as { limit?: number; after_cursor?: string }
         const chosen = others as Static<Q>
         faults.push(...(judge?.(chosen, given, service) ?? []))
@@ -199,7 +199,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
           return { page: found, beside: { asOf, syncedAt, warnings: warnings.length ? warnings : undefined } }
         }
         if (asksForLines(request)) {
-          refuse([...faults, ...faultsOfWhole(given)])
+          throwIfAny([...faults, ...faultsOfWhole(given)])
           return tell(request, reply, described.role, () => wholeOf(service, turnOf(context), pageOf))
         }
         const walk = { service, list: instanceOf(request), filters: chosen, key: gate.keys.cursors }
@@ -224,8 +224,8 @@ function readOf<Q extends TObject, P extends Params>(
   isWhole = false,
 ): Context<Static<Q>, P> {
   const { service } = known
-  const { query, given, faults } = readQuery((shape ?? none) as Q, request.query as string, service.settings.timeZone)
-  refuse([...faults, ...(isWhole ? faultsOfWhole(given) : []), ...(judge?.(query, given, service) ?? [])])
+  const { query, given, errors: faults } = readQuery((shape ?? none) as Q, request.query as string, service.settings.timeZone)
+  throwIfAny([...faults, ...(isWhole ? faultsOfWhole(given) : []), ...(judge?.(query, given, service) ?? [])])
   return withQuery(known, query)
 }
 

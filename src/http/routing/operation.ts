@@ -17,35 +17,35 @@ import { originOf } from '../admission/client-address.ts'
 import type { Media } from '../negotiation/accept.ts'
 import { isStrict } from './prefer.ts'
 
-/** What each tag is about. */
+/** The description of each tag. */
 export const tagDescriptions = {
-  Stores: 'Where the retailer sells: addresses, and the e-commerce locations that stores are mapped to.',
-  Staff: 'Who works in the stores.',
-  Inventory: 'What each store has, and how much of it may be sold online.',
-  Products: 'What is sold: styles, their colours, and the sizes with prices and barcodes.',
-  Customers: 'Who buys, with what they have agreed to be told.',
-  'Retail transactions': 'What was sold and returned, in stores, by the head office and on the web.',
-  Orders: 'What shoppers buy on the web: placing an order, and how far it has come.',
-  Returns: 'What comes back of an order, why, and what is refunded.',
-  Rewards: 'Loyalty programmes, and the points, rewards and gifts of their members.',
-  'Gift vouchers': "What a shopper's gift voucher is still worth.",
-  'Payment gateways': 'The ways to pay that the back office knows.',
-  Privacy: 'What is kept of a person, and having it erased.',
-  Changes: 'What has changed, of every kind of record, for whoever keeps a copy or acts on it.',
-  Webhooks: 'Endpoints of yours that are told what has changed, signed as Standard Webhooks has it.',
-  Feeds: 'How fresh the data is: what is pulled from a back office or comes as files, and what became of each run.',
-  Imports: 'Files of rows that are taken in, and what became of their lines.',
-  Alerts: 'What somebody has to look at, with the way out.',
-  Figures: 'The day in numbers: requests, orders, sales, vouchers that are owed for, and how old the data is.',
-  Requests: 'The log of requests: what was asked, by whom, what became of it, and what it took time for.',
-  Accounts: 'Who may use this service, and as what.',
-  Mappings: 'What stores, SKUs and customers are in the e-commerce platform.',
-  Service: 'What this service can do, and how it is set.',
-  Audit: 'Who wrote what, and when.',
-  'Health and documentation': 'For load balancers, developers and browsers; without credentials.',
+  Stores: 'Retail locations and the platform locations they map to.',
+  Staff: 'Store staff.',
+  Inventory: 'Stock levels by store and SKU, and how much you can sell online.',
+  Products: 'Styles with their colours, sizes, prices and barcodes.',
+  Customers: 'Shopper profiles and marketing consent.',
+  'Retail transactions': 'Sales and returns from stores, head office and the web.',
+  Orders: 'Place web orders and follow their status.',
+  Returns: 'Return items from an order and track refunds.',
+  Rewards: 'Loyalty programs, tiers, points, rewards and gifts.',
+  'Gift vouchers': 'Look up, lock, redeem and issue gift vouchers.',
+  'Payment gateways': 'Payment gateways you can use in orders and vouchers.',
+  Privacy: 'Data export and erasure for a customer.',
+  Changes: 'The change feed: every change to every record, in order.',
+  Webhooks: 'Endpoints that receive change notifications (Standard Webhooks).',
+  Feeds: 'Syncs from the back office: schedule, lag and run history.',
+  Imports: 'Import CSV or NDJSON files and review rejected lines.',
+  Alerts: 'Problems that need attention, with steps to fix them.',
+  Figures: 'Data behind the dashboard: requests, orders, sales, voucher balance.',
+  Requests: 'Search logged API requests and see what each one did.',
+  Accounts: 'API accounts with access to this service.',
+  Mappings: 'Links between your stores, SKUs and customers and the e-commerce platform.',
+  Service: 'Capabilities and settings of the service.',
+  Audit: 'Who changed what, and when.',
+  'Health and documentation': 'Health checks and documentation. No credentials needed.',
 }
 
-/** What resources are listed under. */
+/** A tag of the OpenAPI document. */
 export type Tag = keyof typeof tagDescriptions
 
 /** One operation as the OpenAPI document tells it. */

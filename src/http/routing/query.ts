@@ -1,10 +1,10 @@
 import { hasControls, oddityIn } from '../../domain/values/characters.ts'
 import { isSkipped, momentForms, readMoment } from '../../domain/values/timestamp.ts'
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
 
-/** What a query parameter's shape says of it, as JSON Schema. */
-interface Shape {
+/** The JSON Schema keywords that query parameters use. */
+interface Schema {
   type?: string
   enum?: readonly string[]
   format?: string
@@ -13,36 +13,37 @@ interface Shape {
   maxLength?: number
 }
 
-/** A query's parameters as their shapes have them, as they were given, and every fault in them (contract 1, "Queries"). */
+/** Parses a query string by its schema. Returns the parsed values, the parameters as sent, and every error. */
 export function readQuery<T extends TObject>(
-  shape: T,
+  schema: T,
   text: string,
   timeZone: string,
-): { query: Static<T>; given: URLSearchParams; faults: Fault[] } {
+): { query: Static<T>; given: URLSearchParams; errors: FieldError[] } {
   const query: Record<string, unknown> = {}
-  const faults: Fault[] = []
-  const known = shape.properties as Record<string, TSchema>
-  const given = new URLSearchParams(text)
-  const illegible = illegibleIn(text)
-  for (const name of new Set(given.keys())) {
-    const [value = '', ...more] = given.getAll(name)
-    const wanted = Object.hasOwn(known, name) ? (known[name] as Shape) : undefined
-    if (illegible.has(name)) faults.push(invalid(name, `\`${printable(name)}\` ${unencoded}`))
-    else if (!wanted) faults.push(invalid(name, `There is no parameter \`${printable(name)}\`${names(known)}.`))
-    else if (more.length) faults.push(invalid(name, `\`${name}\` was given ${more.length + 1} times.`))
+  const errors: FieldError[] = []
+  const known = schema.properties as Record<string, TSchema>
+  const sent = new URLSearchParams(text)
+  const undecodable = findUndecodable(text)
+  for (const name of new Set(sent.keys())) {
+    const [value = '', ...more] = sent.getAll(name)
+    const expected = Object.hasOwn(known, name) ? (known[name] as Schema) : undefined
+    if (undecodable.has(name)) errors.push(invalid(name, `\`${printable(name)}\` ${unencoded}`))
+    else if (!expected) errors.push(invalid(name, `\`${printable(name)}\` is not a known parameter${names(known)}.`))
+    else if (more.length)
+      errors.push(invalid(name, `\`${name}\` can be sent only once; it was sent ${more.length + 1} times.`))
     else {
-      const found = read(wanted, value, timeZone)
-      if (found === undefined) faults.push(refusal(name, wanted, value, timeZone))
+      const found = read(expected, value, timeZone)
+      if (found === undefined) errors.push(describeError(name, expected, value, timeZone))
       else query[name] = found
     }
   }
-  return { query: query as Static<T>, given, faults }
+  return { query: query as Static<T>, given: sent, errors }
 }
 
-const unencoded = 'is not percent-encoded UTF-8; a `%` itself is `%25`.'
+const unencoded = 'must be percent-encoded UTF-8. Write a `%` as `%25`.'
 
-/** Parameters whose text nobody can tell (RFC 3986, section 2.1), by name; `URLSearchParams` takes a guess at them. */
-function illegibleIn(text: string): ReadonlySet<string> {
+/** Returns the names of parameters that aren't percent-encoded UTF-8 (RFC 3986, section 2.1). `URLSearchParams` would guess their text. */
+function findUndecodable(text: string): ReadonlySet<string> {
   const pairs = text.split('&').filter(pair => !isEncoded(pair))
   return new Set(new URLSearchParams(pairs.join('&')).keys())
 }
@@ -56,50 +57,48 @@ function isEncoded(text: string) {
   }
 }
 
-function read(shape: Shape, text: string, timeZone: string): unknown {
-  const isOdd = shape.format === 'multiline' ? oddityIn(text, true) !== undefined : hasControls(text)
-  if (text === '' || text.length > (shape.maxLength ?? 4_000) || isOdd) return
-  if (shape.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
-  if (shape.type === 'integer') {
+function read(schema: Schema, text: string, timeZone: string): unknown {
+  const isOdd = schema.format === 'multiline' ? oddityIn(text, true) !== undefined : hasControls(text)
+  if (text === '' || text.length > (schema.maxLength ?? 4_000) || isOdd) return
+  if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
+  if (schema.type === 'integer') {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    return value >= (shape.minimum ?? 0) && value <= (shape.maximum ?? Number.MAX_SAFE_INTEGER) ? value : undefined
+    return value >= (schema.minimum ?? 0) && value <= (schema.maximum ?? Number.MAX_SAFE_INTEGER) ? value : undefined
   }
-  if (shape.enum) return shape.enum.includes(text) ? text : undefined
-  return shape.format === 'moment' ? readMoment(text, timeZone) : text
+  if (schema.enum) return schema.enum.includes(text) ? text : undefined
+  return schema.format === 'moment' ? readMoment(text, timeZone) : text
 }
 
-function refusal(name: string, shape: Shape, text: string, timeZone: string): Fault {
-  if (shape.format === 'moment') {
+function describeError(name: string, schema: Schema, text: string, timeZone: string): FieldError {
+  if (schema.format === 'moment') {
     const wasPlus = readMoment(text.replace(/ (?=[^ ]*$)/, '+'), timeZone) !== undefined
     const about = wasPlus
-      ? 'has a space where an offset begins: a `+` in a URL is `%2B`'
+      ? 'has a space where its offset starts. Write `+` as `%2B` in a URL'
       : isSkipped(text, timeZone)
-        ? `is a time that the clock of ${timeZone} skips`
-        : `is ${momentForms}`
+        ? `doesn't exist in ${timeZone}: the clock skips this time`
+        : `must be ${momentForms}`
     return { parameter: name, code: 'invalid_timestamp', detail: `\`${name}\` ${about}.` }
   }
-  if (shape.format === 'cursor')
-    return { parameter: name, code: 'invalid_cursor', detail: `\`${name}\` is an \`endCursor\` of this list.` }
-  if (shape.enum) return invalid(name, `\`${name}\` is one of ${shape.enum.map(word => `\`${word}\``).join(', ')}.`)
-  if (shape.type === 'boolean') return invalid(name, `\`${name}\` is \`true\` or \`false\`.`)
-  if (shape.type === 'integer')
-    return invalid(name, `\`${name}\` is a whole number from ${shape.minimum} to ${shape.maximum}.`)
-  return invalid(
-    name,
-    `\`${name}\` is a text of 1 to ${shape.maxLength ?? 4_000} characters without control characters.`,
-  )
+  if (schema.format === 'cursor')
+    return { parameter: name, code: 'invalid_cursor', detail: `\`${name}\` must be an \`endCursor\` of this list.` }
+  if (schema.enum)
+    return invalid(name, `\`${name}\` must be one of ${schema.enum.map(word => `\`${word}\``).join(', ')}.`)
+  if (schema.type === 'boolean') return invalid(name, `\`${name}\` must be \`true\` or \`false\`.`)
+  if (schema.type === 'integer')
+    return invalid(name, `\`${name}\` must be an integer from ${schema.minimum} to ${schema.maximum}.`)
+  return invalid(name, `\`${name}\` must have 1 to ${schema.maxLength ?? 4_000} characters and no control characters.`)
 }
 
-const invalid = (parameter: string, detail: string): Fault => ({
+const invalid = (parameter: string, detail: string): FieldError => ({
   parameter: printable(parameter),
   code: 'invalid_parameter',
   detail,
 })
 
-/** A name from outside, fit to be shown. */
+/** Returns a caller's parameter name without characters that are unsafe to display. */
 const printable = (name: string) => name.slice(0, 40).replace(/[^\w.-]/g, '?')
 
 const names = (known: object) => {
   const list = Object.keys(known).map(name => `\`${name}\``)
-  return list.length ? `; there are ${list.join(', ')}` : ' here'
+  return list.length ? `; use one of ${list.join(', ')}` : '; this operation has none'
 }

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
 import { admit, type Gate } from '../admission/admit.ts'
 import { brokenOff } from '../body/body.ts'
@@ -91,8 +91,8 @@ export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Opera
       },
       async (request, reply) => {
         const context = contextOf(gateOf(gate, request), request)
-        const { query, faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
-        refuse(faults)
+        const { query, errors: faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
+        throwIfAny(faults)
         room.require()
         return openUpload(request, async goesOn => {
           const trial = isTrial(context.header('prefer'))
@@ -157,17 +157,22 @@ function fileTypeOf({ headers }: FastifyRequest) {
     .split(';')
     .map(part => part.trim().toLowerCase())
   const format = Object.entries(fileTypes).find(([known]) => known === type)?.[1]
-  if (!format) throw new ApiError('unsupported_media_type', 'A file is `text/csv` or `application/x-ndjson`.')
+  if (!format)
+    throw new ApiError('unsupported_media_type', '`Content-Type` must be `text/csv` or `application/x-ndjson`.')
   if (!codings.includes(String(headers['content-encoding'] ?? 'identity').toLowerCase()))
-    throw new ApiError('unsupported_media_type', 'A file is packed with gzip or zstd, or not at all.')
+    throw new ApiError('unsupported_media_type', '`Content-Encoding` must be `gzip` or `zstd`, or absent.')
   const [charset] = parameters.flatMap(parameter => /^charset="?([^"]*)"?$/.exec(parameter)?.[1] ?? [])
   return { format, charset }
 }
 
 const tooLarge = () =>
-  new ApiError('body_too_large', `A file has at most ${largestFile / 1024 / 1024} MiB, as it is sent.`, {
-    headers: { connection: 'close' },
-  })
+  new ApiError(
+    'body_too_large',
+    `The file is too large: it can have at most ${largestFile / 1024 / 1024} MiB as sent.`,
+    {
+      headers: { connection: 'close' },
+    },
+  )
 
 /** Keeps a body in a file without a name, which nobody else can open, and which goes with the process. */
 async function spooled({ body, headers }: FastifyRequest): Promise<Readable> {
@@ -185,7 +190,8 @@ async function spooled({ body, headers }: FastifyRequest): Promise<Readable> {
 const unspooled: Readonly<Record<string, () => ApiError>> = {
   // How Node tells of a stream that is reset over HTTP/2.
   ERR_STREAM_PREMATURE_CLOSE: brokenOff,
-  ENOSPC: () => new ApiError('service_unavailable', 'There is no room for the file now.', { retryAfter: 30 }),
+  ENOSPC: () =>
+    new ApiError('service_unavailable', 'There is no disk space for the file at the moment.', { retryAfter: 30 }),
 }
 
 function refused(error: unknown): never {

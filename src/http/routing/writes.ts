@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { ApiError, type ErrorCode, type Fault } from '../../errors/api-error.ts'
+import { ApiError, type ErrorCode, type FieldError } from '../../errors/api-error.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
 import type { Answer } from '../../store/writes/idempotency.ts'
 import { failpoint } from '../../testing/failpoints.ts'
@@ -53,7 +53,7 @@ export interface WriteDescribed<B extends TSchema, P extends Params> extends Des
   /** What the body has that could be guessed at is judged, and counted, whatever is known of its key: why nothing is told of that. */
   guessed?(tx: Db, again: Again<Static<B>, P>): Promise<ApiError | undefined>
   /** The faults that its work would find in the body beside those of the shape, to be told with them. */
-  ruled?(body: Static<B>, service: Service): Fault[]
+  ruled?(body: Static<B>, service: Service): FieldError[]
   /** What of the answer the write makes up, where the body does not say it: numbers, secrets. A trial shows null there. */
   made?: readonly string[]
 }
@@ -135,7 +135,7 @@ export async function handleWrite(
   const gate = gateOf(control, request, how)
   const asked = askedOf(gate, request)
   const { service, params, header } = asked
-  const { faults } = readQuery(nothing, request.query as string, service.settings.timeZone)
+  const { errors: faults } = readQuery(nothing, request.query as string, service.settings.timeZone)
   const trial = isTrial(header('prefer'))
   const key = how.repeatable && !trial ? readIdempotencyKey(header('idempotency-key'), service) : undefined
   const stored = async () => how.stored?.(gate.db, service, params)

@@ -1,6 +1,6 @@
 import type { Turn } from '../../concurrency/fair-queue.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { Fault } from '../../errors/api-error.ts'
+import type { FieldError } from '../../errors/api-error.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
 import type { Whole } from './bulk-export.ts'
 import { type Portion, readAhead } from './read-ahead.ts'
@@ -17,13 +17,13 @@ export interface Beside {
 }
 
 /** What of these parameters was given, though it does not go with a whole list. */
-export const faultsOfWhole = (given: URLSearchParams, names = ['limit', 'after_cursor', 'wait']): Fault[] =>
+export const faultsOfWhole = (given: URLSearchParams, names = ['limit', 'after_cursor', 'wait']): FieldError[] =>
   names
     .filter(name => given.has(name))
     .map(parameter => ({
       parameter,
       code: 'invalid_parameter',
-      detail: `\`${parameter}\` does not go with \`Accept: application/x-ndjson\`, which asks for the whole list.`,
+      detail: `\`${parameter}\` can't be combined with \`Accept: application/x-ndjson\`, which exports the complete list.`,
     }))
 
 /** A list as a whole, made of pages that are read in turn. */

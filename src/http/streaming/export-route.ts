@@ -14,7 +14,7 @@ const connections = 2
 
 /** What whole lists are told with: portions in turn, behind other reads, so many lists at a time to an account (contract 12). */
 export function wholeLists(gate: Gate) {
-  const open = openingsOf('too_many_whole_lists')
+  const open = openingsOf('too_many_exports')
   const turns = new WeakMap<Database, Turn>()
   return {
     /** That of a database. */
@@ -44,7 +44,7 @@ export function wholeLists(gate: Gate) {
 /** Over HTTP/1.0 an answer whose length is not known ends with the connection: a list that was cut would look whole. */
 function requireChunks({ raw }: FastifyRequest) {
   if (raw.httpVersion !== '1.0') return
-  const detail = 'A whole list is told over HTTP/1.1 or HTTP/2. An nginx in between needs `proxy_http_version 1.1`.'
+  const detail = 'Bulk exports need HTTP/1.1 or HTTP/2. With nginx, set `proxy_http_version 1.1`.'
   throw new ApiError('not_acceptable', detail)
 }
 

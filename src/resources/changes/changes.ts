@@ -119,7 +119,7 @@ export function changes(api: Api) {
     {
       operationId: 'listChanges',
       tag: 'Changes',
-      summary: 'Every change of every kind of record, to be followed without a gap.',
+      summary: 'List changes',
       description:
         'A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. With `wait` an answer that would be empty waits for a change.',
       query: Query,
@@ -153,7 +153,7 @@ export function changes(api: Api) {
     {
       operationId: 'streamChanges',
       tag: 'Changes',
-      summary: 'The changes as they come, as server-sent events.',
+      summary: 'Stream changes (SSE)',
       description:
         'Each change is an event `change`: its `data` is what `GET /changes` lists, its `id` the cursor behind it. Where the connection breaks, `Last-Event-ID` (an `EventSource` sends it by itself) or `after_cursor` goes on without a gap; without either the stream begins now, with an `id` and no event. A comment comes every 15 seconds. An event `error` has the `code` of a problem, and ends the stream. An account has at most 10 streams; a client that leaves what was sent unread for 20 seconds is dropped.',
       query: StreamQuery,

@@ -2,7 +2,7 @@ import { askAgainMs } from '../../auth/sign-in.ts'
 import { cursorAt, type Following, kindsAmong, placesAt, toldOf } from '../../change-feed/subscription.ts'
 import type { Db } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
-import { ApiError, type Fault, faulty } from '../../errors/api-error.ts'
+import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
 import type { Context } from '../../http/routing/operation.ts'
 import { comment, eventText } from '../../http/streaming/event-stream.ts'
 import type { Waiting } from '../../http/streaming/long-poll.ts'
@@ -75,10 +75,10 @@ export function orExpired(told: Told | undefined): Told {
 /** The kinds that are followed, in their order. */
 export const kindsOf = ({ kinds: named }: Query): readonly Kind[] => (named ? kindsAmong(named.split(',')) : kinds)
 
-export function faultsOfKinds(named: string | undefined): Fault[] {
+export function faultsOfKinds(named: string | undefined): FieldError[] {
   const unknown = (named?.split(',') ?? []).filter(word => !kinds.some(kind => kind === word))
   if (!unknown.length) return []
-  const detail = `\`kinds\` are, separated by commas: ${kinds.map(kind => `\`${kind}\``).join(', ')}.`
+  const detail = `\`kinds\` must be a comma-separated list of ${kinds.map(kind => `\`${kind}\``).join(', ')}.`
   return [{ parameter: 'kinds', code: 'invalid_parameter', detail }]
 }
 
@@ -98,7 +98,7 @@ export function placesOf(following: Following, cursor: string | undefined, heade
   const places = placesAt(following, cursor)
   if (places && isOfBefore(following.service, cursor)) throw new ApiError('cursor_expired')
   if (places) return places
-  const detail = `\`${header ?? 'after_cursor'}\` is no cursor of these kinds of changes.`
+  const detail = `\`${header ?? 'after_cursor'}\` must be a cursor of the change feed with the same \`kinds\`.`
   if (header !== undefined) throw new ApiError('invalid_cursor', detail)
-  throw faulty([{ parameter: 'after_cursor', code: 'invalid_cursor', detail }])
+  throw toApiError([{ parameter: 'after_cursor', code: 'invalid_cursor', detail }])
 }

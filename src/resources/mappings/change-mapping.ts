@@ -2,7 +2,7 @@ import type { Db } from '../../database/db.ts'
 import { ecommerceIdsOf } from '../../domain/customers/input.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { mergeStores } from '../../store/catalog/stores.ts'
 import { mergeCustomers } from '../../store/customers/customers.ts'
 import { holdJudgement, judgeChanged } from '../../store/mappings/check-changed.ts'
@@ -29,8 +29,8 @@ const apply: Readonly<
   },
   async skus(tx, service, skuId, change) {
     if (await mapSku(tx, service, { skuId, ...change })) return
-    const detail = `Another SKU goes by ${change.ecommerceSku ?? skuId}.`
-    refuse([{ pointer: '/ecommerceSku', code: 'sku_taken', detail }])
+    const detail = `Another SKU already uses ${change.ecommerceSku ?? skuId}.`
+    throwIfAny([{ pointer: '/ecommerceSku', code: 'sku_taken', detail }])
   },
   async customers(tx, service, id, change) {
     await mergeCustomers(tx, service, [{ id, ...ecommerceIdsOf(change) }])

@@ -27,7 +27,7 @@ export function mappingDoctor(api: Api) {
       operationId: 'checkMappings',
       tag,
       role,
-      summary: 'How the mappings stand: of each kind how many records are in which state.',
+      summary: 'Get mapping status',
       description:
         'Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and one that `PUT /mappings/…` or a fix changes at once.',
       answer: Type.Array(MappingHealth),
@@ -42,7 +42,7 @@ export function mappingDoctor(api: Api) {
       tag,
       role,
       status: 202,
-      summary: 'Judges all mappings now.',
+      summary: 'Start a mapping check',
       description: 'As soon as a worker has time. `GET /mappings/doctor` tells when it is done.',
       body: NoBody,
       answer: Type.Array(MappingHealth),
@@ -55,14 +55,14 @@ export function mappingDoctor(api: Api) {
   )
 
   for (const kind of mappedKinds) {
-    const { name, many, there } = names[kind]
+    const { name, one } = names[kind]
     api.list(
       `/mappings/doctor/${kind}`,
       {
         operationId: `list${name}Findings`,
         tag,
         role,
-        summary: `What was found of the ${many}, and of the ${there} that nobody here is mapped to.`,
+        summary: `List ${one} mapping issues`,
         description:
           'The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has.',
         query: Type.Object({ state: Type.Optional(Words('Only what is in this state.', findingStates)) }),
@@ -78,7 +78,7 @@ export function mappingDoctor(api: Api) {
       operationId: 'listMappingFixes',
       tag,
       role,
-      summary: 'The mappings that were changed by the doctor, the newest first.',
+      summary: 'List mapping fixes',
       description: 'Of the last 90 days.',
       item: MappingFix,
     },
@@ -91,7 +91,7 @@ export function mappingDoctor(api: Api) {
       operationId: 'createMappingFix',
       tag,
       role,
-      summary: 'Maps a record to something of the e-commerce platform, or to nothing, so that it can be undone.',
+      summary: 'Apply a mapping fix',
       description:
         'As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere. With `from` only where it is mapped to that.',
       body: MappingFixInput,
@@ -121,7 +121,7 @@ export function mappingDoctor(api: Api) {
       tag,
       role,
       status: 200,
-      summary: 'Undoes a fix: the mapping is again what it was.',
+      summary: 'Undo a mapping fix',
       description: 'As long as nobody has changed it since. One that is undone stays so.',
       params: { id: { description: 'The fix.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } },
       body: NoBody,
@@ -145,4 +145,5 @@ export function mappingDoctor(api: Api) {
   )
 }
 
-const changedSince = (subject: string) => new ApiError('mapping_changed', `Somebody has changed ${subject} since.`)
+const changedSince = (subject: string) =>
+  new ApiError('mapping_changed', `The mapping of ${subject} has changed since.`)

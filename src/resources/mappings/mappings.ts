@@ -60,7 +60,7 @@ interface Mapped {
 }
 
 function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: Mapped) {
-  const { name, one, many } = names[kind]
+  const { name, one } = names[kind]
   const [tag, role] = ['Mappings', 'admin'] as const
   const path = `/mappings/${kind}/:id`
 
@@ -70,7 +70,7 @@ function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: 
       operationId: `list${name}Mappings`,
       tag,
       role,
-      summary: `The ${many}, with what each is in the e-commerce platform.`,
+      summary: `List ${one} mappings`,
       description: 'Ordered by the identifier.',
       query: Type.Object({
         state: Type.Optional(Words(`Only those of which it is so: a \`mapped\` one ${state}.`, mappingStates)),
@@ -86,7 +86,7 @@ function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: 
       operationId: `get${name}Mapping`,
       tag,
       role,
-      summary: `What one ${one} is in the e-commerce platform.`,
+      summary: `Get a ${one} mapping`,
       description: 'Null where it is not mapped.',
       params: { id },
       answer: item,
@@ -102,7 +102,7 @@ function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: 
       operationId: `map${name}`,
       tag,
       role,
-      summary: `Says what one ${one} is in the e-commerce platform.`,
+      summary: `Map a ${one}`,
       description: `What the body does not mention stays; null takes it away. ${about}`,
       params: { id },
       body,

@@ -23,19 +23,19 @@ const decisions = [
     decision: 'suspend',
     operationId: 'suspendVoucher',
     leadsTo: 'suspended',
-    summary: 'Stops a gift voucher from being used, also where a sale holds it, until it is resumed.',
+    summary: 'Suspend a voucher',
   },
   {
     decision: 'resume',
     operationId: 'resumeVoucher',
     leadsTo: 'active',
-    summary: 'Lets a suspended gift voucher be used again.',
+    summary: 'Resume a voucher',
   },
   {
     decision: 'release',
     operationId: 'releaseVoucher',
     leadsTo: 'active',
-    summary: 'Takes a gift voucher from the sale that holds it.',
+    summary: 'Unlock a voucher',
   },
 ] as const
 
@@ -51,7 +51,7 @@ export function voucherLedgers(api: Api) {
       operationId: 'getVoucherLedger',
       tag,
       role,
-      summary: 'A gift voucher, with each step in its ledger.',
+      summary: "Get a voucher's ledger",
       description: `Whom it is for, and what has become of its e-mails, too. ${noPin}`,
       params,
       answer: VoucherLedger,
@@ -104,7 +104,7 @@ export function voucherLedgers(api: Api) {
       tag,
       role,
       status: 200,
-      summary: 'Sends a gift voucher to its receiver again, or to another address.',
+      summary: 'Resend a voucher email',
       description: `An e-mail that never left goes out as it was written, at once or on its day, as long as what it says is kept (\`wordsKept\`). Otherwise, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. ${noPin}`,
       params,
       body: SendingAgain,
@@ -128,7 +128,7 @@ export function voucherLedgers(api: Api) {
 
 function requireOurs(driver: Context['driver']) {
   if (!driver.isOurs)
-    throw new ApiError('capability_unavailable', 'The head office keeps the vouchers: it is decided there.')
+    throw new ApiError('capability_unavailable', 'The back office keeps the vouchers. Use the back office instead.')
 }
 
 const impossible = (state: VoucherState, currency: string, { settings }: Service) =>

@@ -10,8 +10,8 @@ import {
   VoucherOpening,
   VoucherValidation,
 } from '../../domain/vouchers/vouchers.ts'
-import { ApiError, type Fault, faulty } from '../../errors/api-error.ts'
-import { refuse } from '../../errors/throw-if-any.ts'
+import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
+import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Api } from '../../http/routing/api.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { after } from '../../writes/write.ts'
@@ -66,7 +66,7 @@ export function vouchers(api: Api) {
     {
       operationId: 'getVoucher',
       tag,
-      summary: 'The balance, expiry and status of a gift voucher.',
+      summary: 'Look up a voucher',
       description: `The PIN travels in a header, never in the URL. With an \`amount\` the voucher is validated too, as by \`POST /vouchers/validate\`. ${guarded}`,
       params: { number },
       headers: {
@@ -109,7 +109,7 @@ export function vouchers(api: Api) {
       policy: 'read',
       status: 200,
       audited: false,
-      summary: 'The balance, expiry and status of a gift voucher.',
+      summary: 'Look up a voucher',
       description: guarded,
       headers: shopper,
       body: VoucherOpening,
@@ -132,7 +132,7 @@ export function vouchers(api: Api) {
       role: 'visitor',
       status: 200,
       audited: false,
-      summary: 'Validates a gift voucher for an amount, before it is held or paid with.',
+      summary: 'Validate a voucher',
       description: `${validated} ${guarded}`,
       headers: shopper,
       body: VoucherValidation,
@@ -144,7 +144,7 @@ export function vouchers(api: Api) {
     },
     async ({ backOffice, body, ...write }) => {
       if (!/[1-9]/.test(body.amount))
-        throw faulty([{ pointer: '/amount', code: 'invalid_field', detail: '`amount` is more than 0.' }])
+        throw toApiError([{ pointer: '/amount', code: 'invalid_field', detail: '`amount` must be greater than 0.' }])
       const subject = pathOf(body.number)
       return after(await backOffice.validateVoucher(write, body), found => answered(found, subject))
     },
@@ -162,7 +162,7 @@ export function vouchers(api: Api) {
         role: 'visitor',
         repeatable: true,
         status: 200,
-        summary: 'Holds a gift voucher while a sale is under way.',
+        summary: 'Lock a voucher (POST)',
         description: `With a \`validationId\`; or with the \`pin\`, which validates the voucher first, and answers with the \`validationId\`: whoever holds it renews the lock, pays or gives the voucher back with that. Only one holder: whoever else validates, or validated before the holder did, gets \`voucher_locked\`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none. ${guarded}`,
         params: { number },
         headers: shopper,
@@ -174,7 +174,7 @@ export function vouchers(api: Api) {
         errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],
       },
       async ({ backOffice, body, params, ...write }) => {
-        refuse(faultsOfLock(body))
+        throwIfAny(faultsOfLock(body))
         const { number } = params
         const { pin, amount, validationId = '', lockSeconds = 3_600 } = body
         const by = pin === undefined ? { validationId } : { pin, amount }
@@ -188,7 +188,7 @@ export function vouchers(api: Api) {
     {
       operationId: 'issueVoucher',
       tag,
-      summary: 'Makes a digital gift voucher, and sends number and PIN to its receiver.',
+      summary: 'Issue a voucher',
       description:
         '201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself: `Location` is the order then. Repeated with the same `Idempotency-Key` it answers with the same PIN.',
       body: VoucherInput,
@@ -207,30 +207,30 @@ export function vouchers(api: Api) {
 }
 
 /** A lock is asked for by one of two, and only the PIN is good for an amount. */
-function faultsOfLock({ validationId, pin, amount }: VoucherLock): Fault[] {
-  const fault = (detail: string): Fault[] => [{ pointer: '', code: 'invalid_body', detail }]
-  if ((validationId === undefined) === (pin === undefined)) return fault('There is either a `validationId` or a `pin`.')
-  return amount !== undefined && pin === undefined ? fault('An `amount` goes with a `pin`.') : []
+function faultsOfLock({ validationId, pin, amount }: VoucherLock): FieldError[] {
+  const fault = (detail: string): FieldError[] => [{ pointer: '', code: 'invalid_body', detail }]
+  if ((validationId === undefined) === (pin === undefined)) return fault('Send either `validationId` or `pin`.')
+  return amount !== undefined && pin === undefined ? fault('`amount` requires `pin`.') : []
 }
 
 /** A PIN that was not sent, or can be none, is no wrong one: nobody is kept out for it. */
 function pinIn(header = '') {
-  const detail = '`X-Voucher-Pin` is the PIN, of 1 to 50 characters.'
-  if (!header || header.length > 50) refuse([{ parameter: 'X-Voucher-Pin', code: 'invalid_parameter', detail }])
+  const detail = '`X-Voucher-Pin` must be the PIN, with 1 to 50 characters.'
+  if (!header || header.length > 50) throwIfAny([{ parameter: 'X-Voucher-Pin', code: 'invalid_parameter', detail }])
   return header
 }
 
 /** An amount in a query is written as one in a body. */
-function faultsOfAmount(text: string, currency: string): Fault[] {
+function faultsOfAmount(text: string, currency: string): FieldError[] {
   const decimals = decimalsOf(currency)
   const units = minorUnits(text, decimals)
   if (units !== undefined && units > 0n && canonical(units, decimals) === text) return []
-  const detail = `\`amount\` is more than 0, in ${currency} with ${decimals} decimals.`
+  const detail = `\`amount\` must be greater than 0, in ${currency} with ${decimals} decimals.`
   return [{ parameter: 'amount', code: 'invalid_parameter', detail }]
 }
 
 /** What is wrong with a field is, here, wrong with a parameter of the same name. */
-function inQuery({ code, message, faults, members, headers }: ApiError) {
+function inQuery({ code, message, errors: faults, members, headers }: ApiError) {
   const asParameter = faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.slice(1) ?? '', ...fault }))
-  return new ApiError(code, message, { faults: asParameter, members, headers })
+  return new ApiError(code, message, { errors: asParameter, members, headers })
 }

@@ -26,7 +26,7 @@ export function actions(api: Api) {
       tag,
       role,
       status: 200,
-      summary: 'Posts something to the endpoint that tells of nothing.',
+      summary: 'Send a test event',
       description:
         'Signed like any delivery, of type `webhook.test`; the answer says what became of it. Also while it is paused.',
       params,
@@ -48,10 +48,10 @@ export function actions(api: Api) {
     },
   )
 
-  turning('pause', 'Sends nothing more until it is resumed.', 'What changes meanwhile waits.', (tx, { service }, id) =>
-    pauseWebhook(tx, service, id, 'It was paused.'),
+  turning('pause', 'Pause a webhook', 'Changes wait until the webhook is resumed.', (tx, { service }, id) =>
+    pauseWebhook(tx, service, id, 'Paused by an operator.'),
   )
-  turning('resume', 'Tries an endpoint again, at once.', 'It goes on where it stands.', (tx, { service }, id) =>
+  turning('resume', 'Resume a webhook', 'Deliveries continue at once, from the cursor of the webhook.', (tx, { service }, id) =>
     resumeWebhook(tx, service, id),
   )
 
@@ -62,7 +62,7 @@ export function actions(api: Api) {
       tag,
       role,
       status: 200,
-      summary: 'Tells an endpoint again what has changed since a time, or a place.',
+      summary: 'Replay changes to a webhook',
       description:
         'As it stands now: a record that has changed several times since then is told of once. A delivery that is being repeated is given up.',
       params,
@@ -84,7 +84,7 @@ export function actions(api: Api) {
       tag,
       role,
       status: 200,
-      summary: 'A further secret for a webhook.',
+      summary: 'Rotate a signing secret',
       description: 'Deliveries carry signatures of both for 24 hours; then the one before ends.',
       params,
       body: NoBody,
@@ -106,7 +106,7 @@ export function actions(api: Api) {
       operationId: 'listWebhookAttempts',
       tag,
       role,
-      summary: 'What became of deliveries to a webhook, the newest first.',
+      summary: 'List delivery attempts',
       description: 'Of the last 30 days. What was delivered is not kept.',
       params,
       item: WebhookAttempt,

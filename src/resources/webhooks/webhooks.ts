@@ -18,7 +18,7 @@ export function webhooks(api: Api) {
       operationId: 'listWebhooks',
       tag,
       role,
-      summary: 'The webhooks of the service.',
+      summary: 'List webhooks',
       description: 'With where each stands, and whether it takes what it is told.',
       item: Webhook,
     },
@@ -31,7 +31,7 @@ export function webhooks(api: Api) {
       operationId: 'getWebhook',
       tag,
       role,
-      summary: 'One webhook.',
+      summary: 'Get a webhook',
       description: 'With where it stands, and whether it takes what it is told. Its secret is never shown again.',
       params,
       answer: Webhook,
@@ -46,7 +46,7 @@ export function webhooks(api: Api) {
       operationId: 'createWebhook',
       tag,
       role,
-      summary: 'A new webhook: an endpoint that is told of changes.',
+      summary: 'Create a webhook',
       description:
         'What changes from now on is posted to it, at most 100 changes at a time, one delivery after the other; with `fromBeginning` everything as it stands comes first. The secret in this answer verifies deliveries (Standard Webhooks).',
       body: WebhookInput,
@@ -70,7 +70,7 @@ export function webhooks(api: Api) {
       operationId: 'updateWebhook',
       tag,
       role,
-      summary: 'Changes what a webhook is.',
+      summary: 'Update a webhook',
       description:
         'What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`, at once.',
       params,
@@ -96,7 +96,7 @@ export function webhooks(api: Api) {
       operationId: 'deleteWebhook',
       tag,
       role,
-      summary: 'Removes a webhook.',
+      summary: 'Delete a webhook',
       description: 'With its attempts. A delivery that is on its way may still arrive.',
       params,
       body: NoBody,
@@ -116,5 +116,5 @@ export function webhooks(api: Api) {
 async function judgeUrl({ sender }: Pick<WriteContext, 'sender'>, url: string) {
   const detail = await sender.refusal(url)
   if (detail === undefined) return
-  throw new ApiError('url_not_allowed', detail, { faults: [{ pointer: '/url', code: 'url_not_allowed', detail }] })
+  throw new ApiError('url_not_allowed', detail, { errors: [{ pointer: '/url', code: 'url_not_allowed', detail }] })
 }

@@ -168,7 +168,7 @@ test('a role that is too low is told which one is needed', async () => {
     assert.equal(answer.status, status)
     if (status === 403) {
       isProblem(answer, 'insufficient_role', service.baseUrl, '/settings')
-      assert.equal(answer.json.detail, 'The role `admin` is needed.')
+      assert.equal(answer.json.detail, 'This requires the role `admin`.')
     }
   }
 })

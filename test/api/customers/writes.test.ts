@@ -116,7 +116,7 @@ test('a customer of another service is not found, and stays as it is', async () 
     await put(other, '/customers/none', { firstname: 'Stolen' }),
   ]
   for (const { status, json } of [foreign, unknown])
-    assert.deepEqual([status, json.code, json.detail], [404, 'not_found', 'There is no such customer.'])
+    assert.deepEqual([status, json.code, json.detail], [404, 'not_found', 'Customer not found.'])
   assert.deepEqual((await shop.get(`/customers/${mine.id}`)).json.data, mine)
 })
 

@@ -149,7 +149,7 @@ test('an account is told four whole lists at a time, and pages meanwhile; where 
     for (const told of open) told.close()
   })
   const refused = await large.get(path, { accept: ndjson })
-  isProblem(refused, 'too_many_whole_lists', api.baseUrl, path)
+  isProblem(refused, 'too_many_exports', api.baseUrl, path)
   assert.match(String(refused.headers['retry-after']), /^\d+$/)
   assert.equal((await large.get(path)).status, 200)
   const another = await api.account('visitor', large.service)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { catalogue } from '../../../src/errors/api-error.ts'
+import { errorCodes } from '../../../src/errors/api-error.ts'
 import { browserMissing, openPage, type Page } from '../../support/browser.ts'
 import type { Node } from '../../support/conformance.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -116,7 +116,7 @@ test('the page about an error is readable without anything else', { skip }, asyn
   t.after(() => reader.close())
   await reader.goTo(`${shop.baseUrl}/errors/invalid_cursor`)
   const said = await reader.evaluate<string>('document.body.innerText')
-  for (const words of ['invalid_cursor', '400', catalogue.invalid_cursor[1]]) assert.ok(said.includes(words), words)
+  for (const words of ['invalid_cursor', '400', errorCodes.invalid_cursor.title]) assert.ok(said.includes(words), words)
   await reader.click(`document.querySelector('nav a[href="rate_limited"]')`)
   await reader.until(`document.querySelector('h1')?.innerText === 'rate_limited'`)
   assert.deepEqual(
@@ -148,7 +148,7 @@ test('the icon is sent once, and again only when it has changed', async () => {
 })
 
 test('an error page escapes what it shows', async () => {
-  for (const code of Object.keys(catalogue)) {
+  for (const code of Object.keys(errorCodes)) {
     const { text } = await shop.raw(`/errors/${code}`)
     const shown = text.replace(/<style>.*<\/style>/s, '')
     assert.doesNotMatch(

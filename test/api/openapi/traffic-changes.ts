@@ -36,7 +36,7 @@ export function testChanges(traffic: () => Traffic) {
     }
     await refused('invalid_parameter', get('/stores?limit=5', lines))
     const open = await Promise.all(Array.from({ length: 4 }, () => openLines(of('/orders/transactions/search'))))
-    await refused('too_many_whole_lists', get('/stores', lines))
+    await refused('too_many_exports', get('/stores', lines))
     for (const each of open) each.close()
   })
 

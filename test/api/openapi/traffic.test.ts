@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { connect } from 'node:tls'
 import { sampleVoucher } from '../../../seed/vouchers.ts'
 import { sql } from '../../../src/database/db.ts'
-import { catalogue, type ErrorCode } from '../../../src/errors/api-error.ts'
+import { type ErrorCode, errorCodes } from '../../../src/errors/api-error.ts'
 import type { Node } from '../../support/conformance.ts'
 import type { Answer, TestService } from '../../support/service.ts'
 import { startTraffic, type Traffic } from './answers.ts'
@@ -79,7 +79,7 @@ test('records, and the 304 of those that are known, are as documented', async ()
 test('what anyone may see is as documented', async () => {
   for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs', '/changelog'])
     assert.equal((await getOpenly(path)).status, 200, path)
-  for (const code of Object.keys(catalogue)) assert.equal((await getOpenly(`/errors/${code}`)).status, 200, code)
+  for (const code of Object.keys(errorCodes)) assert.equal((await getOpenly(`/errors/${code}`)).status, 200, code)
   await refused('not_found', getOpenly('/errors/none'))
   await refused('https_required', getOpenly('/health/live', { 'x-forwarded-proto': 'http' }))
 })
@@ -111,7 +111,10 @@ test('missing, wrong and insufficient credentials are answered as documented', a
   await refused('invalid_credentials', getOpenly('/stores'))
   const session = { authorization: undefined, cookie: '__Host-tillbridge=ended' }
   await refused('session_ended', get('/stores', session))
-  await refused('foreign_page', traffic.post('/customers', {}, { ...session, 'sec-fetch-site': 'cross-site' } as never))
+  await refused(
+    'cross_origin_request',
+    traffic.post('/customers', {}, { ...session, 'sec-fetch-site': 'cross-site' } as never),
+  )
   await refused('service_name_required', get('/stores', { 'x-service-name': undefined }))
   await refused('service_not_assigned', get('/stores', { 'x-service-name': 'none' }))
   await refused('https_required', get('/stores', { 'x-forwarded-proto': 'http' }))
@@ -210,7 +213,7 @@ test('the traffic had every operation answering, and every error that a test can
   )
 
   const seen = new Set(traffic.exchanges.map(({ answer }) => answer.json?.code))
-  const unseen = Object.keys(catalogue).filter(code => !seen.has(code))
+  const unseen = Object.keys(errorCodes).filter(code => !seen.has(code))
   assert.deepEqual(unseen.sort(), [...Object.keys(elsewhere), ...ofOtherDrivers].sort())
   for (const [code, file] of Object.entries(elsewhere))
     assert.match(await readFile(new URL(file, import.meta.url), 'utf8'), new RegExp(code), file)

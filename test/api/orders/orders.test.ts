@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Order } from '../../../src/domain/orders/orders.ts'
-import { faultsOf } from '../../../src/http/body/validate.ts'
+import { validateBody } from '../../../src/http/body/validate.ts'
 import { address, made, orderOf, placed, salesOf, startOrderShop, stockOf } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { post } from '../../support/write.ts'
@@ -84,7 +84,7 @@ test('an order comes back with its lines worked out, a number, and everything th
       { gateway: 'visa', amount: '5.93', reference: null, voucherNumber: null },
     ],
   })
-  assert.deepEqual(faultsOf(Order, order, { currency: 'AUD' }), [])
+  assert.deepEqual(validateBody(Order, order, { currency: 'AUD' }), [])
 
   const read = await api.get(`/orders/${id}`)
   assert.deepEqual(read.json.data, order)

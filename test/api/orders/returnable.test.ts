@@ -107,7 +107,7 @@ test('what was not shipped cannot be returned', async () => {
   assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
   const answer = await giveBack(own, id, { TEE: 1 })
   isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(detailsIn(answer), ['Of TEE 0 can be returned, since it has not been shipped, not 1.'])
+  assert.deepEqual(detailsIn(answer), ['Of TEE 0 can be returned, because it has not been shipped, not 1.'])
 })
 
 test('a cancelled return can be returned anew: units, stock, refund and history are as if it had not been', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
-import { faultsOf } from '../../../src/http/body/validate.ts'
+import { validateBody } from '../../../src/http/body/validate.ts'
 import {
   cents,
   giveBack,
@@ -74,7 +74,7 @@ test('a return comes back with its numbers, its lines and what is refunded for t
       },
     ],
   })
-  assert.deepEqual(faultsOf(Return, record, { currency: 'AUD' }), [])
+  assert.deepEqual(validateBody(Return, record, { currency: 'AUD' }), [])
 
   const read = await api.get(`/returns/${id}`)
   assert.deepEqual(read.json.data, record)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { catalogue } from '../../../src/errors/api-error.ts'
+import { errorCodes } from '../../../src/errors/api-error.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { hasStandingHeaders, isProblem } from '../../support/problem.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -46,7 +46,7 @@ test('every answer carries the standing headers, whatever it is', async () => {
 })
 
 test('each type of error leads to a page about it', async () => {
-  for (const [code, [status, title]] of Object.entries(catalogue)) {
+  for (const [code, { status, title }] of Object.entries(errorCodes)) {
     const { json } = code === 'not_found' ? await service.get('/nowhere') : { json: undefined }
     const address = json ? new URL(json.type).pathname : `/errors/${code}`
     const answer = await service.raw(address)

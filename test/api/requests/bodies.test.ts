@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { ErrorCode, Fault } from '../../../src/errors/api-error.ts'
+import type { ErrorCode, FieldError } from '../../../src/errors/api-error.ts'
 import { john, makesNone } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { anotherServer, creatingHead, credentials, keptLog, speak, tlsTo, untilClosed } from '../../support/servers.ts'
@@ -146,7 +146,7 @@ test('a write takes no query, and says so beside all that is wrong with the body
       refused(await post(service, `/customers?${query}`, john()), 'invalid_parameter')
       const answer = await post(service, `/customers?${query}`, { ...john(), firstname: 5, unheard: 1 })
       refused(answer, 'invalid_parameter')
-      const places = answer.json.errors.map(({ parameter, pointer }: Fault) =>
+      const places = answer.json.errors.map(({ parameter, pointer }: FieldError) =>
         parameter === undefined ? pointer : '?',
       )
       assert.deepEqual(new Set(places), new Set(['?', '/firstname', '/unheard']))

@@ -61,7 +61,7 @@ test('what stands against a draw points to the voucher in the order', async () =
       ),
       (error: ApiError) => {
         assert.deepEqual(
-          error.faults.map(({ pointer, code }) => [pointer, code]),
+          error.errors.map(({ pointer, code }) => [pointer, code]),
           [['/payments/2/voucher', error.code]],
         )
         return true

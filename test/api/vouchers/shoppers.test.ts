@@ -80,7 +80,7 @@ for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '20
       const answer = await lookUp('mine', pin, bad, by)
       isProblem(answer, 'invalid_parameter', api.baseUrl)
       assert.deepEqual(answer.json.errors, [
-        { parameter: 'X-Shopper-Address', code: 'invalid_parameter', detail: '`X-Shopper-Address` is one IP address.' },
+        { parameter: 'X-Shopper-Address', code: 'invalid_parameter', detail: '`X-Shopper-IP` must be one IP address.' },
       ])
     }
   })

@@ -162,7 +162,7 @@ test('a webhook that is paused is told nothing, and everything once it is resume
   begin()
   const { id } = await hook()
   const paused = await post(hooks.api, `/webhooks/${id}/pause`, {})
-  assert.deepEqual([paused.json.data.state, paused.json.data.stateReason], ['paused', 'It was paused.'])
+  assert.deepEqual([paused.json.data.state, paused.json.data.stateReason], ['paused', 'Paused by an operator.'])
   const ids = await customers('Veronica', 'John')
   const other = await hook({ url: `${hooks.receiver.url}/other` })
   ids.push(...(await customers('Ann')))

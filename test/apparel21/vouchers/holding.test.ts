@@ -237,6 +237,6 @@ async function rejects(work: Promise<unknown>, code: ErrorCode) {
   )
   assert.ok(error instanceof ApiError, String(error))
   assert.equal(error.code, code)
-  for (const { pointer } of error.faults) assert.equal(pointer, '/payments/0/voucher')
-  assert.ok(error.faults.length)
+  for (const { pointer } of error.errors) assert.equal(pointer, '/payments/0/voucher')
+  assert.ok(error.errors.length)
 }

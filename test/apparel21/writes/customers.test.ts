@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { Customer } from '../../../src/domain/customers/customers.ts'
-import { faultsOf } from '../../../src/http/body/validate.ts'
+import { validateBody } from '../../../src/http/body/validate.ts'
 import { created, freshEmail, isRefused, john } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { keyed, post, put } from '../../support/write.ts'
@@ -32,7 +32,7 @@ test('a customer is made in the back office, and answered and stored as it has i
   const answer = await post(api, '/customers', body)
   assert.equal(answer.status, 201, answer.text)
   const record = answer.json.data
-  assert.deepEqual(faultsOf(Customer, { ...record, references: {} }, { currency: 'AUD' }), [])
+  assert.deepEqual(validateBody(Customer, { ...record, references: {} }, { currency: 'AUD' }), [])
   assert.equal(answer.headers.location, `/customers/${record.id}`)
   assert.equal(answer.json.meta, undefined)
   const person = personOf(record.id)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { Order } from '../../../src/domain/orders/orders.ts'
-import { faultsOf } from '../../../src/http/body/validate.ts'
+import { validateBody } from '../../../src/http/body/validate.ts'
 import { isRefused } from '../../support/customer-bodies.ts'
 import { address, cents, dollars, made } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -27,7 +27,7 @@ test('an order is placed in the back office, under its identifier, and kept as p
   })
   const record = made(answer)
   assert.equal(answer.headers.location, `/orders/${record.id}`)
-  assert.deepEqual(faultsOf(Order, record, { currency: 'AUD' }), [])
+  assert.deepEqual(validateBody(Order, record, { currency: 'AUD' }), [])
   assert.deepEqual([record.total, record.freight], [due, '9.95'])
   assert.deepEqual(
     record.lines.map(({ sku, quantity, status }: { sku: string; quantity: number; status: string }) => [

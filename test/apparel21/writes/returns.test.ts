@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Return } from '../../../src/domain/orders/returns.ts'
-import { faultsOf } from '../../../src/http/body/validate.ts'
+import { validateBody } from '../../../src/http/body/validate.ts'
 import { isRefused } from '../../support/customer-bodies.ts'
 import { cents, dollars, made, returnOf } from '../../support/order-shop.ts'
 import { faultsIn, isProblem } from '../../support/problem.ts'
@@ -21,7 +21,7 @@ test('a return is made in the back office, and comes with the number that the sh
   const answer = await giveBack(order.id, { [tee.sku]: 2 })
   const record = made(answer)
   assert.equal(answer.headers.location, `/returns/${record.id}`)
-  assert.deepEqual(faultsOf(Return, record, { currency: 'AUD' }), [])
+  assert.deepEqual(validateBody(Return, record, { currency: 'AUD' }), [])
   const there = lastReturn()
   assert.deepEqual(
     [there.number, there.originalNumber, there.authorisation, there.stockUpdate],

@@ -1,4 +1,11 @@
-import { ApiError, type ErrorCode, type Fault, faulty, type Members, notFound } from '../../../errors/api-error.ts'
+import {
+  ApiError,
+  type ErrorCode,
+  type FieldError,
+  notFound,
+  type ProblemMembers,
+  toApiError,
+} from '../../../errors/api-error.ts'
 import { apiErrorOf, Failure } from './failure.ts'
 import { accountUnknown, noData, Refusal } from './rejection.ts'
 
@@ -23,18 +30,18 @@ type Meaning = () => ApiError
 const field =
   (pointer: string, detail: string, code: ErrorCode = 'invalid_field'): Meaning =>
   () => {
-    const fault: Fault = { pointer, code, detail }
-    return faulty([fault])
+    const fault: FieldError = { pointer, code, detail }
+    return toApiError([fault])
   }
 const plain =
-  (code: ErrorCode, detail?: string, members: Members = {}): Meaning =>
+  (code: ErrorCode, detail?: string, members: ProblemMembers = {}): Meaning =>
   () =>
     new ApiError(code, detail, { members })
 const missing =
   (kind: string): Meaning =>
   () =>
     notFound(kind)
-const unusable = (reason: NonNullable<Members['reason']>) => plain('voucher_unusable', undefined, { reason })
+const unusable = (reason: NonNullable<ProblemMembers['reason']>) => plain('voucher_unusable', undefined, { reason })
 
 const everywhere: Readonly<Record<number, Meaning>> = {
   5014: plain('invalid_field', 'A text is longer than the back office can take.'),

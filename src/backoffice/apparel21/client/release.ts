@@ -71,10 +71,7 @@ export function releaseOf(client: Client): Release {
     async surelyHas(feature) {
       const release = await read()
       if (release === undefined)
-        throw new ApiError(
-          'back_office_error',
-          'The release of the back office cannot be found out: an operator can set it.',
-        )
+        throw new ApiError('back_office_error', "The back-office version can't be determined. An operator can set it.")
       return isAtLeast(release, since[feature])
     },
   }

@@ -2,7 +2,7 @@ import type { Priced } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import type { OrderAddress } from '../../../domain/values/address.ts'
 import { amount } from '../../../domain/values/money.ts'
-import type { Fault } from '../../../errors/api-error.ts'
+import type { FieldError } from '../../../errors/api-error.ts'
 import { type Field, type Fields, payload } from '../xml/payload.ts'
 import { every, money, text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -132,7 +132,7 @@ export const longestCountry = 20
 
 /** What an order says that this system cannot take. */
 export function faultsOfOrder({ pickupStoreNumber, billingAddress, deliveryAddress }: OrderInput, freight: bigint) {
-  const faults: Fault[] = []
+  const faults: FieldError[] = []
   const fault = (pointer: string, detail: string) => faults.push({ pointer, code: 'invalid_field', detail })
   for (const [pointer, { country }] of [
     ['/billingAddress', billingAddress],

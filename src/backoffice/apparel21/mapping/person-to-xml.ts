@@ -1,5 +1,5 @@
 import { type CustomerChange, phonesOf } from '../../../domain/customers/input.ts'
-import type { Fault } from '../../../errors/api-error.ts'
+import type { FieldError } from '../../../errors/api-error.ts'
 import { type Content, type Field, inOrder, payload } from '../xml/payload.ts'
 import { at, every, text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -131,8 +131,8 @@ const lengths = [
   ['/address/country', 20, ({ address }: CustomerChange) => address?.country],
 ] as const
 
-export const faultsOfLength = (change: CustomerChange): Fault[] =>
-  lengths.flatMap(([pointer, most, of]): Fault[] =>
+export const faultsOfLength = (change: CustomerChange): FieldError[] =>
+  lengths.flatMap(([pointer, most, of]): FieldError[] =>
     (of(change)?.length ?? 0) > most
       ? [{ pointer, code: 'invalid_field', detail: `The back office takes at most ${most} characters here.` }]
       : [],

@@ -1,5 +1,5 @@
 import type { ReturnLine } from '../../../domain/orders/returns.ts'
-import type { Fault } from '../../../errors/api-error.ts'
+import type { FieldError } from '../../../errors/api-error.ts'
 import { payload } from '../xml/payload.ts'
 
 /** A return that is about to be made. */
@@ -44,9 +44,9 @@ export const faultsOfReturn = (
   lines: readonly ReturnLine[],
   reasons: readonly { code: string }[],
   reasonIds: ReadonlyMap<string, string>,
-): Fault[] =>
-  lines.flatMap(({ reasonCode, notes }, i): Fault[] => {
-    const fault = (field: string, detail: string): Fault => ({
+): FieldError[] =>
+  lines.flatMap(({ reasonCode, notes }, i): FieldError[] => {
+    const fault = (field: string, detail: string): FieldError => ({
       pointer: `/lines/${i}/${field}`,
       code: 'invalid_field',
       detail,

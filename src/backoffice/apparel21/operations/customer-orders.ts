@@ -2,7 +2,7 @@ import type { Keys } from '../../../crypto/keys.ts'
 import type { Database, Db } from '../../../database/db.ts'
 import type { OrderReads } from '../../../domain/orders/orders.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { ApiError, orApiError } from '../../../errors/api-error.ts'
+import { ApiError, asApiError } from '../../../errors/api-error.ts'
 import { holdCustomers } from '../../../store/customers/removal.ts'
 import { handOver, knownOrders } from '../../../store/orders/orders.ts'
 import { followOrders, openOrdersAmong } from '../../../store/sync/open-orders.ts'
@@ -42,7 +42,7 @@ async function bring(upstream: Upstream, reading: Reading, customerId: string) {
   let fault: ApiError | undefined
   for await (const page of pagesOfOrders(upstream.client, customerId, AbortSignal.timeout(longestMs)))
     fault = (await takePage(upstream, reading, customerId, page)) ?? fault
-  return fault && new ApiError(fault.code, 'The back office tells of orders that cannot be read, and are not shown.')
+  return fault && new ApiError(fault.code, "The back office returned orders that can't be read. They are not shown.")
 }
 
 /** Stores what is new in a page; answers what is wrong with one of its orders. */
@@ -64,7 +64,7 @@ async function takePage(upstream: Upstream, reading: Reading, customerId: string
       await db
         .transaction(tx => take(upstream, tx, reading, { order, customerId }))
         .catch(error => {
-          fault = orApiError(error)
+          fault = asApiError(error)
         })
   return fault
 }

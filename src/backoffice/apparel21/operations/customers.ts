@@ -10,9 +10,9 @@ import {
   withoutNulls,
 } from '../../../domain/customers/input.ts'
 import { type KnownReferences, pointerTo } from '../../../domain/customers/references.ts'
-import { faultsOfChanged } from '../../../domain/values/unchanged-fields.ts'
+import { omitUnchanged } from '../../../domain/values/unchanged-fields.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { refuse } from '../../../errors/throw-if-any.ts'
+import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { isCreatedHere, recordConsent } from '../../../store/customers/consent.ts'
 import { customerWithEmail } from '../../../store/customers/customers.ts'
 import { erasedAmong } from '../../../store/customers/erased.ts'
@@ -59,7 +59,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       { names: [`e-mail ${comparable(input.contact.email)}`] },
     )
     // What an attempt that was left open has made is looked for before its repeat is refused.
-    if (!write.wasOpen()) refuse(judged.faults)
+    if (!write.wasOpen()) throwIfAny(judged.faults)
     const person =
       (await earlierAttempt(upstream, write, input, judged)) ?? (await create(upstream, write, input, judged))
     const ready = await readied(upstream, write, person)
@@ -89,7 +89,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       // What an attempt that nobody follows up any more has come to is what the person is like by now.
       if (write.isSettling && isAsAsked(ready.row, change, judged))
         return tx => stored({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
-      refuse(judged.faults)
+      throwIfAny(judged.faults)
       // Nothing of it is the back office's, which would also lose the person's password over a change.
       if (isOursAlone(change))
         return async tx => {
@@ -139,7 +139,7 @@ function judge(
 ): JudgedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
   const judged = judgeChange(change, before, known, settings, today)
-  const tooLong = faultsOfChanged(faultsOfLength(change), change, before && JSON.parse(before.record))
+  const tooLong = omitUnchanged(faultsOfLength(change), change, before && JSON.parse(before.record))
   return { ...judged, faults: [...judged.faults, ...tooLong] }
 }
 
@@ -153,7 +153,7 @@ async function outcomeOf(
   const typeIds = await referenceTypeIds(upstream)
   const unknown = [...chosen].flatMap(([type, value]) => (value !== null && !typeIds.has(type) ? [type] : []))
   const detail = 'The back office has no such type of reference.'
-  refuse(
+  throwIfAny(
     unknown
       .filter(type => Object.hasOwn(change.references ?? {}, type))
       .map(type => ({ pointer: pointerTo(type), code: 'invalid_field', detail })),
@@ -213,7 +213,7 @@ const today = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.t
 
 async function create(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
   const { client } = upstream
-  refuse(judged.faults)
+  throwIfAny(judged.faults)
   const body = newPerson(input, await outcomeOf(upstream, input, judged), today(client).toString())
   const { id } = await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body }).catch(
     error => {

@@ -47,5 +47,5 @@ async function bring({ client }: Upstream, db: Database, service: Service, custo
     return
   }
   client.connection.log?.warn({ reasons }, 'Sales of a customer cannot be taken.')
-  return new ApiError('back_office_error', 'The back office tells of sales that cannot be read, and are not shown.')
+  return new ApiError('back_office_error', "The back office returned sales that can't be read. They are not shown.")
 }

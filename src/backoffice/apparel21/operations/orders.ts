@@ -5,8 +5,8 @@ import type { OrderInput, OrderWrites } from '../../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../../domain/values/money.ts'
-import { ApiError, type Fault, faulty, orApiError } from '../../../errors/api-error.ts'
-import { refuse } from '../../../errors/throw-if-any.ts'
+import { ApiError, asApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
+import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { storesByNumber } from '../../../store/catalog/stores.ts'
 import { customerRecord } from '../../../store/customers/customers.ts'
 import { holdOrder, orderRecord } from '../../../store/orders/orders.ts'
@@ -94,7 +94,7 @@ async function judgedOrder(
         ])
         const isOurs = typeof input.orderNumber !== 'string'
         const names = { ...known, numberTaken: isGiven && !isOurs }
-        const judged = await judgedIn(tx, upstream.client, write, input, names, { number, decimals }).catch(orApiError)
+        const judged = await judgedIn(tx, upstream.client, write, input, names, { number, decimals }).catch(asApiError)
         return { number, isUsed: isGiven && isOurs, isKnown: known.customer, judged }
       },
       { names: [orderNumberHold(number), ...vouchers], untilKnown: true },
@@ -124,8 +124,8 @@ async function judgedIn(
   const priced = priceOrder(input, { ...known, giftCardSkuId, variants }, service.settings.currency, decimals)
   const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
   if (known.customer && !contact) faults.push(noAddress)
-  refuse(inOrder(faults))
-  if (!contact) throw faulty([noAddress])
+  throwIfAny(inOrder(faults))
+  if (!contact) throw toApiError([noAddress])
   const order = {
     ...priced,
     input,
@@ -166,7 +166,7 @@ async function stored(
   return { id, ...record }
 }
 
-const noAddress: Fault = {
+const noAddress: FieldError = {
   pointer: '/customerId',
   code: 'invalid_field',
   detail: 'The back office asks for an e-mail address of the customer.',

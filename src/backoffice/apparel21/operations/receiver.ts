@@ -1,5 +1,5 @@
 import type { VoucherInput } from '../../../domain/vouchers/vouchers.ts'
-import { ApiError, faulty } from '../../../errors/api-error.ts'
+import { ApiError, toApiError } from '../../../errors/api-error.ts'
 import type { Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
 import { effect } from '../client/effect.ts'
@@ -27,7 +27,7 @@ export async function receiverOf(client: Client, write: Write, receiver: Receive
   const other = await personByEmail(client, email)
   if (other) return idOf(other)
   const detail = 'The back office has this address with somebody whom it does not show.'
-  throw faulty([{ pointer: '/receiverEmail', code: 'invalid_field', detail }])
+  throw toApiError([{ pointer: '/receiverEmail', code: 'invalid_field', detail }])
 }
 
 /** Makes a person; undefined where the address is taken by now, or nobody says what the person's identifier is. */

@@ -3,8 +3,8 @@ import { inOrder, numberTaken } from '../../../domain/orders/order-rules.ts'
 import type { OrderWrites } from '../../../domain/orders/orders.ts'
 import { type JudgedReturn, judgeReturn } from '../../../domain/orders/return-rules.ts'
 import { isAtLeast } from '../../../domain/values/release.ts'
-import { ApiError, type Fault, faulty, notFound } from '../../../errors/api-error.ts'
-import { refuse } from '../../../errors/throw-if-any.ts'
+import { ApiError, type FieldError, notFound, toApiError } from '../../../errors/api-error.ts'
+import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { beginChange } from '../../../store/lists/change-timestamp.ts'
 import { stampOrder } from '../../../store/orders/lines.ts'
 import { holdOrder } from '../../../store/orders/orders.ts'
@@ -53,15 +53,15 @@ export const createReturn =
     const number = await (holding ? step(free, holding) : read(free))
     const faults = [...asThere.faults, ...faultsOfReturn(asThere.lines, returnReasons, reasonIds)]
     if (number === undefined) {
-      refuse(inOrder([...faults, taken]))
-      throw faulty([taken])
+      throwIfAny(inOrder([...faults, taken]))
+      throw toApiError([taken])
     }
     const there = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
     const place = { order: { id: order.id, number: order.number, personId }, number: there }
     // What is refused now, or has come back there, an attempt before this one may have returned.
     const isInDoubt = faults.length > 0 || known.asThere !== undefined
     const isMade = isInDoubt && (await wasMade(upstream.client, write, place, asOurs))
-    if (!isMade) refuse(inOrder(faults))
+    if (!isMade) throwIfAny(inOrder(faults))
     const { portions, lines: returned } = isMade ? asOurs : asThere
 
     const authorisation = await give(upstream.client, write, place, isMade, {
@@ -74,7 +74,7 @@ export const createReturn =
       const held = await holdOrder(tx, service, { id: order.id })
       if (!held) throw new Error('no order is ever deleted')
       const made = await insertReturn(tx, service, held, { number, restock, authorisation })
-      if (!made) throw faulty([taken])
+      if (!made) throw toApiError([taken])
       await insertReturnLines(tx, service, held, made.id, returned, portions)
       await stampOrder(tx, service, held, await beginChange(tx, service, ['sales_order']))
       const record = await returnRecord(tx, service, made.id)
@@ -103,7 +103,7 @@ async function requireReturns(release: Release) {
   if (known === undefined || isAtLeast(known, since.returns)) return
   throw new ApiError(
     'capability_unavailable',
-    `Returns need release ${since.returns} of the back office; this one is ${known}.`,
+    `Returns need back-office version ${since.returns} or later; this one is ${known}.`,
   )
 }
 
@@ -130,7 +130,7 @@ async function wasMade(client: Client, write: Write, place: PlaceOfReturn, { fau
 }
 
 /** What no other return can have changed: while one of an order is open there is no other one. */
-const isOfUnits = ({ code }: Fault) => code === 'sku_not_on_order' || code === 'quantity_exceeds_returnable'
+const isOfUnits = ({ code }: FieldError) => code === 'sku_not_on_order' || code === 'quantity_exceeds_returnable'
 
 const nobodyCanSay = () => new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
 

@@ -1,6 +1,6 @@
 import { numberTaken } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
-import { ApiError, faulty } from '../../../errors/api-error.ts'
+import { ApiError, toApiError } from '../../../errors/api-error.ts'
 import { NeverDone, type Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
 import { effect } from '../client/effect.ts'
@@ -11,7 +11,8 @@ import type { Xml } from '../xml/xml.ts'
 import { atOrder } from './rejected.ts'
 
 /** Why a number cannot be had. */
-export const taken = (number: string) => faulty([numberTaken('/orderNumber', `There is an order ${number} already.`)])
+export const taken = (number: string) =>
+  toApiError([numberTaken('/orderNumber', `Order number ${number} is already used.`)])
 
 /**
  * Places an order, unless an earlier attempt has; returns its identifier. Where the number exists the order that has it is looked at:

@@ -4,8 +4,8 @@ import { amount, decimalsOf } from '../../../domain/values/money.ts'
 import { gatewayOf, issueFaults, unconfigured, unknownGiftCard } from '../../../domain/vouchers/issue.ts'
 import { pointedAt } from '../../../domain/vouchers/redemption.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
-import { ApiError, type Fault, faulty } from '../../../errors/api-error.ts'
-import { refuse } from '../../../errors/throw-if-any.ts'
+import { ApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
+import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { keptSku } from '../../../store/catalog/skus.ts'
 import { gatewayNames } from '../../../store/tenancy/gateways.ts'
 import { voucherDays } from '../../../store/vouchers/issue.ts'
@@ -41,9 +41,9 @@ export async function sellVoucher(
   const gateway = gatewayOf(input, settings)
   const sell = async () => {
     const { card, faults, today } = await faultsOf(release, write, input)
-    refuse(faults)
-    if (card === undefined) throw faulty([unknownGiftCard(settings)])
-    refuse(await giftCards.faultsOf(card))
+    throwIfAny(faults)
+    if (card === undefined) throw toApiError([unknownGiftCard(settings)])
+    throwIfAny(await giftCards.faultsOf(card))
     const deliveryDate = input.deliveryDate === today ? null : (input.deliveryDate ?? null)
     const { skuId, voucherType } = card
     return place(client, write, { ...input, gateway, deliveryDate, skuId, voucherType }, input)
@@ -122,7 +122,7 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
     ])
     return { days, skuId, gateways, card: await giftCardOf(tx, service, skuId) }
   })
-  const faults: Fault[] = unconfigured(settings, skuId !== undefined)
+  const faults: FieldError[] = unconfigured(settings, skuId !== undefined)
   faults.push(...issueFaults(input, settings, { gateways, ...days }))
   const { deliveryDate, orderNumber } = input
   // Releases before ignore the day, and a present that comes early is spoilt.
@@ -180,12 +180,12 @@ function asOfVoucher(error: unknown, input: VoucherInput): unknown {
   const { cause } = error
   const told = (...[of, detail]: ConstructorParameters<typeof ApiError>) =>
     Object.assign(new ApiError(of, detail), { cause })
-  if (code === 5129) return told('voucher_not_configured', 'The back office does not sell the gift card SKU.')
+  if (code === 5129) return told('voucher_not_configured', "The back office doesn't sell the gift card SKU.")
   if (code === 5004) return pointedAt('/receiverEmail', error)
   if (code === 5014) return atText(error, input)
   // Where none is named it is the setting's.
   if (code === 5100) return input.gateway ? pointedAt('/gateway', error) : told('unknown_gateway', error.message)
-  const isForeign = error.faults.some(({ pointer }) => pointer !== undefined && !ownFields.includes(pointer))
+  const isForeign = error.errors.some(({ pointer }) => pointer !== undefined && !ownFields.includes(pointer))
   return isForeign ? told('back_office_error') : error
 }
 

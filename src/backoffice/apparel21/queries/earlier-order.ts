@@ -1,7 +1,7 @@
 import type { Priced } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { sum, units } from '../../../domain/orders/pricing.ts'
-import { ApiError, type ErrorCode, type Fault } from '../../../errors/api-error.ts'
+import { ApiError, type ErrorCode, type FieldError } from '../../../errors/api-error.ts'
 import { type SoldVariant, variantsOf } from '../../../store/orders/place.ts'
 import { isRefusal, NeverDone, type Write } from '../../../writes/write.ts'
 import { refusalBehind } from '../client/rejection.ts'
@@ -21,7 +21,7 @@ const changing: ReadonlySet<ErrorCode> = new Set([
   ...(['voucher_unusable', 'voucher_must_be_used_in_full', 'insufficient_voucher_balance'] as const),
 ])
 
-const mayBeNew = ({ code, pointer = '' }: Partial<Fault>) =>
+const mayBeNew = ({ code, pointer = '' }: Partial<FieldError>) =>
   (code !== undefined && changing.has(code)) || /^\/lines\/\d+\/(price|discounts)$/.test(pointer)
 
 /**
@@ -65,7 +65,7 @@ function mayBeSaidOfRepeat({ isKeyed, wasOpen }: Pick<Write, 'isKeyed' | 'wasOpe
   if (error instanceof NeverDone) return true
   if (wasOpen()) return isRefusal(error)
   if (!isKeyed || !(error instanceof ApiError) || refusalBehind(error)) return false
-  const faults: Partial<Fault>[] = error.faults.length ? [...error.faults] : [error]
+  const faults: Partial<FieldError>[] = error.errors.length ? [...error.errors] : [error]
   return faults.every(mayBeNew)
 }
 

@@ -1,4 +1,4 @@
-import type { Fault } from '../../../errors/api-error.ts'
+import type { FieldError } from '../../../errors/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { freeStockFrom } from '../mapping/stock.ts'
 import { decimal, every, text } from '../xml/values.ts'
@@ -16,7 +16,7 @@ export interface GiftCard {
 /** What head office says of the SKU and of the type of voucher that a service is set to. */
 export interface GiftCards {
   /** Why no voucher can be sold so, naming the setting. What is sound counts for some minutes. */
-  faultsOf(card: GiftCard): Promise<Fault[]>
+  faultsOf(card: GiftCard): Promise<FieldError[]>
 }
 
 /** Retail voucher types, in every installation that is known; `code` is what the type has to be called to be believed. */
@@ -38,9 +38,9 @@ export function openGiftCards(client: Client): GiftCards {
   }
 }
 
-const fault = (detail: string): Fault => ({ code: 'voucher_not_configured', detail })
+const fault = (detail: string): FieldError => ({ code: 'voucher_not_configured', detail })
 
-async function faultsOfType(client: Client, { voucherType }: GiftCard): Promise<Fault[]> {
+async function faultsOfType(client: Client, { voucherType }: GiftCard): Promise<FieldError[]> {
   const roots = ['ReferencesbyType', 'ReferencesByType']
   const root = await client.document({ endpoint: 'references', path: ['References', voucherTypes.id], roots })
   if (text(root, 'ReferenceTypeCode')?.toLowerCase() !== voucherTypes.code) return []
@@ -58,7 +58,7 @@ async function faultsOfType(client: Client, { voucherType }: GiftCard): Promise<
  * Nothing says of a SKU that it is a gift voucher. But a voucher costs what its buyer says, and lies on no shelf: what is or was in stock
  * is goods, unless it is known to have no price of its own. As a voucher it would be sold, and come as a parcel.
  */
-async function faultsOfSku(client: Client, card: GiftCard): Promise<Fault[]> {
+async function faultsOfSku(client: Client, card: GiftCard): Promise<FieldError[]> {
   const { skuId, wasInStock } = card
   if (!(wasInStock || (await isInStock(client, skuId))) || (await priceOf(client, card)) === '0') return []
   return [

@@ -6,7 +6,7 @@ import { mostReferences } from '../../../domain/customers/references.ts'
 import { noCustomer } from '../../../domain/orders/order-rules.ts'
 import type { FeedRows } from '../../../domain/sync/port.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { ApiError, faulty, notFound } from '../../../errors/api-error.ts'
+import { ApiError, notFound, toApiError } from '../../../errors/api-error.ts'
 import { mergeReferences } from '../../../store/catalog/references.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { erasedAmong } from '../../../store/customers/erased.ts'
@@ -47,7 +47,7 @@ export async function personOf({ client }: Upstream, { service, learn }: Pick<Wr
 /** What a write that came to this error is refused for, where it is of somebody whom the back office has no more. */
 export async function orGone(upstream: Upstream, write: Write, customerId: string, error: unknown): Promise<unknown> {
   const isMissing = refusalBehind(error)?.code === noData && !(await personOf(upstream, write, customerId))
-  return isMissing ? faulty([noCustomer(customerId)]) : error
+  return isMissing ? toApiError([noCustomer(customerId)]) : error
 }
 
 /** The person with an e-mail address, whatever its case; of several the one who was there first. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { ApiError, orApiError } from '../../../errors/api-error.ts'
+import { ApiError, asApiError } from '../../../errors/api-error.ts'
 
 /** Milliseconds that a caller waits for the back office. What comes later is stored all the same. */
 const patienceMs = 3_000
@@ -22,14 +22,14 @@ export function openAsked(): Asked {
     underWay.set(key, asking)
     return asking
   }
-  return (key, bring) => within(patienceMs, once(key, bring)).catch(orApiError)
+  return (key, bring) => within(patienceMs, once(key, bring)).catch(asApiError)
 }
 
 /** What comes of work; where it takes longer, that it does. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | ApiError> {
   const over = new AbortController()
   const late = setTimeout(ms, undefined, { signal: over.signal }).then(
-    () => new ApiError('back_office_unavailable', 'The back office did not answer in time.'),
+    () => new ApiError('back_office_unavailable', 'The back office did not respond in time.'),
     // It did.
     () => new ApiError('back_office_unavailable'),
   )

@@ -1,4 +1,4 @@
-import { faulty } from '../../../errors/api-error.ts'
+import { toApiError } from '../../../errors/api-error.ts'
 
 /**
  * What an element holds. Undefined: the element is left out. Null or empty text: it is empty, which clears the field. A list: its
@@ -40,7 +40,9 @@ const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
 function escaped(text: string) {
   if (forbidden.test(text) || !text.isWellFormed())
-    throw faulty([{ code: 'invalid_field', detail: 'A text has a character that the back office cannot take.' }])
+    throw toApiError([
+      { code: 'invalid_field', detail: "A field has a character that the back office doesn't support." },
+    ])
   // Nothing but ASCII, since nobody says which encoding the other side takes `text/xml` for.
   return text.replace(
     /[&<>"]|[^\x20-\x7e\n]/gu,

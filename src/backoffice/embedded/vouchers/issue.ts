@@ -5,7 +5,7 @@ import { makePin, makeVoucherNumber } from '../../../domain/vouchers/number.ts'
 import { pointedAt } from '../../../domain/vouchers/redemption.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { refuse } from '../../../errors/throw-if-any.ts'
+import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { queueVoucherMail } from '../../../store/mail/mails.ts'
 import { gatewayNames } from '../../../store/tenancy/gateways.ts'
 import { insertPending, insertSale, voucherDays } from '../../../store/vouchers/issue.ts'
@@ -56,7 +56,10 @@ async function judged(tx: Db, service: Service, input: VoucherInput): Promise<st
     giftCardSkuId(tx, service),
     gatewayNames(tx, service),
   ])
-  refuse([...unconfigured(settings, giftCard !== undefined), ...issueFaults(input, settings, { gateways, ...days })])
+  throwIfAny([
+    ...unconfigured(settings, giftCard !== undefined),
+    ...issueFaults(input, settings, { gateways, ...days }),
+  ])
   return days.expiryDate
 }
 

@@ -38,7 +38,7 @@ export async function sendAgain(
   if (!persons?.receiverEmail || persons.receiverName === null || persons.senderName === null)
     throw new ApiError(
       'capability_unavailable',
-      'Nobody knows whom it is for: it was not issued here, or they were erased.',
+      "The receiver is unknown: the voucher wasn't issued by Tillbridge, or the receiver was erased.",
     )
   await mayBe()
   const to = receiverEmail ?? persons.receiverEmail
