@@ -8,12 +8,16 @@ const turns = '\\u202a-\\u202e\\u2066-\\u2069'
 /** Those that no name, path or query may hold. Not more: a record that was pulled may have others in its identifier, and has to be found by it. */
 const controlsOfAscii = '\\u0000-\\u001f\\u007f'
 
+/** Blanks that a line can contain: the whitespace of ECMA-262 without controls and line ends. */
+const blanks = ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
+
 const odd = `${controls}${turns}`
 
 /** Patterns of whole texts. */
 export const line = `^[^${odd}]*$`
 export const lines = `^[^${controlsOfLines}${turns}]*$`
-export const notBlank = `^[^${odd}]*[^${odd}\\s][^${odd}]*$`
+/** Begins with the blanks alone: two neighbours that take the same characters would take quadratic time. */
+export const notBlank = `^[${blanks}]*[^${odd}\\s][^${odd}]*$`
 /** With neither space in front nor behind. */
 export const notPadded = `^[^${odd}\\s]([^${odd}]*[^${odd}\\s])?$`
 /** What can stand in a query, and in a path. */

@@ -1,17 +1,68 @@
-const quoted = String.raw`"(?:[^"\\]|\\.)*"`
-const preference = new RegExp(`(^|[,;])\\s*([^\\s,;="]+)\\s*(?:=\\s*(${quoted}|[^\\s,;"]+))?|${quoted}`, 'g')
+/** One preference of a `Prefer` header, or a parameter of one. */
+interface Preference {
+  name: string
+  value: string
+  /** True if it follows a semicolon: it is a parameter of the preference before it. */
+  isParameter: boolean
+}
 
-/** Whether a `Prefer` header has a preference of this value; a quoted text is one value, whatever it holds, and behind a semicolon stand parameters of another one (RFC 7240, section 2). */
-const prefers = (header: string, name: string, value: string) =>
-  header
-    .matchAll(preference)
-    .some(
-      ([, before = '', given = '', said = '']) =>
-        before !== ';' && given.toLowerCase() === name && said.replace(/^"(.*)"$/, '$1').toLowerCase() === value,
-    )
+/**
+ * Returns the preferences of a `Prefer` header (RFC 7240, section 2). A quoted string is one value, whatever it contains. Scans by hand,
+ * each character once: a pattern with optional blanks takes quadratic time on long runs of blanks.
+ */
+function parsePreferences(header: string): Preference[] {
+  const preferences: Preference[] = []
+  let at = 0
+  const skipBlanks = () => {
+    while (header[at] === ' ' || header[at] === '\t') at++
+  }
+  const readToken = () => {
+    const start = at
+    while (at < header.length && !' \t,;="'.includes(header.charAt(at))) at++
+    return header.slice(start, at)
+  }
+  /** Reads a quoted string; one that is not closed ends with the header. */
+  const readQuoted = () => {
+    let text = ''
+    for (at++; at < header.length && header[at] !== '"'; at++) {
+      if (header[at] === '\\') at++
+      text += header.charAt(at)
+    }
+    at++
+    return text
+  }
+  const skipToSeparator = () => {
+    while (at < header.length && header[at] !== ',' && header[at] !== ';') {
+      if (header[at] === '"') readQuoted()
+      else at++
+    }
+  }
+  let isParameter = false
+  while (at < header.length) {
+    skipBlanks()
+    const name = readToken().toLowerCase()
+    skipBlanks()
+    let value = ''
+    if (header[at] === '=') {
+      at++
+      skipBlanks()
+      value = header[at] === '"' ? readQuoted() : readToken()
+    }
+    if (name !== '') preferences.push({ name, value: value.toLowerCase(), isParameter })
+    skipToSeparator()
+    isParameter = header[at] === ';'
+    at++
+  }
+  return preferences
+}
 
-/** `Prefer: tx=rollback` (contract 13): nothing of the write is to be kept. */
-export const isTrial = (prefer = '') => prefers(prefer, 'tx', 'rollback')
+const hasPreference = (header: string, name: string, value: string) =>
+  parsePreferences(header).some(
+    preference => !preference.isParameter && preference.name === name && preference.value === value,
+  )
 
-/** `Prefer: handling=strict`: what cannot be told whole is to be an error. */
-export const isStrict = (prefer = '') => prefers(prefer, 'handling', 'strict')
+/** True if the request asks for a dry run: `Prefer: tx=rollback`. */
+export const isTrial = (prefer = '') => hasPreference(prefer, 'tx', 'rollback')
+
+/** True if fields that can't be returned completely must be an error: `Prefer: handling=strict`. */
+export const isStrict = (prefer = '') => hasPreference(prefer, 'handling', 'strict')

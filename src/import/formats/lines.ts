@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
 import { Reason } from '../pipeline/row-error.ts'
 import type { Line } from '../pipeline/sheet.ts'
@@ -17,18 +18,38 @@ const csv = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_e
 
 const cellsOf = (bytes: Buffer, options: object = {}) => parse(bytes, { ...csv, ...options }) as unknown as string[][]
 
-/** The lines of a CSV file, the header among them. */
+/** Parsing this much takes a few milliseconds. */
+const maxSliceBytes = 64 * 1024
+const maxSliceLines = 1000
+
+/**
+ * Reads the lines of a CSV file, the header among them. A block can have a million lines if an open quotation mark kept them together:
+ * they are parsed in slices, and other work of the process runs between two slices.
+ */
 export async function* csvLines(chunks: AsyncIterable<Buffer>, delimiter = ','): AsyncGenerator<Line[]> {
-  for await (const block of blocksOf(chunks, { delimiter }))
-    yield wholeBlock(block, delimiter) ??
-      block.lines.map(extent => csvLine(block.bytes.subarray(extent.start, extent.end), extent, delimiter))
+  for await (const { bytes, lines, whole } of blocksOf(chunks, { delimiter }))
+    for (const slice of slicesOf(lines)) {
+      yield wholeBlock({ bytes, lines: slice, whole }, delimiter) ??
+        slice.map(extent => csvLine(bytes.subarray(extent.start, extent.end), extent, delimiter))
+      await setImmediate()
+    }
 }
 
-/** The lines of a block in one go; undefined where one of them needs a closer look. */
+function* slicesOf(lines: readonly Extent[]): Generator<Extent[]> {
+  let from = 0
+  for (let i = 1; i <= lines.length; i++) {
+    const isFull = i - from >= maxSliceLines || (lines[i]?.end ?? Infinity) - (lines[from]?.start ?? 0) > maxSliceBytes
+    if (!isFull) continue
+    yield lines.slice(from, i)
+    from = i
+  }
+}
+
+/** Parses contiguous lines at once; undefined if one of them must be parsed alone. */
 function wholeBlock({ bytes, lines, whole }: Block, delimiter: string): Line[] | undefined {
   const text = bytes.subarray(lines[0]?.start, lines.at(-1)?.end)
   if (!whole || !isUtf8(text)) return
-  // Most files have no quotation mark: their lines end where the cells do, and are cut in a tenth of the time.
+  // Most files have no quotation mark: splitting their lines is ten times as fast as parsing.
   if (!text.includes('"'))
     return lines.map(({ number, start, end }) => ({
       number,
@@ -45,14 +66,15 @@ function wholeBlock({ bytes, lines, whole }: Block, delimiter: string): Line[] |
 }
 
 function csvLine(text: Buffer, { number, unreadable }: Extent, delimiter: string): Line {
-  const refused = (why: Reason, cells: string[]) => ({ number, size: text.length, cells, unreadable: why })
-  if (unreadable && text.length > 64 * 1024) return refused(unreadable, [])
-  if (!isUtf8(text)) return { ...refused(invalidText, loose(text, 'latin1', delimiter)), bytes: true }
-  if (unreadable) return refused(unreadable, loose(text, 'utf8', delimiter))
+  const rejected = (reason: Reason, cells: string[]) => ({ number, size: text.length, cells, unreadable: reason })
+  if (unreadable && text.length > 64 * 1024) return rejected(unreadable, [])
+  if (!isUtf8(text)) return { ...rejected(invalidText, loose(text, 'latin1', delimiter)), bytes: true }
+  if (unreadable) return rejected(unreadable, loose(text, 'utf8', delimiter))
+  if (!text.includes('"')) return { number, size: text.length, cells: text.toString('utf8').split(delimiter) }
   try {
     return { number, size: text.length, cells: cellsOf(text, { delimiter })[0] ?? [] }
   } catch {
-    return refused(strayQuote, loose(text, 'utf8', delimiter))
+    return rejected(strayQuote, loose(text, 'utf8', delimiter))
   }
 }
 

@@ -30,6 +30,10 @@ export interface Script {
   today?: string
 }
 
+/** No column takes a longer text. Patterns never see longer cells. */
+const maxCellLength = 64 * 1024
+const tooLong = new Reason(`is longer than ${maxCellLength} characters`)
+
 interface Conditions {
   currency: string
   script: Script
@@ -52,7 +56,7 @@ export function checkOf(
   const check: Check = inPath ? text => pathOf(valid(text)) : valid
   const left = kept || shape.type === 'boolean' || shape.enum !== undefined
   const empty = required && !mayBeEmpty ? new Reason('is required') : left ? undefined : emptyOf(shape)
-  return text => (text === '' || text.trim() === '' ? empty : check(text))
+  return text => (text.length > maxCellLength ? tooLong : text === '' || text.trim() === '' ? empty : check(text))
 }
 
 const notInPath = new Reason('cannot stand in a path: it has no / or \\, and is neither . nor ..')
@@ -121,7 +125,7 @@ const rounded = /^\s*\d([.,]\d+)?E\+\d+\s*$/
 const wasRounded = new Reason('was made a number by a spreadsheet: format the column as text there, and export again')
 
 function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnShape): Check {
-  const tooLong = new Reason(`is longer than ${maxLength} characters`)
+  const overMaxLength = new Reason(`is longer than ${maxLength} characters`)
   // A long text may have paragraphs.
   const hasLines = maxLength >= 1000 && format === undefined
   const shaped = pattern === undefined ? undefined : new RegExp(pattern, 'u')
@@ -130,7 +134,7 @@ function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnSh
     const oddity = oddityIn(text, hasLines)
     if (oddity !== undefined) return new Reason(`has ${oddity}`)
     if (rounded.test(text)) return wasRounded
-    if (text.length > maxLength && [...text].length > maxLength) return tooLong
+    if (text.length > maxLength && [...text].length > maxLength) return overMaxLength
     return shaped && !shaped.test(text) ? misshapen : text
   }
 }
@@ -139,8 +143,8 @@ function pairsIn(text: unknown) {
   if (typeof text !== 'string') return text
   const pairs = new Map<string, string>()
   for (const part of partsOf(text)) {
-    const [, type, value] = /^([^=]*[^=\s])\s*=\s*([^=]+)$/.exec(part) ?? []
-    if (type === undefined || value === undefined) return new Reason('has a part that is no type=value', '', part)
+    const [type = '', value = '', ...more] = part.split('=').map(side => side.trim())
+    if (type === '' || value === '' || more.length) return new Reason('has a part that is no type=value', '', part)
     if (pairs.has(type)) return new Reason('has a type twice', '', type)
     pairs.set(type, value)
   }

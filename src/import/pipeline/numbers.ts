@@ -46,8 +46,13 @@ function otherwise(text: string, mark: DecimalMark | undefined, reason: Reason) 
   return /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(unsigned) ? commaInThousands : reason
 }
 
-/** Without the zeros at the end of its decimals. */
-const shortened = (plain: string) => (plain.includes('.') ? plain.replace(/\.?0+$/, '') : plain)
+/** Returns the number without trailing zeros of its decimals. A loop, because `/\.?0+$/` takes quadratic time on a run of zeros. */
+function shortened(plain: string) {
+  if (!plain.includes('.')) return plain
+  let end = plain.length
+  while (plain[end - 1] === '0') end--
+  return plain.slice(0, plain[end - 1] === '.' ? end - 1 : end)
+}
 
 interface Range {
   minimum?: number

@@ -27,20 +27,24 @@ const parts: Readonly<Record<string, string>> = {
   AM: '(?<half>[AaPp][Mm])',
 }
 
+/** No date is longer, and no date format. Longer cells are rejected before a pattern sees them. */
+const maxDateLength = 64
+
 /**
- * Makes a reader of times that are written like `DD.MM.YYYY` or `M/D/YY H:MM AM`. A format without an hour takes a clock behind the day, and
- * one with an hour a day alone. A year of two digits whose day would be later than `latest` is one of the century before. Throws where the
- * format names no day.
+ * Returns a reader of times in a format such as `DD.MM.YYYY` or `M/D/YY H:MM AM`. A format without an hour also reads a time of day after
+ * the day, and a format with an hour also reads a day alone. A two-digit year whose day is after `latest` is in the century before. Throws
+ * if the format has no day, is too long or repeats a part.
  */
 export function momentsLike(format: string, latest = '9999-12-31'): ReadMoment {
-  const hour = format.search(/H/)
-  const dayFormat = (hour < 0 ? format : format.slice(0, hour)).replace(/[\sT,]+$/, '')
-  const day = patternOf(dayFormat)
+  if (format.length > maxDateLength) throw new Error(`A date format can have at most ${maxDateLength} characters.`)
+  const hour = format.indexOf('H')
+  const day = patternOf((hour < 0 ? format : format.slice(0, hour)).replace(/[\sT,]+$/, ''))
   if (!['year', 'month', 'day'].every(part => day.includes(`<${part}>`)))
     throw new Error(`${format} has no day: write it like DD.MM.YYYY, M/D/YYYY H:MM or DD-MMM-YY.`)
   const alone = new RegExp(`^${day}$`)
-  const whole = hour < 0 ? new RegExp(`^${day}[\\sT,]+(?<clock>.+)$`) : new RegExp(`^${patternOf(format)}$`)
+  const whole = hour < 0 ? new RegExp(`^${day}[\\sT,]+(?<clock>[^\\sT,].*)$`) : new RegExp(`^${patternOf(format)}$`)
   return text => {
+    if (text.length > maxDateLength) return
     const found = (whole.exec(text) ?? alone.exec(text))?.groups
     if (!found) return
     const clock = found.clock === undefined ? clockOf(found) : clockIn(found.clock)
@@ -51,11 +55,21 @@ export function momentsLike(format: string, latest = '9999-12-31'): ReadMoment {
   }
 }
 
+/**
+ * Returns the pattern of a date format. A run of blanks becomes one `\s+`, and each part can occur once, so that no two quantifiers
+ * compete for the same characters and matching takes linear time.
+ */
 function patternOf(format: string) {
   const hour = format.indexOf('H')
-  return format.replace(/YYYY|YY|MMM|MM|M|DD|D|HH|H|SS|AM|PM|./gs, (letters, at: number) => {
+  const used = new Set<string>()
+  return format.replace(/YYYY|YY|MMM|MM|M|DD|D|HH|H|SS|AM|PM|\s+|./g, (letters, at: number) => {
     const name = letters === 'MM' && hour >= 0 && at > hour ? 'minutes' : letters === 'PM' ? 'AM' : letters
-    return parts[name] ?? (/\s/.test(letters) ? '\\s+' : RegExp.escape(letters))
+    const pattern = parts[name]
+    if (pattern === undefined) return /\s/.test(letters) ? '\\s+' : RegExp.escape(letters)
+    const group = pattern.slice(0, pattern.indexOf('>'))
+    if (used.has(group)) throw new Error(`${format} can contain ${letters} only once.`)
+    used.add(group)
+    return pattern
   })
 }
 
@@ -88,7 +102,8 @@ function clockOf({ hour, minute = '00', second = '00', half }: Clock): string | 
 const clock = /^(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)?\s*(?<half>[AaPp][Mm])?$/
 
 /** `HH:MM:SS` of a clock that may be without seconds, or with AM or PM. */
-const clockIn = (text: string) => clockOf(clock.exec(text.trim())?.groups ?? {})
+const clockIn = (text: string) =>
+  clockOf((text.length > maxDateLength ? undefined : clock.exec(text.trim())?.groups) ?? {})
 
 const notAClock = new Reason('has no time beside it: HH:MM:SS or HH:MM, also with AM or PM')
 

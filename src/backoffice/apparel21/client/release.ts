@@ -13,9 +13,24 @@ export const since = {
   voucherDeliveryDate: '2022.3',
 } as const
 
-/** The release that the text of the root page tells; undefined where it tells none. */
+/** Returns the text of an HTML page without its tags. Scans for brackets, because `/<[^>]*>/` takes quadratic time on a run of `<`. */
+function textIn(html: string) {
+  let text = ''
+  let at = 0
+  for (;;) {
+    const open = html.indexOf('<', at)
+    const close = open < 0 ? -1 : html.indexOf('>', open)
+    if (close < 0) return text + html.slice(at)
+    text += `${html.slice(at, open)} `
+    at = close + 1
+  }
+}
+
+/** Returns the release that the root page names; undefined if it names none. */
 export function releaseIn(html: string): string | undefined {
-  const text = html.replaceAll(/<[^>]*>|&nbsp;|&#160;|\s+/gi, ' ').replaceAll(/ +/g, ' ')
+  const text = textIn(html)
+    .replaceAll(/&nbsp;|&#160;|\s+/gi, ' ')
+    .replaceAll(/ +/g, ' ')
   const [, year, number, letter = ''] = /Retail API Release\D{0,40}(\d{4})\.(\d{1,3})(?!\d)([a-z]?)/i.exec(text) ?? []
   const release = `${year}.${number}${letter.toLowerCase()}`
   return isRelease(release) ? release : undefined

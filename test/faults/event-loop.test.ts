@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { releaseIn } from '../../src/backoffice/apparel21/client/release.ts'
+import { isStrict } from '../../src/http/routing/prefer.ts'
+import { moneyCheck, wholeCheck } from '../../src/import/pipeline/numbers.ts'
+import { momentsLike } from '../../src/import/pipeline/times.ts'
+import { bring } from '../support/bringing.ts'
+import { watchEventLoop } from '../support/event-loop.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ role: 'admin' })
+})
+after(() => service.stop())
+
+/** Uploads a file, waits until its import has ended, and returns the record and the longest stretch of work in milliseconds. */
+async function importWatched(path: string, body: string) {
+  const loop = watchEventLoop()
+  const [record] = await Promise.all([bring(service, path, body), assertLive()])
+  return { record, longestMs: loop.stop() }
+}
+
+async function assertLive() {
+  assert.equal((await service.raw('/health/live')).status, 200)
+}
+
+const maxMs = 100
+const blanks = ' '.repeat(40)
+const zeros = '0'.repeat(200_000)
+
+test('a date format with many blanks does not block an import', async () => {
+  const { record, longestMs } = await importWatched(
+    `customers?date_format=${encodeURIComponent(`DD${blanks}MM.YYYY`)}`,
+    `id,surname,dateOfBirth\n1,Smith,01${' '.repeat(60)}x\n`,
+  )
+  assert.deepEqual([record.state, record.refused], ['ok', 1])
+  assert.ok(longestMs < maxMs, `${longestMs} ms`)
+})
+
+test('long cells of numbers, dates and texts are rejected without blocking', async () => {
+  const cells = [
+    ['transactions', `id,lineId,saleDate,quantity,price\n1,1,2026-01-01,1,1.${zeros}1\n`],
+    ['transactions', `id,lineId,saleDate,quantity,price\n1,1,2026-01-01,1.${zeros}1,1\n`],
+    ['transactions', `id,lineId,saleDate,quantity,price\n1,1,2026-01-01${' '.repeat(200_000)}x,1,1\n`],
+    ['customers', `id,surname,references\n1,Smith,a=${' '.repeat(200_000)}=\n`],
+    ['customers', `id,surname,email\n1,Smith,${'a@'.repeat(100_000)}\n`],
+  ] as const
+  for (const [type, file] of cells) {
+    const { record, longestMs } = await importWatched(type, file)
+    assert.deepEqual([type, record.state, record.refused], [type, 'ok', 1])
+    assert.ok(longestMs < maxMs, `${file.slice(0, 60)}: ${longestMs} ms`)
+  }
+})
+
+test('a quotation mark that is not closed does not block an import of short lines', async () => {
+  const file = `id,surname\n"${'\n1'.repeat(1_500_000)}\n`
+  const { record, longestMs } = await importWatched('customers?stop_after=5000', file)
+  assert.ok(record.refused >= 5000)
+  assert.ok(longestMs < maxMs, `${longestMs} ms`)
+})
+
+test('long headers and bodies do not block a request', async () => {
+  const loop = watchEventLoop()
+  const prefer = `tx${' '.repeat(15_000)}x`
+  assert.equal((await service.get('/stores', { prefer })).status, 200)
+  const surname = `${'a'.repeat(100_000)}\u0001`
+  const rejected = await service.request('/customers', {
+    method: 'POST',
+    body: JSON.stringify({ surname, contact: { email: `${'a.'.repeat(50_000)}@` } }),
+    headers: { 'content-type': 'application/json' },
+  })
+  assert.equal(rejected.status, 422)
+  const longestMs = loop.stop()
+  assert.ok(longestMs < maxMs, `${longestMs} ms`)
+})
+
+test('parsers of foreign text take linear time', () => {
+  const read = momentsLike(`DD${blanks}MM.YYYY`)
+  const parsers: [string, () => unknown][] = [
+    ['a date', () => read(`01${' '.repeat(1_000_000)}x`)],
+    ['an amount', () => moneyCheck('AUD')(`1.${'0'.repeat(1_000_000)}1`)],
+    ['an integer', () => wholeCheck({})(`1.${'0'.repeat(1_000_000)}1`)],
+    ['an amount with groups', () => moneyCheck('AUD', ',')(`${'1.000'.repeat(200_000)}x`)],
+    ['a preference', () => isStrict(`a${' \t'.repeat(500_000)}x`)],
+    ['an open quote of a preference', () => isStrict(`${'a="'.repeat(300_000)}`)],
+    ['a page of open brackets', () => releaseIn('<'.repeat(1_000_000))],
+    ['a page of titles', () => releaseIn('Retail API Release '.repeat(50_000))],
+    ['a page of blanks', () => releaseIn(`Retail API Release${' '.repeat(1_000_000)}`)],
+  ]
+  for (const [name, parse] of parsers) {
+    const start = process.threadCpuUsage().user
+    parse()
+    const ms = (process.threadCpuUsage().user - start) / 1000
+    assert.ok(ms < 500, `${name}: ${ms} ms`)
+  }
+})
