@@ -20,8 +20,8 @@ export function inFewColours(picture: Buffer): Buffer {
   return status === 0 ? stdout : picture
 }
 
-/** Puts a picture of a page that nobody serves into `docs/images/`: of this height, or as high as the page is once it says so by `data-drawn`. */
-export async function takePicture(name: string, html: string, { width, height }: { width: number; height?: number }) {
+/** Serves a page, takes a picture of it in this size and writes it to `docs/images/`. */
+export async function takePicture(name: string, html: string, size: { width: number; height: number }) {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-picture-'))
   const { cert, key } = localCertificate(directory)
   const server = createServer({ cert, key }, (_, response) =>
@@ -29,13 +29,9 @@ export async function takePicture(name: string, html: string, { width, height }:
   )
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`
-  const page = await openPage(baseUrl, { width, height: height ?? 720 })
+  const page = await openPage(baseUrl, size)
   try {
     await page.goTo(baseUrl)
-    if (height === undefined) {
-      await page.until('document.body.dataset.drawn')
-      await page.appear({ width, height: await page.evaluate<number>('document.documentElement.scrollHeight') })
-    }
     const picture = inFewColours(await page.screenshot())
     await writeFile(new URL(`../docs/images/${name}.png`, import.meta.url), picture)
     console.log(`docs/images/${name}.png: ${Math.round(picture.length / 1024)} KiB`)
