@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import { ttlCache } from '../concurrency/ttl-cache.ts'
 import { hmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { type Assignments, assignmentsOf, passwordHash } from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
-import { failuresAllowed, trusting, trustMs } from './sign-in.ts'
+import { authCacheTtlMs, failuresAllowed } from './sign-in.ts'
 
 /** Who is signed in to the console, and what they may use. */
 export interface SignedIn {
@@ -39,10 +40,10 @@ export async function makeLink(db: Db, keys: Keys, username: string): Promise<st
 }
 
 export function sessionsOf(db: Db, keys: Keys): Sessions {
-  const trusted = trusting(name => readSession(db, Buffer.from(name, 'base64url')))
+  const sessions = ttlCache({ ttlMs: authCacheTtlMs, load: hash => readSession(db, Buffer.from(hash, 'base64url')) })
 
-  /** What a token is remembered by: in memory, too, it is a hash. */
-  const nameOf = (token: string) => sessionHash(keys, token).toString('base64url')
+  /** The cache keeps hashes, not tokens. */
+  const cacheKey = (token: string) => sessionHash(keys, token).toString('base64url')
 
   const forgetOld = () => db.run(sql`delete from console_session where begun_at < now() - interval '12 hours'`)
 
@@ -70,11 +71,11 @@ export function sessionsOf(db: Db, keys: Keys): Sessions {
       return retryAfter === undefined ? undefined : { retryAfter }
     },
 
-    read: token => trusted.read(nameOf(token), performance.now() - trustMs),
+    read: token => sessions.get(cacheKey(token)),
 
     async end(token) {
       await db.run(sql`delete from console_session where token_hash = ${sessionHash(keys, token)}`)
-      trusted.forget(nameOf(token))
+      sessions.delete(cacheKey(token))
     },
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { ttlCache } from '../concurrency/ttl-cache.ts'
 import { hmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
 import { type Assignments, assignmentsOf, passwordHash } from '../store/accounts/accounts.ts'
@@ -6,40 +7,20 @@ import { countFailure } from '../store/accounts/failures.ts'
 
 interface Account {
   hashes: Buffer[]
-  /** Read once a password was right: a wrong one costs the same for an unknown account. */
+  /** Loaded after the first right password, so that a wrong one costs the same for an unknown account. */
   assignments?: Promise<Assignments>
 }
 
-/** How long a process may go on with what it read of an account: no request that comes later than this after a revocation is admitted. */
-export const trustMs = 2_000
+/** Milliseconds for which a process caches accounts, sessions and service assignments. A later request is never admitted after a revocation. */
+export const authCacheTtlMs = 2_000
 /**
- * Milliseconds until whatever is told for long - a stream, a whole list - asks again whether its caller is still admitted. What it asks
- * may be as old as is trusted: both together stay within the 5 s after which a revocation is in force everywhere. Longer than what is
- * trusted, so that each look reads anew.
+ * Milliseconds after which a stream or a bulk export checks again if its caller is still admitted. The check can use a cached account, so
+ * both intervals together must stay below the 5 s within which a revocation takes effect. Longer than the cache, so that each check reads
+ * the account again.
  */
-export const askAgainMs = trustMs + 500
-const mostTrusted = 10_000
+export const recheckIntervalMs = authCacheTtlMs + 500
 
-/** What is read by names, remembered for a while: whoever asks at once shares it. What could not be read is forgotten. */
-export function trusting<T>(read: (name: string) => Promise<T>) {
-  const trusted = new Map<string, { found: Promise<T>; readAt: number }>()
-  return {
-    /** As it was read at `since` or later. */
-    read(name: string, since: number): Promise<T> {
-      const known = trusted.get(name)
-      if (known && known.readAt >= since) return known.found
-      if (trusted.size >= mostTrusted) trusted.clear()
-      const found = read(name)
-      trusted.set(name, { found, readAt: performance.now() })
-      // Not what was read since.
-      found.catch(() => trusted.get(name)?.found === found && trusted.delete(name))
-      return found
-    },
-    forget: (name: string) => trusted.delete(name),
-  }
-}
-
-/** Wrong passwords in a minute before an answer is refused: for one account from one address, and for one address. */
+/** Wrong passwords per minute before requests are rejected: for one account from one address, and for one address. */
 export const failuresAllowed = { account: 20, address: 200 }
 
 export type SignIn = (
@@ -49,22 +30,22 @@ export type SignIn = (
 ) => Promise<Assignments | { retryAfter: number } | undefined>
 
 /**
- * The check of a username and password: the services they open, undefined where they are wrong, or the seconds to wait where there
- * were too many wrong ones. A right password is never refused: it has 256 random bits, nobody guesses it, and a stranger's
- * failures must not lock its owner out.
+ * Checks a username and password. Returns the account's assignments, undefined if they are wrong, or the seconds to wait after too many
+ * wrong ones. A right password is never rejected: it has 256 random bits, so it can't be guessed, and another person's failures must not
+ * lock its owner out.
  */
 export function signIn(db: Db, keys: Keys): SignIn {
-  const accounts = trusting(username => readAccount(db, username))
+  const accounts = ttlCache({ ttlMs: authCacheTtlMs, load: username => readAccount(db, username) })
   const nobody = randomBytes(32)
 
   return async (username, password, address) => {
-    const asked = performance.now()
+    const startedAt = performance.now()
     const hash = passwordHash(keys, username, password)
-    // What was read before this request may not know a fresh password yet: only a second look says that it is wrong.
-    for (const since of [asked - trustMs, asked]) {
-      const account = await accounts.read(username, since)
+    // A cached account may lack a new password, so a password is wrong only if the account that is read now doesn't have it either.
+    for (const notBefore of [startedAt - authCacheTtlMs, startedAt]) {
+      const account = await accounts.get(username, notBefore)
       let right = false
-      // As many comparisons for an unknown account as for a known one.
+      // An unknown account takes as many comparisons as a known one.
       for (const candidate of [0, 1]) if (timingSafeEqual(hash, account?.hashes[candidate] ?? nobody)) right = true
       if (!right || !account) continue
       account.assignments ??= assignmentsOf(db, username)

@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
-import { wholeFile } from '../files/atomic-write.ts'
+import { writeAtomically } from '../files/atomic-write.ts'
 import { Damaged, type Frame, framesIn, preamble } from './frames.ts'
 import type { Progress } from './progress.ts'
 import { paced } from './throttle.ts'
@@ -34,7 +34,7 @@ export const writeFile = (
   frames: AsyncIterable<Buffer>,
   { onCheck, share = 1, ...how }: { onCheck?: Progress; share?: number; isNew?: boolean } = {},
 ): Promise<Checked> =>
-  wholeFile(
+  writeAtomically(
     file,
     async draft => {
       await writeTo(createWriteStream(draft, { mode: 0o600 }), paced(frames, share))

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { openOffices } from '../backoffice/back-offices.ts'
 import { backOfficeOf, readConfig } from '../config/config.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { wholeFile } from '../files/atomic-write.ts'
+import { writeAtomically } from '../files/atomic-write.ts'
 import type { Installation } from '../runtime/installation/installation.ts'
 import { emptyPlacesOf } from '../store/privacy/erase-batch.ts'
 import { personalData } from '../store/privacy/export.ts'
@@ -44,7 +44,7 @@ export function customerCommand(program: Command) {
         const text = `${JSON.stringify(JSON.parse(found.record), undefined, 2)}\n`
         if (out === undefined) await toStandardOutput(text)
         else {
-          await wholeFile(out, draft => writeFile(draft, text, { mode: 0o600 })).catch(notWritten(out))
+          await writeAtomically(out, draft => writeFile(draft, text, { mode: 0o600 })).catch(notWritten(out))
           console.log(`Written to ${out}.`)
         }
       }),

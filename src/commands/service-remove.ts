@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { trustMs } from '../auth/sign-in.ts'
+import { authCacheTtlMs } from '../auth/sign-in.ts'
 import { writeFile } from '../backup/file.ts'
 import type { Progress } from '../backup/progress.ts'
 import { backupOf } from '../backup/take.ts'
@@ -116,7 +116,7 @@ async function close(removed: Removed, signal: AbortSignal) {
     await shut(each, service)
     if (each === control) console.log(`The service ${service.name} is shut.`)
     // Until each process has looked anew.
-    await delay(Math.max(trustMs, renewalMs) + 1_000, undefined, { signal })
+    await delay(Math.max(authCacheTtlMs, renewalMs) + 1_000, undefined, { signal })
     await waitForWriters(each, service, signal)
     // As long as it takes them: lines about accounts belong to its backup.
     if (each !== db) await handOnAll(control, db, service.id, signal)

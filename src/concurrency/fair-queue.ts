@@ -1,40 +1,90 @@
-import { setTimeout as delay } from 'node:timers/promises'
+/** Why a caller got no permit: too many callers wait, it waited too long, or its signal was aborted. */
+export type Rejection = 'full' | 'timeout' | 'aborted'
 
-/** Has something take turns. */
-export type Turn = <T>(work: () => Promise<T>) => Promise<T>
+export interface LimitOptions {
+  /** How many callers can have a permit at a time. */
+  permits: number
+  /** How many callers can wait; one more is rejected. Default: no limit. */
+  maxWaiting?: number
+  /** Milliseconds that a caller waits before it is rejected. Default: no limit. */
+  timeoutMs?: number
+  /** Creates the error of a rejected caller. Default: an `Error` that names the reason. */
+  toError?: (reason: Rejection) => Error
+}
 
-/** Milliseconds that a piece of work gives way for at most, and between two looks. */
-const patienceMs = 20
-const lookMs = 1
+/** Gives a permit back. Further calls have no effect. */
+export type Release = () => void
 
 /**
- * Has work give way while others are busy, though never for long: what takes minutes anyway leaves the processors to what somebody waits
- * for. `busy`: how many are, this work included.
+ * Shares permits between keys: keys with waiting callers take turns, so that one key's crowd doesn't delay the others. Callers of one key
+ * are served in the order in which they arrived.
  */
-export function givingWay(turn: Turn, busy: () => number): Turn {
-  let own = 0
-  return work =>
-    turn(async () => {
-      const latest = performance.now() + patienceMs
-      while (busy() > own && performance.now() < latest) await delay(lookMs)
-      own++
-      return work().finally(() => own--)
-    })
-}
+export function fairQueue<K>({ permits, maxWaiting, timeoutMs, toError = defaultError }: LimitOptions) {
+  // The key whose turn is next comes first.
+  const lines = new Map<K, Set<() => void>>()
+  let active = 0
+  let waiting = 0
 
-/** Has work take turns, so many at a time, in the order in which it comes. */
-export function turnsOf(most: number): Turn {
-  const waiting: (() => void)[] = []
-  let free = most
-  return async work => {
-    if (free > 0) free--
-    else await new Promise<void>(begin => waiting.push(begin))
-    try {
-      return await work()
-    } finally {
-      const begin = waiting.shift()
-      if (begin) begin()
-      else free++
+  const grant = (): Release => {
+    active++
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      active--
+      startNext()
     }
   }
+
+  function startNext() {
+    const [first] = lines
+    const [start] = first?.[1] ?? []
+    if (!first || !start) return
+    const [key, line] = first
+    leave(key, start)
+    if (lines.delete(key)) lines.set(key, line)
+    start()
+  }
+
+  function leave(key: K, start: () => void) {
+    const line = lines.get(key)
+    if (!line?.delete(start)) return
+    waiting--
+    if (!line.size) lines.delete(key)
+  }
+
+  return {
+    /** Resolves with a function that gives the permit back. Rejects with `toError(reason)`. */
+    async acquire(key: K, signal?: AbortSignal): Promise<Release> {
+      if (active < permits) return grant()
+      if (signal?.aborted) throw toError('aborted')
+      if (maxWaiting !== undefined && waiting >= maxWaiting) throw toError('full')
+      const { promise, resolve, reject } = Promise.withResolvers<Release>()
+      const start = () => resolve(grant())
+      const giveUp = (reason: Rejection) => {
+        leave(key, start)
+        reject(toError(reason))
+      }
+      const onAbort = () => giveUp('aborted')
+      const timer = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs, 'timeout')
+      signal?.addEventListener('abort', onAbort, { once: true })
+      const line = lines.get(key) ?? new Set()
+      lines.set(key, line.add(start))
+      waiting++
+      return promise.finally(() => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+      })
+    },
+    /** Callers that have a permit. */
+    get active() {
+      return active
+    },
+    /** Callers that wait for a permit. */
+    get waiting() {
+      return waiting
+    },
+  }
 }
+
+const defaultError = (reason: Rejection) => new Error(`no permit: ${reason}`)

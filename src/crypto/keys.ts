@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { createAtomicallySync } from '../files/atomic-write.ts'
 import { denied } from '../postgres/access-denied.ts'
 
 /** Keys for each purpose, all from one secret that is kept outside the database. */
@@ -49,23 +50,9 @@ export async function secretIn(file: string): Promise<string> {
     throw new Error(`${file} holds no secret: remove it, and one is made, or put back the right one.`)
   }
   await mkdir(dirname(file), { recursive: true })
-  const secret = randomBytes(32).toString('hex')
-  // Whole or not at all: half a secret would lock everybody out.
-  const draft = `${file}.${process.pid}`
-  const handle = await open(draft, 'wx', 0o600)
-  await handle.writeFile(`${secret}\n`)
-  await handle.sync()
-  await handle.close()
-  try {
-    // Of two processes that make one, the second takes that of the first.
-    await link(draft, file)
-    return secret
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    return secretIn(file)
-  } finally {
-    await unlink(draft)
-  }
+  // Half a secret would lock everybody out. If two processes create one, both use the first.
+  createAtomicallySync(file, `${randomBytes(32).toString('hex')}\n`, 0o600)
+  return secretIn(file)
 }
 
 export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]) => {

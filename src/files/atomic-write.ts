@@ -1,32 +1,33 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { open, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 
-interface How {
-  /** Where it is written: on the same disk, and looked through each time, so not the folder of the file where there are many. */
+interface Options {
+  /** Folder of the draft. It must be on the same disk, and is listed on each write. Default: the folder of the file. */
   drafts?: string
-  /** Throws where there is a file of this name. */
+  /** Throws if the file exists. Default false. */
   isNew?: boolean
 }
 
-/** A folder, a pipe, a device: a file does not take its place. */
-export class NoFile extends Error {}
+/** The path names a folder, a pipe or a device, which a file can't replace. */
+export class NotAFile extends Error {}
 
 /**
- * Makes a file that has its name only once it is whole, and on the disk. A link to a file is followed, and what is no file
- * refused (`NoFile`).
- * - The draft: `write` writes under the name that it is given.
- * - Failure: the draft goes, and a file that had the name before stays.
- * - Leftovers: drafts of processes that were killed go, if they were of this machine. Others, such as containers with the same volume, may
- *   still be writing theirs. With `isNew` an empty file may stay where a process is killed at the very end.
+ * Writes a file under a temporary name (`draft`), flushes it to the disk and renames it, so that readers see the old file or the complete
+ * new one. Follows a symbolic link. Throws `NotAFile` if the path is no file.
+ * - Failure: the draft is deleted, and an existing file stays.
+ * - Leftovers: drafts of processes of this machine that were killed are deleted. Other machines, such as containers with the same volume,
+ *   may still be writing theirs. With `isNew` a kill during the rename can leave an empty file.
  */
-export async function wholeFile<T>(
+export async function writeAtomically<T>(
   path: string,
   write: (draft: string) => Promise<T>,
-  { drafts: elsewhere, isNew = false }: How = {},
+  { drafts: draftFolder, isNew = false }: Options = {},
 ): Promise<T> {
   const file = await target(path)
-  const drafts = elsewhere ?? dirname(file)
+  const drafts = draftFolder ?? dirname(file)
   const draftOf = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
   for (const name of await readdir(drafts)) {
     const [pid = ''] = /\d+(?=\.part$)/.exec(name) ?? []
@@ -34,28 +35,52 @@ export async function wholeFile<T>(
   }
   const draft = join(drafts, draftOf(process.pid))
   try {
-    const written = await write(draft)
+    const result = await write(draft)
     await sync(draft)
-    // Not every file system has links, which would do it at once.
+    // A hard link would do this in one step, but not every file system has links.
     if (isNew) await (await open(file, 'wx', 0o600)).close()
     await rename(draft, file).catch(async error => {
       if (isNew) await rm(file, { force: true })
       throw error
     })
-    // The new name is on the disk once its folder is.
+    // The new name survives a power cut only after its folder is flushed.
     await sync(dirname(file))
-    return written
+    return result
   } catch (error) {
     await rm(draft, { force: true })
     throw error
   }
 }
 
-/** What is to be written: where a link of this name points to. */
+/** The same without waiting for other work: for small files that are written while the process starts. The path must not be a link. */
+export function writeAtomicallySync(path: string, content: string, mode: number): void {
+  renameSync(writeDraftSync(path, content, mode), path)
+}
+
+/** Writes a file unless it exists: of two processes that create it at the same time, the first one wins. */
+export function createAtomicallySync(path: string, content: string, mode: number): void {
+  const draft = writeDraftSync(path, content, mode)
+  try {
+    // A rename would replace the file that another process has just created.
+    linkSync(draft, path)
+  } catch {
+    // Not every file system has links.
+    if (!existsSync(path)) renameSync(draft, path)
+  }
+  rmSync(draft, { force: true })
+}
+
+function writeDraftSync(path: string, content: string, mode: number): string {
+  const draft = `${path}.${randomUUID()}`
+  writeFileSync(draft, content, { mode, flush: true })
+  return draft
+}
+
+/** Returns the path, or the target of a link. */
 async function target(path: string): Promise<string> {
   const file = await realpath(path).catch(() => resolve(path))
   const found = await stat(file).catch(() => undefined)
-  if (found && !found.isFile()) throw new NoFile(`${path} is no file, and stays what it is`)
+  if (found && !found.isFile()) throw new NotAFile(`${path} must be a file`)
   return file
 }
 

@@ -1,71 +1,30 @@
 import type { Limits } from '../backoffice/apparel21/client/connection.ts'
 import { Failure } from '../backoffice/apparel21/client/failure.ts'
 import type { Stage } from '../backoffice/apparel21/client/stages.ts'
+import type { Rejection } from '../concurrency/fair-queue.ts'
+import { type Semaphore, semaphore } from '../concurrency/semaphore.ts'
 
-/** Bounds what is under way with one back office, so that a slow one does not take everything. */
-interface Bulkhead {
-  /** Waits for a place; the answer gives it back. Throws a `Failure` where too many wait, or it takes too long. */
-  enter(signal: AbortSignal): Promise<() => void>
-  readonly busy: number
-}
-
-export function makeBulkhead({
+/** Creates the limit of calls in flight to one back office, so that a slow back office doesn't use up all resources. */
+export const createBulkhead = ({
   concurrency,
-  waiting: mostWaiting,
+  waiting,
   waitingMs,
-}: Pick<Limits, 'concurrency' | 'waiting' | 'waitingMs'>): Bulkhead {
-  const waiting = new Set<() => void>()
-  let busy = 0
+}: Pick<Limits, 'concurrency' | 'waiting' | 'waitingMs'>): Semaphore =>
+  semaphore({
+    permits: concurrency,
+    maxWaiting: waiting,
+    timeoutMs: waitingMs,
+    toError: reason => new Failure('closed', messages[reason], { waitMs: 1_000 }),
+  })
 
-  const leave = () => {
-    let left = false
-    return () => {
-      if (left) return
-      left = true
-      const [next] = waiting
-      if (!next) {
-        busy--
-        return
-      }
-      // The place goes over to who waits longest.
-      waiting.delete(next)
-      next()
-    }
-  }
-  return {
-    async enter(signal) {
-      if (busy < concurrency) {
-        busy++
-        return leave()
-      }
-      if (waiting.size >= mostWaiting) throw new Failure('closed', 'Too many calls wait.', { waitMs: 1_000 })
-      await new Promise<void>((resolve, reject) => {
-        const give = () => {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', giveUp)
-          resolve()
-        }
-        const giveUp = () => {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', giveUp)
-          waiting.delete(give)
-          reject(new Failure('closed', 'No place was free in time.', { waitMs: 1_000 }))
-        }
-        const timer = setTimeout(giveUp, waitingMs)
-        if (signal.aborted) return giveUp()
-        waiting.add(give)
-        signal.addEventListener('abort', giveUp, { once: true })
-      })
-      return leave()
-    },
-    get busy() {
-      return busy
-    },
-  }
+const messages: Record<Rejection, string> = {
+  full: 'too many calls wait for the back office',
+  timeout: 'the back office had no free call slot in time',
+  aborted: 'the call was cancelled while it waited for a free call slot',
 }
 
-/** Has calls wait for a place, each at its own bulkhead, which they give back at their end. */
-export const inTurn =
-  (bulkheadOf: (asked: Parameters<Stage>[0]) => Bulkhead): Stage =>
+/** Lets each call wait for a permit of its bulkhead. The call gives the permit back when it ends. */
+export const limitedBy =
+  (bulkheadFor: (asked: Parameters<Stage>[0]) => Semaphore): Stage =>
   (asked, signal) =>
-    bulkheadOf(asked).enter(signal)
+    bulkheadFor(asked).acquire(signal)

@@ -1,5 +1,6 @@
 import { Failure, isOutage } from '../backoffice/apparel21/client/failure.ts'
 import type { Stage } from '../backoffice/apparel21/client/stages.ts'
+import { backoff, withJitter } from '../concurrency/backoff.ts'
 
 /** Keeps calls from a back office that does not answer. */
 interface Breaker {
@@ -34,13 +35,13 @@ export function makeBreaker({
   onChange = () => {},
 }: Settings): Breaker {
   let failures = 0
-  let nextOpenMs = openMs
+  const openPeriods = backoff({ initialMs: openMs, maxMs: mostOpenMs })
   let openUntil: number | undefined
   let probing = false
 
   const open = (forMs: number) => {
     const was = openUntil
-    openUntil = now() + forMs * (0.8 + 0.4 * Math.random())
+    openUntil = now() + withJitter(forMs, 0.2)
     probing = false
     if (was === undefined) onChange('open')
   }
@@ -55,7 +56,7 @@ export function makeBreaker({
     },
     passed() {
       failures = 0
-      nextOpenMs = openMs
+      openPeriods.reset()
       probing = false
       // One that was under way when it opened says as much as a probe.
       if (openUntil === undefined) return
@@ -65,8 +66,7 @@ export function makeBreaker({
     failed() {
       const wasProbe = probing
       if (!wasProbe && (openUntil !== undefined || ++failures < breakerFailures)) return
-      open(nextOpenMs)
-      nextOpenMs = Math.min(nextOpenMs * 2, mostOpenMs)
+      open(openPeriods.next())
     },
     gaveUp() {
       probing = false

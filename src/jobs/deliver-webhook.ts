@@ -19,7 +19,7 @@ import { paceMs, waitAfter } from '../webhooks/retry-delays.ts'
 import type { Channel, Sender } from '../webhooks/sender.ts'
 import { postSigned } from '../webhooks/signed-post.ts'
 import type { ServiceWork } from './job.ts'
-import { untilMarked } from './retry-until-recorded.ts'
+import { retryUntilRecorded } from './retry-until-recorded.ts'
 
 /** A job lasts so long at most, so that others have their turn. Milliseconds. */
 const mostMs = 5_000
@@ -96,12 +96,12 @@ async function deliver(work: ServiceWork, channel: Channel, due: Due, delivery: 
   failpoint('after_post')
   const attempt = { ...outcome, deliveryId, changes }
   if (outcome.fault === null) {
-    await untilMarked(() => markTaken(db, service, due, delivery, attempt))
+    await retryUntilRecorded(() => markTaken(db, service, due, delivery, attempt))
     return 0
   }
   const waitSeconds = waitAfter(due.failures + 1, retryAfterSeconds)
   const isGone = outcome.status === 410
-  await untilMarked(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
+  await retryUntilRecorded(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
   const about = { service: service.name, webhook: due.id, status: outcome.status, fault: outcome.fault }
   if (isGone) {
     log.warn(about, 'A delivery was not taken: the webhook is paused.')

@@ -1,14 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { backoff } from '../concurrency/backoff.ts'
 
-/** Marks what is out already: a database that is away for a moment must not have it sent twice. */
-export async function untilMarked(mark: () => Promise<unknown>) {
-  for (let waitMs = 100; ; waitMs *= 2) {
+/** Attempts to record what was sent: about 13 s. */
+const maxAttempts = 8
+
+/** Records that a message was sent. Retries, because a short outage of the database must not have the message sent twice. */
+export async function retryUntilRecorded(record: () => Promise<unknown>) {
+  const delays = backoff({ initialMs: 100, maxMs: 6_400 })
+  for (let attempt = 1; ; attempt++) {
     try {
-      await mark()
+      await record()
       return
     } catch (error) {
-      if (waitMs > 6_400) throw error
-      await delay(waitMs)
+      if (attempt === maxAttempts) throw error
+      await delay(delays.next())
     }
   }
 }

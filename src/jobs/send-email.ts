@@ -7,7 +7,7 @@ import { markFault, markSent, readWaiting } from '../store/mail/mails.ts'
 import { traced } from '../telemetry/current-context.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import type { ServiceWork } from './job.ts'
-import { untilMarked } from './retry-until-recorded.ts'
+import { retryUntilRecorded } from './retry-until-recorded.ts'
 
 /**
  * Sends one mail and marks it. Whoever is killed in between leaves it unmarked: it is sent a second time, under the same
@@ -30,7 +30,7 @@ export async function sendMail(work: ServiceWork): Promise<void> {
   }
   failpoint('after_smtp')
   failpoint('before_mark_sent')
-  await untilMarked(() => markSent(db, service, id, attempt))
+  await retryUntilRecorded(() => markSent(db, service, id, attempt))
 }
 
 async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: ServiceWork, error: Error) {

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { wholeFile } from '../files/atomic-write.ts'
+import { writeAtomically } from '../files/atomic-write.ts'
 import type { Message } from './message.ts'
 
 /** Leaves each message as `<Message-ID>.eml` in a directory that only its owner reads: for development, and until there is SMTP. */
@@ -11,7 +11,7 @@ export function filePost(directory: string) {
   return {
     async send({ messageId, bytes }: Message) {
       for (const each of [directory, drafts]) await mkdir(each, { recursive: true, mode: 0o700 })
-      await wholeFile(fileOf(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
+      await writeAtomically(fileOf(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
     },
     forget: (messageId: string) => rm(fileOf(messageId), { force: true }),
   }

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, escapeIdentifier } from 'pg'
+import { backoff } from '../concurrency/backoff.ts'
 import { environment, type RunAs } from './run-as.ts'
 
 /** How to reach the database: a `pg` client configuration, whose host is the socket's directory. */
@@ -94,13 +95,13 @@ export async function untilReady(server: Server, connection: Connection): Promis
   server.exited.then(why => {
     ended = why
   })
-  // The server logs each refusal, so that a long recovery is asked less and less often.
-  for (let waitMs = 10; ; waitMs = Math.min(waitMs * 1.1, 250)) {
+  // The server logs each rejected connection, so a long recovery is polled less and less often.
+  for (const delays = backoff({ initialMs: 10, maxMs: 250, factor: 1.1 }); ; ) {
     const code = await tryOnce(connection)
     if (code === undefined) return
     if (ended !== undefined) throw new Error(`PostgreSQL did not start: ${ended}`)
     if (code === missingDatabase) await createDatabase(connection)
-    else await delay(waitMs)
+    else await delay(delays.next())
   }
 }
 

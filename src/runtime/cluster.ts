@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { backoff } from '../concurrency/backoff.ts'
 import type { Config } from '../config/config.ts'
 import type { Sample } from '../telemetry/samples.ts'
 import { joinInstallation } from './installation/installation.ts'
@@ -56,12 +57,12 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
   }
   const replace = async (dead: { code: number; worker: number | undefined }) => {
     log.error(dead, 'A worker process ended unexpectedly; another one takes its place.')
-    for (let waitMs = 250; !stopping; waitMs = Math.min(2 * waitMs, 10_000)) {
+    for (const delays = backoff({ initialMs: 250, maxMs: 10_000 }); !stopping; ) {
       try {
         return await begin()
       } catch (error) {
         if (!stopping) log.error({ err: error }, 'The worker could not be replaced; it is tried again.')
-        await delay(waitMs, undefined, { ref: false })
+        await delay(delays.next(), undefined, { ref: false })
       }
     }
   }

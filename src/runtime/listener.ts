@@ -16,7 +16,7 @@ import { measureRequests } from '../http/observability/metrics.ts'
 import { refusePlainHttp } from '../http/protocol/malformed-requests.ts'
 import type { Sample } from '../telemetry/samples.ts'
 import { senderWithin } from '../webhooks/sender.ts'
-import { writeTurns } from '../writes/fair-queue.ts'
+import { writeQueue } from '../writes/fair-queue.ts'
 import { certificateOf, keepCertificate } from './certificate.ts'
 import type { Installation } from './installation/installation.ts'
 import { processSamples } from './metrics.ts'
@@ -67,7 +67,7 @@ export async function listen(
   let isLeaving = false
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
-  const turns = writeTurns((pools.writes ?? db.pool).options.max)
+  const writes = writeQueue((pools.writes ?? db.pool).options.max)
   const shared = {
     keys,
     signIn: signIn(db, keys),
@@ -79,7 +79,7 @@ export async function listen(
   const behind = ({ of, driverOf, syncedAt }: Offices) => ({ backOffice: backOffice ?? of, driver: driverOf, syncedAt })
   const gates = elsewhere(databases, ({ db, offices }, turn) => ({ ...shared, ...behind(offices), db, turn }))
   const server = await buildServer({
-    gate: { ...shared, ...behind(offices), db, turn: turns.take, elsewhere: gates.of },
+    gate: { ...shared, ...behind(offices), db, turn: writes.acquire, elsewhere: gates.of },
     log,
     accessLog: config.accessLog === 'on',
     certificate,
@@ -124,7 +124,7 @@ export async function listen(
   }
   // A certificate of one's own is for a name of one's own.
   const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
-  const own = () => ({ pools, offices, replicas, waitingWrites: turns.waiting() })
+  const own = () => ({ pools, offices, replicas, waitingWrites: writes.waiting })
   const samples = () => [...requests(), ...kept.samples(), ...processSamples([own(), ...gates.reached()])]
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Offices } from '../backoffice/back-offices.ts'
+import { memoize } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
 import { dueJobs } from '../store/jobs/jobs.ts'
@@ -81,22 +82,11 @@ function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] 
   ]
 }
 
-/** Milliseconds for which the database's answer counts: however often somebody asks, it has no more work. */
-const knownMs = 5_000
+/** Milliseconds for which a database's samples are cached, so that frequent scrapes cost nothing. */
+const samplesTtlMs = 5_000
 
-/** What a database knows of all that is in it. */
-export function databaseSamples(db: Db): () => Promise<Sample[]> {
-  let known: { samples: Promise<Sample[]>; until: number } | undefined
-  return () => {
-    if (known && known.until > performance.now()) return known.samples
-    const samples = read(db)
-    known = { samples, until: performance.now() + knownMs }
-    samples.catch(() => {
-      known = undefined
-    })
-    return samples
-  }
-}
+/** Returns the samples of a database's content. */
+export const databaseSamples = (db: Db): (() => Promise<Sample[]>) => memoize(() => read(db), samplesTtlMs)
 
 async function read(db: Db): Promise<Sample[]> {
   const feeds = await feedFigures(db)

@@ -4,11 +4,11 @@ import {
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
-  randomUUID,
   X509Certificate,
 } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { createAtomicallySync, writeAtomicallySync } from '../files/atomic-write.ts'
 import { issueCertificate } from './issue.ts'
 
 /** The files of a local authority and of the certificate it has issued for this machine. */
@@ -45,12 +45,12 @@ export function ensureLocalFiles(directory: string): LocalFiles {
   const authority = { subject: authorityName(caKey), key: caKey }
   if (!ca || !isGood(ca, caKey, ca)) {
     const certificate = issueCertificate({ ...authority, hosts, ...validity(authorityDays) })
-    write(files.caFile, certificate, 0o644)
+    writeAtomicallySync(files.caFile, certificate, 0o644)
     ca = new X509Certificate(certificate)
   }
   const { notBefore, notAfter } = validity(certificateDays)
   const end = new Date(Math.min(notAfter.getTime(), ca.validToDate.getTime()))
-  write(
+  writeAtomicallySync(
     files.certFile,
     issueCertificate({ subject: 'localhost', key, hosts, notBefore, notAfter: end, authority }),
     0o644,
@@ -96,14 +96,7 @@ function keyIn(file: string): KeyObject {
   }
   fs.rmSync(file, { force: true })
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const temporary = writeTemporary(file, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600)
-  try {
-    // Unlike a rename, it leaves alone what another process has just put there.
-    fs.linkSync(temporary, file)
-  } catch {
-    if (!fs.existsSync(file)) fs.renameSync(temporary, file)
-  }
-  fs.rmSync(temporary, { force: true })
+  createAtomicallySync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), 0o600)
   return createPrivateKey(fs.readFileSync(file))
 }
 
@@ -114,14 +107,4 @@ function readKey(file: string): KeyObject | undefined {
   } catch {
     return undefined
   }
-}
-
-function write(file: string, content: string, mode: number): void {
-  fs.renameSync(writeTemporary(file, content, mode), file)
-}
-
-function writeTemporary(file: string, content: string, mode: number): string {
-  const temporary = `${file}.${randomUUID()}`
-  fs.writeFileSync(temporary, content, { mode, flush: true })
-  return temporary
 }

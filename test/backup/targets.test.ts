@@ -24,7 +24,7 @@ test('a backup takes the place of nothing but a file', async () => {
   for (const path of [pipe, home]) {
     const { code, err } = await run(['backup', path], environment)
     assert.equal(code, 1)
-    assert.equal(err, `tillbridge: ${path} is no file, and stays what it is; - is standard output.\n`)
+    assert.equal(err, `tillbridge: ${path} must be a file; - is standard output.\n`)
   }
   assert.ok(fs.statSync(pipe).isFIFO())
 })

@@ -2,7 +2,7 @@ import { createWriteStream, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { NoFile, wholeFile } from '../../files/atomic-write.ts'
+import { NotAFile, writeAtomically } from '../../files/atomic-write.ts'
 import { type Packing, packer } from '../../http/negotiation/compression.ts'
 
 const packings: Readonly<Record<string, Packing>> = { gz: 'gzip', zst: 'zstd' }
@@ -14,10 +14,10 @@ export function packingOf(path: string): Packing | undefined {
   return packings[packing.toLowerCase()]
 }
 
-/** Writes a file that is there only when it is whole (`wholeFile`). */
+/** Writes a file that is there only when it is whole (`writeAtomically`). */
 export async function writeWhole(path: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const packing = packingOf(path)
-  await wholeFile(path, draft => send(texts, packing, createWriteStream(draft, { mode: 0o600 }), signal)).catch(
+  await writeAtomically(path, draft => send(texts, packing, createWriteStream(draft, { mode: 0o600 }), signal)).catch(
     notWritten(path),
   )
 }
@@ -27,7 +27,7 @@ export const notWritten =
   (path: string, hint = '') =>
   (error: NodeJS.ErrnoException) => {
     const { code, message } = error
-    if (error instanceof NoFile) throw new Error(`${message}${hint}.`)
+    if (error instanceof NotAFile) throw new Error(`${message}${hint}.`)
     if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error
     const folder = dirname(resolve(path))
     throw new Error(

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { backoff } from '../../concurrency/backoff.ts'
 import { type Db, openDatabase } from '../db.ts'
 import { nameOf } from '../endpoints.ts'
 import { DatabaseAway } from '../errors.ts'
@@ -81,7 +82,8 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
   }
 
   async function watch() {
-    for (let waitMs = lookMs; !ending.signal.aborted; ) {
+    const delays = backoff({ initialMs: 2 * lookMs, maxMs: rarelyMs })
+    while (!ending.signal.aborted) {
       const looked = lookOnce()
       if (!(await isSettled(looked, lookMs))) stand({ state: 'away', fault: new Error('it does not answer') })
       const now = await looked.then(
@@ -90,8 +92,9 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
       )
       // That it can be looked at does not say that it reads.
       if (now.state !== 'ready' || performance.now() >= pausedUntil) stand(now)
-      waitMs = now.state === 'away' ? Math.min(2 * waitMs, rarelyMs) : lookMs
-      await delay(waitMs, undefined, { ref: false, signal: ending.signal }).catch(() => {})
+      if (now.state !== 'away') delays.reset()
+      const delayMs = now.state === 'away' ? delays.next() : lookMs
+      await delay(delayMs, undefined, { ref: false, signal: ending.signal }).catch(() => {})
     }
   }
 

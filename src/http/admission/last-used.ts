@@ -1,17 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { ttlMap } from '../../concurrency/ttl-cache.ts'
 import type { Db } from '../../database/db.ts'
 import { noteUses, type Use } from '../../store/accounts/last-used.ts'
 
 /** Milliseconds between two looks at who has asked something, and between two writings about one account. */
 const everyMs = 2_000
 const quietMs = 60_000
-/** Accounts that are remembered: beyond that they are written about again. */
-const mostKnown = 10_000
 
 /** Keeps when each account was last used, to the minute: a request costs a look at what this process has written of the account. */
 export function keepAccountUses(server: FastifyInstance, { db, log }: { db: Db; log: Logger }) {
-  const written = new Map<string, number>()
+  const written = ttlMap<true>({ ttlMs: quietMs })
   const waiting = new Map<string, Use>()
   let isAway = false
   let writing = Promise.resolve()
@@ -23,10 +22,8 @@ export function keepAccountUses(server: FastifyInstance, { db, log }: { db: Db; 
 
   function note(use: Use) {
     const key = `${use.serviceId} ${use.username}`
-    const now = performance.now()
-    if (now - (written.get(key) ?? -quietMs) < quietMs) return
-    if (written.size >= mostKnown) written.clear()
-    written.set(key, now)
+    if (written.get(key)) return
+    written.set(key, true)
     waiting.set(key, use)
   }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { CapabilityName } from '../../backoffice/port/back-office.ts'
-import type { Turn } from '../../concurrency/fair-queue.ts'
+import type { RunLimited } from '../../concurrency/semaphore.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type FieldError, notFound } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
@@ -47,7 +47,7 @@ interface Got<Q extends TObject, P extends Params> extends Read<Q, P> {
   /** One record with an ETag. */
   etag?: boolean
   /** The same told as a whole, where it is a list (contract 12). */
-  whole?: WholeList & { of: (context: Context<Static<Q>, P>, turn: Turn) => Promise<Whole> }
+  whole?: WholeList & { of: (context: Context<Static<Q>, P>, turn: RunLimited) => Promise<Whole> }
 }
 
 interface Listed<Q extends TObject, P extends Params> extends Read<Q, P> {
@@ -108,7 +108,7 @@ const asksForLines = ({ headers }: FastifyRequest) => mediumFor(headers.accept, 
 export function apiOf(server: FastifyInstance, gate: Gate): Api {
   const operations: Operation[] = []
   const openStream = openingsOf('too_many_streams')
-  const { turnOf, tell } = wholeLists(gate)
+  const { limitFor, tell } = wholeLists(gate)
 
   const read = (
     path: string,
@@ -157,7 +157,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
       const handle: Handle = async (request, reply, known, waits) => {
         const isWhole = whole !== undefined && asksForLines(request)
         const context = readOf(described, request, known, isWhole)
-        if (isWhole) return tell(request, reply, described.role, () => whole.of(context, turnOf(context)))
+        if (isWhole) return tell(request, reply, described.role, () => whole.of(context, limitFor(context)))
         const found = await answer(context, waits)
         if (!found) throw notFound(described.kind ?? 'record')
         const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
@@ -200,7 +200,7 @@ export function apiOf(server: FastifyInstance, gate: Gate): Api {
         }
         if (asksForLines(request)) {
           throwIfAny([...faults, ...faultsOfWhole(given)])
-          return tell(request, reply, described.role, () => wholeOf(service, turnOf(context), pageOf))
+          return tell(request, reply, described.role, () => wholeOf(service, limitFor(context), pageOf))
         }
         const walk = { service, list: instanceOf(request), filters: chosen, key: gate.keys.cursors }
         const asked = pageRequestOf(walk, { limit, after_cursor }, withoutLimit, faults)

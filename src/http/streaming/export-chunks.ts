@@ -1,4 +1,4 @@
-import type { Turn } from '../../concurrency/fair-queue.ts'
+import type { RunLimited } from '../../concurrency/semaphore.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
@@ -29,7 +29,7 @@ export const faultsOfWhole = (given: URLSearchParams, names = ['limit', 'after_c
 /** A list as a whole, made of pages that are read in turn. */
 export async function wholeOf(
   service: Service,
-  turn: Turn,
+  turn: RunLimited,
   read: (asked: PageRequest) => Promise<{ page: Page; beside: Partial<Beside> }>,
 ): Promise<Whole> {
   const pageAt = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, lines: true, ...place }))

@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { askAgainMs } from '../../auth/sign-in.ts'
-import { givingWay, type Turn, turnsOf } from '../../concurrency/fair-queue.ts'
+import { recheckIntervalMs } from '../../auth/sign-in.ts'
+import { type RunLimited, semaphore } from '../../concurrency/semaphore.ts'
 import type { Database } from '../../database/db.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import type { Role } from '../../store/accounts/accounts.ts'
@@ -9,21 +10,19 @@ import { openingsOf } from '../limits/concurrency-limit.ts'
 import { logFault } from '../problem.ts'
 import { sendWhole, type Whole } from './bulk-export.ts'
 
-/** Connections to a database that all whole lists of a process have between them: whoever asks for pages has the others. */
+/** Connections to a database that all bulk exports of a process share. The other connections serve pages. */
 const connections = 2
 
-/** What whole lists are told with: portions in turn, behind other reads, so many lists at a time to an account (contract 12). */
+/** Runs bulk exports: their chunks share a few connections and yield to other reads, and the exports of an account are limited. */
 export function wholeLists(gate: Gate) {
   const open = openingsOf('too_many_exports')
-  const turns = new WeakMap<Database, Turn>()
+  const limits = new WeakMap<Database, RunLimited>()
   return {
-    /** That of a database. */
-    turnOf({ db }: Pick<Gate, 'db'>): Turn {
-      // Connections that are lent.
-      const busy = () => db.pool.totalCount - db.pool.idleCount
-      const turn = turns.get(db) ?? givingWay(turnsOf(connections), busy)
-      turns.set(db, turn)
-      return turn
+    /** Returns the limit that the exports of a database share. */
+    limitFor({ db }: Pick<Gate, 'db'>): RunLimited {
+      const limit = limits.get(db) ?? createLimit(db)
+      limits.set(db, limit)
+      return limit
     },
     tell: (
       request: FastifyRequest,
@@ -39,6 +38,23 @@ export function wholeLists(gate: Gate) {
         return reply
       }),
   }
+}
+
+/** Milliseconds that a chunk yields to other reads at most, and between two checks. */
+const yieldMs = 20
+const checkIntervalMs = 1
+
+/** A chunk waits for a connection and then, briefly, while other reads use connections: an export takes minutes, but a page has a reader. */
+function createLimit({ pool }: Database): RunLimited {
+  const slots = semaphore({ permits: connections })
+  let running = 0
+  return work =>
+    slots.run(async () => {
+      const latest = performance.now() + yieldMs
+      while (pool.totalCount - pool.idleCount > running && performance.now() < latest) await delay(checkIntervalMs)
+      running++
+      return work().finally(() => running--)
+    })
 }
 
 /** Over HTTP/1.0 an answer whose length is not known ends with the connection: a list that was cut would look whole. */
@@ -57,7 +73,7 @@ async function* whileAdmitted(
   let trusted = performance.now()
   try {
     for await (const portion of portions) {
-      if (performance.now() - trusted > askAgainMs) {
+      if (performance.now() - trusted > recheckIntervalMs) {
         await stillAdmitted()
         trusted = performance.now()
       }

@@ -1,5 +1,5 @@
 import { cursorAt, type Following, toldOf } from '../../change-feed/subscription.ts'
-import type { Turn } from '../../concurrency/fair-queue.ts'
+import type { RunLimited } from '../../concurrency/semaphore.ts'
 import type { Db } from '../../database/db.ts'
 import type { Whole } from '../../http/streaming/bulk-export.ts'
 import { headersOf } from '../../http/streaming/export-chunks.ts'
@@ -13,7 +13,7 @@ import { orExpired } from './subscription-query.ts'
 const portion = 500
 
 /** The feed from the beginning to what is newest now, as a whole; its cursor goes on from there. */
-export async function everyChange(db: Db, following: Following, records: boolean, turn: Turn): Promise<Whole> {
+export async function everyChange(db: Db, following: Following, records: boolean, turn: RunLimited): Promise<Whole> {
   const stand = await turn(() => standNow(db, following.service, following.kinds))
   const end = stand.places
   const portionBehind = async (at: Places): Promise<Portion> => {

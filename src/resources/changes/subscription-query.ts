@@ -1,4 +1,4 @@
-import { askAgainMs } from '../../auth/sign-in.ts'
+import { recheckIntervalMs } from '../../auth/sign-in.ts'
 import { cursorAt, type Following, kindsAmong, placesAt, toldOf } from '../../change-feed/subscription.ts'
 import type { Db } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
@@ -36,7 +36,7 @@ export async function* eventsOf(
       yield eventsIn(following, told)
       saidAt = performance.now()
     }
-    told = orExpired(await changesBehind(db, await stillAdmitted(), told, asked, { ms: askAgainMs, over }))
+    told = orExpired(await changesBehind(db, await stillAdmitted(), told, asked, { ms: recheckIntervalMs, over }))
   }
 }
 

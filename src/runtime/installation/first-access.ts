@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { demoSettings, fillDemoShop } from '../../../seed/shop.ts'
@@ -6,6 +6,7 @@ import { signIn } from '../../auth/sign-in.ts'
 import type { Offices } from '../../backoffice/back-offices.ts'
 import type { Config } from '../../config/config.ts'
 import { ours } from '../../domain/tenancy/back-office-settings.ts'
+import { writeAtomically } from '../../files/atomic-write.ts'
 import { accountExists, addAccount, addPassword } from '../../store/accounts/accounts.ts'
 import { setBackOffice } from '../../store/backoffice/connections.ts'
 import { addService, listAllServices, renameService } from '../../store/tenancy/services.ts'
@@ -97,8 +98,8 @@ export const readAccess = (file: string): Promise<Access | undefined> =>
 
 async function writeAccess(file: string, access: Access) {
   await mkdir(dirname(file), { recursive: true, mode: 0o711 })
-  await writeFile(`${file}.new`, `${JSON.stringify(access, null, 2)}\n`, { mode: 0o600 })
-  await rename(`${file}.new`, file)
+  const content = `${JSON.stringify(access, null, 2)}\n`
+  await writeAtomically(file, draft => writeFile(draft, content, { mode: 0o600 }))
 }
 
 /** Whether anything listens at an address. */

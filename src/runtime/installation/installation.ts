@@ -2,8 +2,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { backoff } from '../../concurrency/backoff.ts'
 import type { Config } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
+import { writeAtomically } from '../../files/atomic-write.ts'
 import { hasCluster } from '../../postgres/cluster.ts'
 import { clusterNameOf } from '../../postgres/orphans.ts'
 import { startPostgres } from '../../postgres/postgres.ts'
@@ -61,9 +63,8 @@ async function openOwnDatabase(config: Config, opening: Opening, carrying?: Carr
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const { onNotice = () => {} } = opening
   const postgres = await startPostgres(homeOf(config), { onNotice, carrying })
-  // One that root has left, who was killed, cannot be written to.
-  await rm(connectionFile(config), { force: true })
-  await writeFile(connectionFile(config), JSON.stringify(postgres.connection), { mode: 0o600 })
+  const connection = JSON.stringify(postgres.connection)
+  await writeAtomically(connectionFile(config), draft => writeFile(draft, connection, { mode: 0o600 }))
   const stop = async () => {
     await rm(connectionFile(config), { force: true })
     if (opening.briefly) await untilAlone(postgres.connection)
@@ -86,7 +87,8 @@ export async function joinDatabase(config: Config, opening: Opening = {}): Promi
   if (isNew && !opening.mayMake)
     throw new Error(`There is no installation in ${home}: set DATA_DIR to where it is, or make one: tillbridge start`)
   if (isNew) opening.onNotice?.(`A new database is made in ${home}.`)
-  for (let waitMs = 100; ; waitMs *= 1.5) {
+  const deadline = performance.now() + joinTimeoutMs
+  for (const delays = backoff({ initialMs: 100, maxMs: 3_000, factor: 1.5 }); ; ) {
     let refusal: Error | undefined
     const running = await reachRunning(config, error => {
       refusal = error
@@ -98,14 +100,17 @@ export async function joinDatabase(config: Config, opening: Opening = {}): Promi
       const [, owner] = / is in use by process (\w+)/.exec((error as Error).message) ?? []
       if (owner === undefined) throw error
       // Another process may be just about to open or to close it.
-      if (waitMs > 3_000)
+      if (performance.now() > deadline)
         throw refusal
           ? new Error(`The database that process ${owner} runs cannot be reached: ${refusal.message}`)
           : error
     }
-    await delay(waitMs)
+    await delay(delays.next())
   }
 }
+
+/** Milliseconds that another process may take to open or to close the bundled database. */
+const joinTimeoutMs = 9_000
 
 /** A connection that is kept all the time: whoever has opened the database briefly waits for it. */
 interface Running {

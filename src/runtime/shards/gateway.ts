@@ -1,20 +1,19 @@
-import { trusting, trustMs } from '../../auth/sign-in.ts'
+import { authCacheTtlMs } from '../../auth/sign-in.ts'
+import { ttlCache } from '../../concurrency/ttl-cache.ts'
 import type { Elsewhere, Gate } from '../../http/admission/admit.ts'
 import { readService } from '../../store/tenancy/services.ts'
-import { writeTurns } from '../../writes/fair-queue.ts'
+import { type WriteQueue, writeQueue } from '../../writes/fair-queue.ts'
 import type { Databases, DataDatabase } from './shards.ts'
 
-type Turns = ReturnType<typeof writeTurns>
-
 /** The gates of data databases, as they are asked for. */
-export function elsewhere(databases: Databases, gateOf: (at: DataDatabase, turn: Turns['take']) => Gate) {
-  const known = new WeakMap<DataDatabase, Elsewhere & { turns: Turns }>()
+export function elsewhere(databases: Databases, gateOf: (at: DataDatabase, turn: WriteQueue['acquire']) => Gate) {
+  const known = new WeakMap<DataDatabase, Elsewhere & { writes: WriteQueue }>()
 
   function begin(at: DataDatabase) {
-    const turns = writeTurns((at.pools?.writes ?? at.db.pool).options.max)
-    const services = trusting(id => readService(at.db, Number(id)))
-    const service = (id: number) => services.read(String(id), performance.now() - trustMs)
-    const one = { gate: gateOf(at, turns.take), service, turns }
+    const writes = writeQueue((at.pools?.writes ?? at.db.pool).options.max)
+    const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(at.db, Number(id)) })
+    const service = (id: number) => services.get(String(id))
+    const one = { gate: gateOf(at, writes.acquire), service, writes }
     known.set(at, one)
     return one
   }
@@ -25,6 +24,6 @@ export function elsewhere(databases: Databases, gateOf: (at: DataDatabase, turn:
       return known.get(at) ?? begin(at)
     },
     /** What this process has open, for its figures. */
-    reached: () => databases.opened().map(at => ({ ...at, waitingWrites: known.get(at)?.turns.waiting() ?? 0 })),
+    reached: () => databases.opened().map(at => ({ ...at, waitingWrites: known.get(at)?.writes.waiting ?? 0 })),
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
-import { trusting, trustMs } from '../../auth/sign-in.ts'
+import { authCacheTtlMs } from '../../auth/sign-in.ts'
 import { type Offices, openOffices } from '../../backoffice/back-offices.ts'
+import { ttlCache } from '../../concurrency/ttl-cache.ts'
 import { backOfficeOf, type Config } from '../../config/config.ts'
 import { DatabaseAway } from '../../database/errors.ts'
 import { databaseUrl, listDatabases } from '../../store/shards/shards.ts'
@@ -44,7 +45,7 @@ export function databasesOf(
 ): Databases {
   const known = new Map<string, Known>()
   const leaving = new Map<NodeJS.Timeout, Known>()
-  const urls = trusting(name => databaseUrl(control, keys, name))
+  const urls = ttlCache({ ttlMs: authCacheTtlMs, load: name => databaseUrl(control, keys, name) })
   const away = new Set<string>()
 
   async function openNow(name: string, url: string): Promise<DataDatabase> {
@@ -95,7 +96,7 @@ export function databasesOf(
   return {
     names: async () => (await listDatabases(control)).map(({ name }) => name),
     async open(name) {
-      const url = await urls.read(name, performance.now() - trustMs)
+      const url = await urls.get(name)
       if (url === undefined) throw new DatabaseAway(undefined, `There is no database ${name}.`)
       const found = known.get(name)
       if (found?.url === url) return found.opening

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { perObject, singleFlight } from '../../concurrency/single-flight.ts'
 import type { Db } from '../../database/db.ts'
 import { kinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -54,19 +55,11 @@ export async function changesBehind(
   return told
 }
 
-const reads = new WeakMap<Db, Map<string, Promise<Told | undefined>>>()
+const reads = perObject<Db>(singleFlight)
 
-/** Who has been told everything stands where all others do: a change is read once for all of them. */
-function readTogether(db: Db, service: Service, places: Places, asked: Asked): Promise<Told | undefined> {
-  const underWay = reads.get(db) ?? new Map<string, Promise<Told | undefined>>()
-  reads.set(db, underWay)
-  const question = JSON.stringify([service.id, asked, [...places]])
-  const known = underWay.get(question)
-  if (known) return known
-  const read = changesAfter(db, service, places, asked).finally(() => underWay.delete(question))
-  underWay.set(question, read)
-  return read
-}
+/** Readers that have received everything have the same positions, so one query reads a new change for all of them. */
+const readTogether = (db: Db, service: Service, places: Places, asked: Asked): Promise<Told | undefined> =>
+  reads(db)(JSON.stringify([service.id, asked, [...places]]), () => changesAfter(db, service, places, asked))
 
 interface Waiter {
   places: Places

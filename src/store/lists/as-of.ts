@@ -1,3 +1,4 @@
+import { freshSingleFlight, perObject } from '../../concurrency/single-flight.ts'
 import { type Db, raw, Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { kindOf, type List, numberOf } from './change-timestamp.ts'
@@ -44,7 +45,7 @@ interface Told {
 
 /** The same as a text, asked for by itself: all who begin to walk a list at once share the question, and read as those do who go on. */
 const newest = (db: Db, service: Service, list: List, withRemovals: boolean): Promise<Told> =>
-  shared(db, `${service.id} ${list} ${withRemovals}`, async () => {
+  queries(db)(`${service.id} ${list} ${withRemovals}`, async () => {
     const { moment: within } = await horizon(db, service, list)
     // The position is told by the statement that sees whether a first load is over: one told earlier might lie before the end of that load.
     const row = await db.row<{ moment: string; position: string | null }>(sql`
@@ -90,45 +91,12 @@ export const positionOf = (db: Db): Sql => db.position ?? sql`null::text`
  * behind all that had ended.
  */
 export const horizons = (db: Db, { id }: Service): Promise<Horizons> =>
-  shared(db, String(id), async () => {
+  queries(db)(String(id), async () => {
     const row = await db.row<{ moments: string[]; position: string | null }>(sql`
       with seen as materialized (select commit_watermarks(${id})::text[] as moments)
       select moments, ${positionOf(db)} as position from seen`)
     return { moments: row?.moments ?? [], position: row?.position ?? undefined }
   })
 
-/** A question that is under way, and the one behind it. */
-interface Questions {
-  current?: Promise<unknown>
-  next?: Promise<unknown>
-}
-const questions = new WeakMap<Db, Map<string, Questions>>()
-
-/**
- * Asks a question for all who ask it at the same moment. Who asks while it is under way shares the next one: an answer is never older than
- * the request, and the database is asked once for many. What fails fails for those who share it, within the time that a statement has.
- */
-function shared<T>(db: Db, name: string, question: () => Promise<T>): Promise<T> {
-  const asked = questions.get(db) ?? new Map<string, Questions>()
-  questions.set(db, asked)
-  const mine = asked.get(name) ?? {}
-  asked.set(name, mine)
-  return ask(question, mine)
-}
-
-function ask<T>(question: () => Promise<T>, mine: Questions): Promise<T> {
-  if (mine.current) {
-    mine.next ??= mine.current
-      .catch(() => {})
-      .then(() => {
-        delete mine.next
-        return ask(question, mine)
-      })
-    return mine.next as Promise<T>
-  }
-  const current = question().finally(() => {
-    delete mine.current
-  })
-  mine.current = current
-  return current
-}
+/** Concurrent requests share a query, and no result is older than the request that receives it. */
+const queries = perObject<Db>(freshSingleFlight)

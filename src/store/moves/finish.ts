@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { trustMs } from '../../auth/sign-in.ts'
+import { authCacheTtlMs } from '../../auth/sign-in.ts'
 import { type Database, sql } from '../../database/db.ts'
 import { failpoint } from '../../testing/failpoints.ts'
 import { end } from '../service-deletion/deletion.ts'
@@ -28,7 +28,7 @@ export interface Places {
 }
 
 /** Milliseconds from the beginning of a move until each process knows of it, and asks the control database where the service is. */
-export const knownMs = trustMs + 200
+export const knownMs = authCacheTtlMs + 200
 /** Milliseconds after which nothing that was asked for at the source is under way there: its rows may go. */
 const lingerMs = 10_000
 

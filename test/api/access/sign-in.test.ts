@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { askAgainMs, trustMs } from '../../../src/auth/sign-in.ts'
+import { authCacheTtlMs, recheckIntervalMs } from '../../../src/auth/sign-in.ts'
 import { sql } from '../../../src/database/db.ts'
 import { addPassword, revoke } from '../../../src/store/accounts/accounts.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -144,8 +144,8 @@ test('a fresh password works at once beside the one before, a third one ends the
 })
 
 test('what is told for long asks again when what was read is trusted no more, and soon enough to end within 5 s', () => {
-  assert.ok(askAgainMs > trustMs)
-  assert.ok(trustMs + askAgainMs < 5_000)
+  assert.ok(recheckIntervalMs > authCacheTtlMs)
+  assert.ok(authCacheTtlMs + recheckIntervalMs < 5_000)
 })
 
 async function comesTo(wanted: number, status: () => Promise<number>) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { beforeEach, mock, test } from 'node:test'
 import { defaultSettings, type Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
-import { writeTurns } from '../../../src/writes/fair-queue.ts'
+import { writeQueue } from '../../../src/writes/fair-queue.ts'
 
-// Nobody's patience ends, unless a test says so.
+// Timeouts fire only if a test moves the clock.
 beforeEach(() => {
   mock.timers.reset()
   mock.timers.enable({ apis: ['setTimeout'] })
@@ -15,16 +15,16 @@ const [a, b, own] = [service('a'), service('b'), service('own')]
 
 /** Asks for turns of services, and tells in which order they came. */
 function asking(connections: number) {
-  const turns = writeTurns(connections)
+  const queue = writeQueue(connections)
   const begun: { name: string; end: () => void }[] = []
   return {
-    turns,
+    queue,
     begun: async () => {
       await new Promise(setImmediate)
       return begun.map(({ name }) => name).join(' ')
     },
     ask(...services: (Service | undefined)[]) {
-      for (const one of services) if (one) void turns.take(one).then(end => begun.push({ name: one.name, end }))
+      for (const one of services) if (one) void queue.acquire(one).then(end => begun.push({ name: one.name, end }))
     },
     end: (name: string) =>
       begun
@@ -37,14 +37,14 @@ function asking(connections: number) {
 }
 
 test('there are as many at a time as there are connections, whosever they are', async () => {
-  const { ask, begun, turns, end } = asking(3)
+  const { ask, begun, queue, end } = asking(3)
   ask(...Array.from({ length: 50 }, () => a), b)
   assert.equal(await begun(), 'a a a')
-  assert.equal(turns.waiting(), 48)
+  assert.equal(queue.waiting, 48)
   end('a')
   end('a')
   assert.equal(await begun(), 'a a b')
-  assert.equal(turns.waiting(), 46)
+  assert.equal(queue.waiting, 46)
 })
 
 test('services that wait take turns', async () => {
@@ -65,12 +65,12 @@ test('services that wait take turns', async () => {
 })
 
 test('a turn that does not come within 5 s is 503, and leaves nothing behind', async () => {
-  const turns = writeTurns(1)
-  const end = await turns.take(a as Service)
-  const late = turns.take(a as Service)
+  const queue = writeQueue(1)
+  const end = await queue.acquire(a as Service)
+  const late = queue.acquire(a as Service)
   mock.timers.tick(5_000)
   await assert.rejects(late, (error: unknown) => error instanceof ApiError && error.code === 'service_unavailable')
-  assert.equal(turns.waiting(), 0)
+  assert.equal(queue.waiting, 0)
   end()
-  ;(await turns.take(b as Service))()
+  ;(await queue.acquire(b as Service))()
 })

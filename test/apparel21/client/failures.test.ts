@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { makeRetryBudget } from '../../../src/backoffice/apparel21/client/retries.ts'
 import type { ApiError } from '../../../src/errors/api-error.ts'
-import { makeBulkhead } from '../../../src/http-client/bulkhead.ts'
+import { createBulkhead } from '../../../src/http-client/bulkhead.ts'
 import { makeBreaker } from '../../../src/http-client/circuit-breaker.ts'
 import { callsOfTests, fails, lock, stores } from './calls.ts'
 
@@ -175,20 +175,20 @@ test('calls under way and calls that wait are bounded, and each has its turn', a
     if (answer.status === 'rejected') assert.equal((answer.reason as ApiError).code, 'back_office_unavailable')
 })
 
-test('who has waited too long for a place leaves, and the place goes to the next', async () => {
-  const bulkhead = makeBulkhead({ concurrency: 1, waiting: 2, waitingMs: 5_000 })
-  const leave = await bulkhead.enter(new AbortController().signal)
+test('a cancelled call leaves the bulkhead and the next call gets its permit', async () => {
+  const bulkhead = createBulkhead({ concurrency: 1, waiting: 2, waitingMs: 5_000 })
+  const release = await bulkhead.acquire(new AbortController().signal)
   const impatient = new AbortController()
-  const left = assert.rejects(bulkhead.enter(impatient.signal), /No place/)
-  const patient = bulkhead.enter(new AbortController().signal)
+  const left = assert.rejects(bulkhead.acquire(impatient.signal), /was cancelled/)
+  const patient = bulkhead.acquire(new AbortController().signal)
   impatient.abort()
   await left
-  leave()
-  leave()
+  release()
+  release()
   const last = await patient
-  assert.equal(bulkhead.busy, 1)
+  assert.equal(bulkhead.active, 1)
   last()
-  assert.equal(bulkhead.busy, 0)
+  assert.equal(bulkhead.active, 0)
 })
 
 test('a list that is left half-way gives its place back', async () => {

@@ -1,4 +1,4 @@
-import { inTurn, makeBulkhead } from '../../../http-client/bulkhead.ts'
+import { createBulkhead, limitedBy } from '../../../http-client/bulkhead.ts'
 import { guardedBy, makeBreaker } from '../../../http-client/circuit-breaker.ts'
 import { attemptOver } from './attempt.ts'
 import { boundsOf, type Connection, defaultLimits, type Limits } from './connection.ts'
@@ -26,9 +26,9 @@ interface Calls {
 export function openCalls(connection: Connection): Calls {
   const { log, onBreaker, onCredentials } = connection
   const limits: Limits = { ...defaultLimits, ...connection.limits }
-  const places = makeBulkhead(limits)
-  // One that takes minutes to be read would keep a place from callers for all that time: at `concurrency` 1 the only one.
-  const placeOfBulk = makeBulkhead({ ...limits, concurrency: 1 })
+  const bulkhead = createBulkhead(limits)
+  // A bulk response takes minutes to read. It has its own permit, because with a concurrency of 1 it would block all other calls.
+  const bulkBulkhead = createBulkhead({ ...limits, concurrency: 1 })
   const wire = openWire(connection, limits.concurrency + 1)
   const budget = makeRetryBudget()
   const breaker = makeBreaker({
@@ -45,7 +45,7 @@ export function openCalls(connection: Connection): Calls {
       guardedBy(breaker, limits.mostOpenMs),
       logged(connection),
       resting(limits.patienceMs),
-      inTurn(({ size }) => (size === 'bulk' ? placeOfBulk : places)),
+      limitedBy(({ size }) => (size === 'bulk' ? bulkBulkhead : bulkhead)),
       credentialsTold(onCredentials),
     ],
     attemptOver(wire, connection, limits),

@@ -1,4 +1,4 @@
-import { remembered } from '../../../concurrency/memoize.ts'
+import { memoize } from '../../../concurrency/ttl-cache.ts'
 import type { Db } from '../../../database/db.ts'
 import { inOrder, priceOrder } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput, OrderWrites } from '../../../domain/orders/orders.ts'
@@ -46,7 +46,7 @@ export const orderWrites = (upstream: Upstream): OrderWrites => ({
     const { client } = upstream
     const decimals = decimalsOf(write.service.settings.currency)
     const { number, judged } = await judgedOrder(upstream, write, input, decimals)
-    const find = remembered(() => orderNumbered(client, number, input.customerId))
+    const find = memoize(() => orderNumbered(client, number, input.customerId))
     const attempt = async () => {
       if (judged instanceof ApiError) throw judged
       const { order, variants } = judged

@@ -1,3 +1,4 @@
+import { ttlMap } from '../../../concurrency/ttl-cache.ts'
 import type { FieldError } from '../../../errors/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { freeStockFrom } from '../mapping/stock.ts'
@@ -25,14 +26,14 @@ const voucherTypes = { id: '368', code: 'retvouch' }
 const soundMs = 600_000
 
 export function openGiftCards(client: Client): GiftCards {
-  const sound = new Map<string, number>()
+  const sound = ttlMap<true>({ ttlMs: soundMs })
   return {
     async faultsOf(card) {
       const key = `${card.skuId} ${card.voucherType}`
-      if (performance.now() - (sound.get(key) ?? Number.NEGATIVE_INFINITY) < soundMs) return []
+      if (sound.get(key)) return []
       const faults = (await Promise.all([faultsOfType(client, card), faultsOfSku(client, card)])).flat()
       if (faults.length) sound.delete(key)
-      else sound.set(key, performance.now())
+      else sound.set(key, true)
       return faults
     },
   }

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
+import { singleFlight } from '../../../concurrency/single-flight.ts'
 import { ApiError, asApiError } from '../../../errors/api-error.ts'
 
-/** Milliseconds that a caller waits for the back office. What comes later is stored all the same. */
-const patienceMs = 3_000
+/** Milliseconds that a caller waits for the back office. A later response is still stored. */
+const timeoutMs = 3_000
 
 /** Asks for something, and stores it. Answers what is wrong with what could be stored in part alone. */
 type Bring = () => Promise<ApiError | undefined>
@@ -12,20 +13,11 @@ export type Asked = (key: string, bring: Bring) => Promise<ApiError | undefined>
 
 /** What is asked for by several callers at once, by its key, is asked for once. */
 export function openAsked(): Asked {
-  const underWay = new Map<string, ReturnType<Bring>>()
-  function once(key: string, bring: Bring) {
-    const known = underWay.get(key)
-    if (known) return known
-    const asking = bring().finally(() => underWay.delete(key))
-    // It may fail when nobody waits for it any more.
-    asking.catch(() => {})
-    underWay.set(key, asking)
-    return asking
-  }
-  return (key, bring) => within(patienceMs, once(key, bring)).catch(asApiError)
+  const share = singleFlight()
+  return (key, bring) => within(timeoutMs, share(key, bring)).catch(asApiError)
 }
 
-/** What comes of work; where it takes longer, that it does. */
+/** Resolves with the result of `work`, or with an error after `ms`. */
 async function within<T>(ms: number, work: Promise<T>): Promise<T | ApiError> {
   const over = new AbortController()
   const late = setTimeout(ms, undefined, { signal: over.signal }).then(

@@ -1,4 +1,4 @@
-import { remembered } from '../../../concurrency/memoize.ts'
+import { memoize, ttlCache } from '../../../concurrency/ttl-cache.ts'
 import type { FeedRows, ReferenceKey } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
 import { carried, type ReferenceType, referenceFrom, referenceTypeFrom, typeNames } from '../mapping/references.ts'
@@ -27,15 +27,13 @@ export interface ReferenceBook {
 }
 
 export function openReferenceBook(client: Client, signal: AbortSignal): ReferenceBook {
-  const values = new Map<string, () => Promise<Row[]>>()
-
   const asking = (...path: string[]) => ({ endpoint: 'references', path, version: 2, signal }) as const
 
   async function typesOf(list: string): Promise<ReferenceType[]> {
     const root = await client.document({ ...asking(list), roots: [list] })
     return translated(every(root, 'ReferenceTypes', 'Reference'), referenceTypeFrom).rows
   }
-  const names = remembered(async () =>
+  const names = memoize(async () =>
     typeNames([...(await typesOf('PersonReferenceTypes')), ...(await typesOf('ProductReferenceTypes'))]),
   )
 
@@ -60,11 +58,7 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
     if (name === undefined) return []
     return translated(every(root, 'References', 'Reference'), value => referenceFrom(value, name)).rows
   }
-  const allValues = (typeId: string) => {
-    const known = values.get(typeId) ?? remembered(() => fetchValues(typeId))
-    values.set(typeId, known)
-    return known()
-  }
+  const values = ttlCache({ load: (typeId: string) => fetchValues(typeId) })
 
   return {
     names,
@@ -73,7 +67,7 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
       for (const [typeId] of records.flatMap(carried)) if (!found.has(typeId)) await learn(typeId, found)
       return found
     },
-    values: allValues,
+    values: typeId => values.get(typeId),
     async missing(keys) {
       const idOf = new Map([...(await names())].map(([id, name]) => [name, id]))
       const rows: Row[] = []
@@ -82,12 +76,12 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
         if (typeId === undefined) continue
         const is = (row: Row) => row.referenceValueId === value
         // The list may leave out what is no longer in use.
-        const row = (await allValues(typeId)).find(is) ?? (await fetchValues(typeId, value)).find(is)
+        const row = (await values.get(typeId)).find(is) ?? (await fetchValues(typeId, value)).find(is)
         if (row) rows.push(row)
       }
       return rows
     },
-    loyaltyCodes: remembered(async () => {
+    loyaltyCodes: memoize(async () => {
       const root = await client.document({ ...asking('References', loyaltyTypes), roots: valueRoots })
       const codes = every(root, 'References', 'Reference')
       return new Map(codes.map(value => [text(value, 'Id') ?? '', text(value, 'Code') ?? '']))

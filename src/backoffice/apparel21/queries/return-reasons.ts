@@ -1,4 +1,4 @@
-import { remembered } from '../../../concurrency/memoize.ts'
+import { memoize } from '../../../concurrency/ttl-cache.ts'
 import type { Client } from '../client/client.ts'
 import { comparableReason } from '../mapping/return-to-xml.ts'
 import { every, text } from '../xml/values.ts'
@@ -14,16 +14,16 @@ export interface ReturnReasons {
 
 /** `ms`: how long an answer counts. */
 export function openReturnReasons(client: Client, ms: number): ReturnReasons {
-  const asked = () => remembered(() => returnReasonIds(client), ms)
-  let known = asked()
+  const create = () => memoize(() => returnReasonIds(client), ms)
+  let cached = create()
   return {
     async idsOf(codes) {
-      const ids = await known()
+      const ids = await cached()
       if (codes.every(code => ids.has(comparableReason(code)))) return ids
-      const anew = asked()
-      const newIds = await anew()
-      known = anew
-      return newIds
+      const fresh = create()
+      const freshIds = await fresh()
+      cached = fresh
+      return freshIds
     },
   }
 }

@@ -1,4 +1,4 @@
-import { remembered } from '../../../concurrency/memoize.ts'
+import { memoize } from '../../../concurrency/ttl-cache.ts'
 import { type Client, openClient } from '../client/client.ts'
 import type { Connection } from '../client/connection.ts'
 import { type Release, releaseOf } from '../client/release.ts'
@@ -28,7 +28,7 @@ export function openUpstream(connection: Connection): Upstream {
   return {
     client,
     release: releaseOf(client),
-    referenceBook: remembered(async () => openReferenceBook(client, forever), referencesMs),
+    referenceBook: memoize(async () => openReferenceBook(client, forever), referencesMs),
     returnReasons: openReturnReasons(client, referencesMs),
     giftCards: openGiftCards(client),
     asked: openAsked(),

@@ -1,0 +1,28 @@
+interface BackoffOptions {
+  /** Milliseconds of the first delay. */
+  initialMs: number
+  /** Milliseconds that no delay exceeds (before jitter). */
+  maxMs: number
+  /** Each delay is the previous one times this. Default 2. */
+  factor?: number
+}
+
+/** Creates a sequence of growing delays. */
+export function backoff({ initialMs, maxMs, factor = 2 }: BackoffOptions) {
+  let delayMs = initialMs
+  return {
+    /** Returns the next delay in milliseconds. */
+    next(): number {
+      const current = delayMs
+      delayMs = Math.min(delayMs * factor, maxMs)
+      return current
+    },
+    /** Begins again with `initialMs`, after a success. */
+    reset() {
+      delayMs = initialMs
+    },
+  }
+}
+
+/** Varies a delay by up to `share` of it in both directions, so that several processes don't retry at the same time. */
+export const withJitter = (delayMs: number, share: number) => delayMs * (1 - share + 2 * share * Math.random())

@@ -1,0 +1,48 @@
+/** Concurrent callers with the same key share one promise. Nothing is kept after the promise settles. */
+
+/** Runs `work` unless a run of the same key is in flight, and returns the promise of that run. */
+export type SingleFlight = <T>(key: string, work: () => Promise<T>) => Promise<T>
+
+/** Creates a single-flight. A caller may join a run that began before its call. */
+export function singleFlight(): SingleFlight {
+  const inFlight = new Map<string, Promise<unknown>>()
+  return <T>(key: string, work: () => Promise<T>) => {
+    const joined = inFlight.get(key)
+    if (joined) return joined as Promise<T>
+    const run = work().finally(() => inFlight.delete(key))
+    inFlight.set(key, run)
+    return run
+  }
+}
+
+/** Creates a single-flight whose results are never older than the call: a caller that arrives during a run shares the next run. */
+export function freshSingleFlight(): SingleFlight {
+  const inFlight = new Map<string, Promise<unknown>>()
+  const queued = new Map<string, Promise<unknown>>()
+  return function share<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const running = inFlight.get(key)
+    if (!running) {
+      const run = work().finally(() => inFlight.delete(key))
+      inFlight.set(key, run)
+      return run
+    }
+    const joined = queued.get(key)
+    if (joined) return joined as Promise<T>
+    const next = Promise.allSettled([running]).then(() => {
+      queued.delete(key)
+      return share(key, work)
+    })
+    queued.set(key, next)
+    return next
+  }
+}
+
+/** Returns the single-flight of an object, such as a database connection pool; it is released with the object. */
+export function perObject<K extends object>(create: () => SingleFlight): (owner: K) => SingleFlight {
+  const flights = new WeakMap<K, SingleFlight>()
+  return owner => {
+    const flight = flights.get(owner) ?? create()
+    flights.set(owner, flight)
+    return flight
+  }
+}
