@@ -1,4 +1,4 @@
--- Goods: stores and who works there, products, and how much of them each store has.
+-- Catalog and inventory: stores, their staff, products and stock.
 
 create table store (
   service_id integer not null references service on delete cascade,
@@ -21,14 +21,14 @@ create table store (
   unique (service_id, store_number)
 );
 create index store_changed on store (service_id, changed_at, store_id);
--- What the e-commerce platform knows and does not know yet: lists of either cost the same at any depth.
+-- Lists of mapped and of unmapped stores cost the same at any depth.
 create index store_mapped on store (service_id, store_id) where ecommerce_location_id is not null;
 create index store_unmapped on store (service_id, store_id) where ecommerce_location_id is null;
-comment on table store is 'Stores, as GET /stores shows them. Stock and customers that show a store are rendered anew when it changes.';
-comment on column store.changed_at is 'The stamp.';
-comment on column store.store_number is 'What the retailer knows the store by; text, because zeros in front count.';
-comment on column store.inventory_buffer is 'Units of each SKU held back from sale here. Null: the setting inventoryBuffer.';
-comment on column store.ecommerce_location_id is 'What the store is mapped to in the e-commerce platform; several stores may share it.';
+comment on table store is 'Stores, as GET /stores shows them. If a store changes, the stock and customers that show it are rendered again.';
+comment on column store.changed_at is 'Change timestamp.';
+comment on column store.store_number is 'The retailer''s number of the store. Text, because leading zeros are significant.';
+comment on column store.inventory_buffer is 'Units of each SKU that this store keeps from online sale. Null: the setting inventoryBuffer.';
+comment on column store.ecommerce_location_id is 'Location of the store in the e-commerce platform. Several stores can share it.';
 
 create table staff (
   service_id integer not null references service on delete cascade,
@@ -46,10 +46,10 @@ create table staff (
 );
 create index staff_changed on staff (service_id, changed_at, id);
 create index staff_email on staff (service_id, lower(email));
-comment on table staff is 'Members of the staff, as GET /staff shows them.';
-comment on column staff.changed_at is 'The stamp.';
-comment on column staff.code is 'What they sign in to the till with.';
-comment on column staff.active is 'False once they have left.';
+comment on table staff is 'Staff members, as GET /staff shows them.';
+comment on column staff.changed_at is 'Change timestamp.';
+comment on column staff.code is 'Code with which they sign in to the till.';
+comment on column staff.active is 'False if they have left.';
 
 create table product (
   service_id integer not null references service on delete cascade,
@@ -65,11 +65,11 @@ create table product (
 );
 create index product_changed on product (service_id, changed_at, product_id);
 create index product_code on product (service_id, product_code);
-comment on table product is 'Products, as GET /products shows them: each with its colours, and these with their sizes.';
-comment on column product.changed_at is 'The stamp.';
-comment on column product.product_code is 'What the retailer knows the product by; two products may have the same.';
-comment on column product.size_range is 'In words: XS-XL.';
-comment on column product.reference_values is 'The value of each type of reference: {"brand": "1342"}. What it says is in the table reference.';
+comment on table product is 'Products, as GET /products shows them: each with its colours, and each colour with its sizes.';
+comment on column product.changed_at is 'Change timestamp.';
+comment on column product.product_code is 'The retailer''s code of the product. Not unique.';
+comment on column product.size_range is 'As text: XS-XL.';
+comment on column product.reference_values is 'Reference value ID by type: {"brand": "1342"}. Code and name are in the table reference.';
 
 create table colour (
   service_id integer not null,
@@ -82,9 +82,9 @@ create table colour (
   primary key (service_id, product_id, colour_id),
   foreign key (service_id, product_id) references product on delete cascade
 );
-comment on table colour is 'The colours of products.';
-comment on column colour.ecommerce_product_id is 'The product that it is in the e-commerce platform.';
-comment on column colour.markdown_status is 'none, markdown, or clearance: reduced for good.';
+comment on table colour is 'Colours of products.';
+comment on column colour.ecommerce_product_id is 'Product of this colour in the e-commerce platform.';
+comment on column colour.markdown_status is 'none, markdown or clearance (reduced permanently).';
 
 create table variant (
   service_id integer not null,
@@ -104,11 +104,11 @@ create table variant (
 create index variant_product on variant (service_id, product_id, colour_id);
 create index variant_mapped on variant (service_id, sku_id) where sku <> sku_id;
 create index variant_unmapped on variant (service_id, sku_id) where sku = sku_id;
-comment on table variant is 'A size of a colour: what is sold and stocked.';
+comment on table variant is 'A size of a colour: the unit that is sold and stocked.';
 comment on column variant.sku_id is 'The back office''s identifier of the SKU.';
-comment on column variant.sku is 'The SKU in the e-commerce platform, which is what the API means by `sku`. The same as sku_id until it is mapped.';
-comment on column variant.sequence is 'Where the size stands among the sizes of its colour.';
-comment on column variant.original_price is 'Before any markdown.';
+comment on column variant.sku is 'The SKU in the e-commerce platform; `sku` in the API. Equal to sku_id until it is mapped.';
+comment on column variant.sequence is 'Position of the size among the sizes of its colour.';
+comment on column variant.original_price is 'Before markdowns.';
 
 create table stock (
   service_id integer not null,
@@ -126,22 +126,22 @@ create table stock (
 create index stock_changed on stock (service_id, changed_at, id);
 create index stock_sku on stock (service_id, sku_id, id);
 create index stock_store on stock (service_id, store_id, changed_at, id);
-comment on table stock is 'What each store has of each SKU, as GET /inventory shows it.';
-comment on column stock.changed_at is 'The stamp.';
-comment on column stock.record is 'Shows also the store, the SKU and the buffer that is in force.';
-comment on column stock.free_stock is 'Units. Below zero where more was sold than there was.';
-comment on column stock.buffer is 'Units held back from sale. Null: as many as the store says.';
-comment on column stock.id is 'Store and SKU as one value, by which the list orders what has the same stamp.';
+comment on table stock is 'Stock of each SKU in each store, as GET /inventory shows it.';
+comment on column stock.changed_at is 'Change timestamp.';
+comment on column stock.record is 'Also shows the store, the SKU and the effective buffer.';
+comment on column stock.free_stock is 'Units. Negative if more were sold than the store had.';
+comment on column stock.buffer is 'Units kept from online sale. Null: the store''s inventory_buffer.';
+comment on column stock.id is 'Store and SKU as one value. Orders stock with the same change timestamp in lists.';
 
-create table stale_stock (
+create table stock_rerender (
   service_id integer not null references service on delete cascade,
-  shown text collate "C" not null check (shown in ('store_id', 'sku_id')),
+  stock_column text collate "C" not null check (stock_column in ('store_id', 'sku_id')),
   id text collate "C" not null,
-  rendered_to text collate "C" not null default '',
-  primary key (service_id, shown, id)
+  rendered_up_to text collate "C" not null default '',
+  primary key (service_id, stock_column, id)
 );
-comment on table stale_stock is
-  'Stores and SKUs that much stock shows, and that have changed since it was rendered: whoever changes them writes them down with that, and a '
-  'job renders the stock, some at a time.';
-comment on column stale_stock.shown is 'The column of stock that names it.';
-comment on column stale_stock.rendered_to is 'Of a store: the SKU up to which its stock is rendered.';
+comment on table stock_rerender is
+  'Queue of stores and SKUs that have changed and are shown in much stock. The transaction of the change inserts a row; the job '
+  'render-stock renders the stock in batches.';
+comment on column stock_rerender.stock_column is 'Column of stock that contains `id`.';
+comment on column stock_rerender.rendered_up_to is 'Of a store: last SKU with rendered stock.';

@@ -1,11 +1,12 @@
--- Customers: who buys, and what they have agreed to.
+-- Customers and their consent.
 
-create function name_key(surname text, firstname text) returns text
+create function customer_name_key(surname text, firstname text) returns text
 language sql immutable parallel safe
 return left(btrim(translate(lower(normalize(coalesce(surname, '') || ' ' || coalesce(firstname, ''), NFKD)),
   U&'\2019\0300\0301\0302\0303\0304\0306\0307\0308\030A\030B\030C\0326\0327\0328', '''')), 200);
-comment on function name_key is
-  'A name as a directory has it, surname first, to be compared: without case, accents (the marks of Latin letters) and kinds of apostrophe. Of a name of thousands of characters its beginning, as an index takes no more.';
+comment on function customer_name_key is
+  'Returns a name for comparison and sorting, surname first: lowercase, without diacritics of Latin letters, with one kind of apostrophe. '
+  'Cut to 200 characters, because an index entry has a size limit.';
 
 create table customer (
   service_id integer not null,
@@ -44,29 +45,30 @@ create index customer_changed on customer (service_id, changed_at, id);
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
 create unique index customer_email on customer (service_id, lower(normalize(email, NFC)));
-create index customer_name on customer (service_id, (name_key(surname, firstname) collate "C"), id);
+create index customer_name on customer (service_id, (customer_name_key(surname, firstname) collate "C"), id);
 create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
-comment on table customer is 'Customers, as GET /customers and /customers/search show them: those of the back office, and those that were made here.';
-comment on column customer.changed_at is 'The stamp.';
-comment on column customer.record is 'Without the e-commerce identifiers and the closing brace: one of the lists has to leave them out.';
-comment on column customer.ecommerce_ids is 'What closes the record where it shows the e-commerce identifiers.';
-comment on column customer.code is 'What the back office knows them by; it need not be unique.';
-comment on column customer.start_date is 'When they joined.';
-comment on column customer.privacy is 'True: no marketing. So it is until somebody consents; a subscription is consent.';
-comment on column customer.reference_values is 'The value of each type of reference: {"favouriteStore": "4411"}. What it says is in the table reference.';
-comment on column customer.loyalty_code is 'Of the loyalty programme, as the back office tells it.';
-comment on column customer.joined_store_id is 'Where they signed up; the record shows its code.';
-comment on column customer.ecommerce_admin_id is 'As the platform''s API writes it: gid://shop/Customer/6477890125896.';
-comment on column customer.ecommerce_legacy_id is 'The same in the legacy form: 6477890125896.';
+comment on table customer is 'Customers, as GET /customers and /customers/search show them: from the back office, or created here.';
+comment on column customer.changed_at is 'Change timestamp.';
+comment on column customer.record is 'Without the e-commerce identifiers and the closing brace, because one of the lists leaves them out.';
+comment on column customer.ecommerce_ids is 'End of the record in lists that show the e-commerce identifiers, with the closing brace.';
+comment on column customer.code is 'The back office''s code. Not necessarily unique.';
+comment on column customer.start_date is 'When they became a customer.';
+comment on column customer.privacy is 'True: no marketing. True until the customer consents; a subscription is consent.';
+comment on column customer.reference_values is
+  'Reference value ID by type: {"favouriteStore": "4411"}. Code and name are in the table reference.';
+comment on column customer.loyalty_code is 'Code of the loyalty program, from the back office.';
+comment on column customer.joined_store_id is 'Store where they signed up. The record shows its code.';
+comment on column customer.ecommerce_admin_id is 'In the format of the platform''s API: gid://shop/Customer/6477890125896.';
+comment on column customer.ecommerce_legacy_id is 'The same ID in the legacy format: 6477890125896.';
 comment on index customer_email is
-  'No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.';
+  'Two customers cannot share an email address. Addresses that differ only in case or in Unicode normalization (NFC, NFD) are equal.';
 
-comment on index customer_name is 'Whom a name may be of; in the order of a directory.';
+comment on index customer_name is 'Search by name, sorted by surname.';
 
 create table former_customer (
   service_id integer not null references service on delete cascade,
   id text collate "C" not null,
-  left_at timestamptz not null default clock_timestamp(),
+  removed_at timestamptz not null default clock_timestamp(),
   ecommerce_admin_id text,
   ecommerce_legacy_id text,
   email_subscription boolean not null,
@@ -75,23 +77,23 @@ create table former_customer (
   primary key (service_id, id)
 );
 comment on table former_customer is
-  'Customers whom the back office has no more, and who have left the list (docs/decisions/0015): what only we know of them, should they '
-  'come back. What they bought stays where it is.';
+  'Customers that the back office has deleted, removed from the list (docs/decisions/0015): fields that only Tillbridge has, in case the '
+  'customer comes back. Their orders and sales stay.';
 
 create table erasure (
   service_id integer not null references service on delete cascade,
   customer_id text collate "C" not null,
   erased_at timestamptz not null default clock_timestamp(),
-  done_at timestamptz,
+  completed_at timestamptz,
   primary key (service_id, customer_id)
 );
 comment on table erasure is
-  'Customers who were erased (docs/decisions/0015). The identifier is nobody''s any more: no import gives it to anybody, and what comes '
-  'in later under it is nobody''s.';
-comment on column erasure.erased_at is 'When they left the list, and no further write could be of them.';
-comment on column erasure.done_at is 'When the last place that named them was emptied. Null: a job is about it.';
+  'Erased customers (docs/decisions/0015). The identifier is never used again: imports cannot create a customer with it, and later sales '
+  'with it have no customer.';
+comment on column erasure.erased_at is 'When the customer left the list. Later writes cannot refer to them.';
+comment on column erasure.completed_at is 'When the last personal data was deleted. Null: a job is still working on it.';
 
-create function refuse_erased() returns trigger
+create function reject_erased_customer() returns trigger
 language plpgsql as $$
 begin
   if exists (select from added join erasure e on e.service_id = added.service_id and e.customer_id = added.id) then
@@ -99,29 +101,29 @@ begin
   end if;
   return null;
 end $$;
-comment on function refuse_erased is
-  'Whoever was erased does not come back. Looked at after the row is there: by then an erasure that took away an earlier one is committed.';
-create trigger customer_erased after insert on customer referencing new table as added for each statement execute function refuse_erased();
+comment on function reject_erased_customer is
+  'Rejects customers that were erased. Checks after the insert: an erasure that deleted an earlier row is committed by then.';
+create trigger customer_erased after insert on customer referencing new table as added for each statement execute function reject_erased_customer();
 
 create table consent_change (
   service_id integer not null,
   customer_id text collate "C" not null,
-  change bigint generated always as identity,
+  change_number bigint generated always as identity,
   channel text collate "C" not null check (channel in ('marketing', 'email', 'sms')),
   old_value boolean,
   new_value boolean not null check (new_value is distinct from old_value),
-  at timestamptz not null default clock_timestamp(),
+  changed_at timestamptz not null default clock_timestamp(),
   username text not null,
   request_id text not null,
-  primary key (service_id, customer_id, change)
+  primary key (service_id, customer_id, change_number)
 );
 comment on table consent_change is
-  'What each customer has agreed to, change by change: the proof that consent was given, and when it was withdrawn. Only added to. '
-  'Writes leave it; imports do not, having neither a user nor a request. It stays when a customer leaves, and goes when they are erased.';
+  'History of consent per customer: evidence of when it was given and withdrawn. Append-only. Written by API writes, not by imports, '
+  'which have no account and no request. It stays when a customer leaves, and is deleted when they are erased.';
 comment on column consent_change.channel is '`marketing` is the inverse of the customer''s privacy.';
-comment on column consent_change.old_value is 'Whether it was agreed to before. Null: the customer is new.';
+comment on column consent_change.old_value is 'Consent before the change. Null: the customer is new.';
 
-create function refuse_consent_change() returns trigger
+create function reject_consent_modification() returns trigger
 language plpgsql as $$
 begin
   if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and not is_purgeable(service))
@@ -130,5 +132,6 @@ begin
   end if;
   raise exception 'the consent record is append-only';
 end $$;
-comment on function refuse_consent_change is 'What was agreed to is never changed, and never deleted unless the customer is erased, or the whole service goes.';
-create trigger consent_change_append_only before update or delete on consent_change for each row execute function refuse_consent_change();
+comment on function reject_consent_modification is
+  'Rejects updates of the consent history, and deletions unless the customer was erased or the service is purgeable.';
+create trigger consent_change_append_only before update or delete on consent_change for each row execute function reject_consent_modification();

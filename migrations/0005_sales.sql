@@ -1,13 +1,13 @@
--- Sales: what was sold in stores and on the web, the orders that are placed here, and what of them comes back.
+-- Sales in stores and online, orders placed here, and their returns.
 --
--- Orders and returns have no stored record: they are rendered when they are read, also in the feed of changes, which follows `changed_at`.
+-- Orders and returns have no stored record: they are rendered when they are read, also in the change feed, which is ordered by `changed_at`.
 
 create table payment_gateway (
   service_id integer not null references service on delete cascade,
   name text collate "C" not null,
   primary key (service_id, name)
 );
-comment on table payment_gateway is 'What an order or a voucher can be paid with: the setting `gateways`.';
+comment on table payment_gateway is 'Gateways with which orders and vouchers can be paid: the setting `gateways`.';
 
 create table retail_transaction (
   service_id integer not null,
@@ -22,12 +22,12 @@ create index retail_transaction_sale_date on retail_transaction (service_id, sal
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
 create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 comment on table retail_transaction is
-  'Sales and returns of stores and of the web, as a customer''s history and GET /orders/transactions/search show them. They come in by '
-  'feeds; with the embedded back office also when an order is shipped, or something of it comes back. They are documents: each keeps '
-  'the names of its day.';
-comment on column retail_transaction.customer_id is 'Null where nobody knows who bought, or they were erased.';
-comment on column retail_transaction.changed_at is 'The stamp.';
-comment on column retail_transaction.record is 'All there is of it: its lines have no table, and are merged in here.';
+  'Sales and returns of stores and of the web, as a customer''s history and GET /orders/transactions/search show them. They come from '
+  'syncs and imports; the embedded back office also adds them when an order is shipped or returned. They are documents: names are those '
+  'of the day of the sale.';
+comment on column retail_transaction.customer_id is 'Null: the customer is unknown or was erased.';
+comment on column retail_transaction.changed_at is 'Change timestamp.';
+comment on column retail_transaction.record is 'The whole transaction. Its lines have no table; they are merged into this record.';
 
 create table order_counter (
   service_id integer not null references service on delete cascade,
@@ -37,8 +37,8 @@ create table order_counter (
   primary key (service_id, kind, stream)
 );
 comment on table order_counter is
-  'The last numbers that were made here: W0000001 for an order, R0000001 for a return. Those that callers have given are passed over. '
-  'There are several streams, each of every 32nd number, so that nobody waits for the commit of somebody else''s order.';
+  'Last generated order numbers (W0000001) and return numbers (R0000001). Numbers that callers have used are skipped. Each of several '
+  'streams generates every 32nd number, so that an order does not wait for the commit of another one.';
 
 create table sales_order (
   service_id integer not null,
@@ -64,19 +64,20 @@ create index sales_order_customer on sales_order (service_id, customer_id, place
 create index sales_order_changed on sales_order (service_id, changed_at, id);
 create index sales_order_placed on sales_order (service_id, placed_at) include (currency, total);
 comment on table sales_order is
-  'Orders, as GET /orders/:id shows them: those that are placed here, those of an earlier system that were imported, and others of a '
-  'back office behind us that something is returned of.';
-comment on column sales_order.changed_at is 'The stamp.';
-comment on column sales_order.pickup_store_number is 'The store where the shopper collects the goods.';
-comment on column sales_order.billing_address is 'Addresses are json, not jsonb: the record shows their fields in the order in which they stand.';
-comment on column sales_order.currency is 'As it was set when the order was placed.';
-comment on column sales_order.decimals is 'Of the currency: amounts are shown with so many.';
-comment on column sales_order.total is 'The values of the lines, and the freight.';
+  'Orders, as GET /orders/:id shows them: placed here, imported from an earlier system, or orders of an external back office that have a '
+  'return.';
+comment on column sales_order.changed_at is 'Change timestamp.';
+comment on column sales_order.pickup_store_number is 'Store where the shopper collects the order.';
+comment on column sales_order.billing_address is 'Addresses are json, not jsonb, to keep the order of their fields.';
+comment on column sales_order.currency is 'Currency setting when the order was placed.';
+comment on column sales_order.decimals is 'Decimals of the currency in which amounts are shown.';
+comment on column sales_order.total is 'Sum of the line values, plus freight.';
 comment on column sales_order.imported_at is
-  'What `changed_at` was made by an import: where that has moved since, something has happened to the order here. Null: it was not imported.';
-comment on column sales_order.import_digest is 'Of what the import said: who says it again changes nothing.';
-comment on column sales_order.customer_id is 'A customer when it was placed, who may have left the list since: no foreign key. Null: erased, and the addresses say nothing.';
-comment on index sales_order_changed is 'For who follows changes; and the orders of which a pull asks whether they were shipped.';
+  '`changed_at` as set by the last import: if changed_at is later, the order has changed here since. Null: not imported.';
+comment on column sales_order.import_digest is 'Digest of the imported content. Importing the same content again changes nothing.';
+comment on column sales_order.customer_id is
+  'Customer when the order was placed. No foreign key, because they may have left the list. Null: erased, and the addresses are emptied.';
+comment on index sales_order_changed is 'For the change feed, and for the orders whose shipment a sync checks.';
 
 create table order_line (
   service_id integer not null,
@@ -103,20 +104,19 @@ create table order_line (
   constraint order_line_refunded check (refunded between 0 and value),
   constraint order_line_sold check (case status when 'shipped' then returned < quantity when 'returned' then returned = quantity else returned = 0 end)
 );
-comment on table order_line is
-  'What was sold with an order. SKU, product, colour and size are as they were then: what they are called later changes nothing here.';
+comment on table order_line is 'Lines of an order. SKU, product, colour and size keep their names of that time.';
 comment on column order_line.sequence is 'From 1.';
-comment on column order_line.status is 'A line is returned once all of it is.';
-comment on column order_line.price is 'Of one unit, before discounts.';
-comment on column order_line.discounts is 'What is taken off the line: [{"type", "reason", "amount", "percentage"}].';
-comment on column order_line.value is 'What is paid for the line: all units, less the discounts.';
-comment on column order_line.store_id is 'The store whose stock it came from. Null: no stock was moved here.';
+comment on column order_line.status is 'A line is `returned` if all its units are returned.';
+comment on column order_line.price is 'Per unit, before discounts.';
+comment on column order_line.discounts is 'Discounts on the line: [{"type", "reason", "amount", "percentage"}].';
+comment on column order_line.value is 'Amount paid for the line: all units, less discounts.';
+comment on column order_line.store_id is 'Store whose stock was reduced. Null: no stock was reduced here.';
 comment on column order_line.returned is
-  'Units that came back, or are about to: the sum of its return lines that are not cancelled, and what had come back before an import.';
-comment on column order_line.refunded is 'Their share of the value.';
-comment on constraint order_line_returned on order_line is 'Nothing comes back that was not sold.';
+  'Returned or announced units: the sum of its return lines that are not cancelled, plus units returned before an import.';
+comment on column order_line.refunded is 'Refunded amount: the returned units'' share of `value`.';
+comment on constraint order_line_returned on order_line is 'No more units are returned than were sold.';
 comment on constraint order_line_refunded on order_line is 'No more is refunded than was paid.';
-comment on constraint order_line_sold on order_line is 'Only what was shipped comes back, and the status says whether it is all of it.';
+comment on constraint order_line_sold on order_line is 'Only shipped lines can be returned, and the status is `returned` if all units are.';
 
 create table order_payment (
   service_id integer not null,
@@ -129,9 +129,9 @@ create table order_payment (
   primary key (service_id, order_id, sequence),
   foreign key (service_id, order_id) references sales_order on delete cascade
 );
-comment on table order_payment is 'How an order is paid.';
-comment on column order_payment.reference is 'The gateway''s.';
-comment on column order_payment.voucher_number is 'The gift voucher that pays. What it is validated by is not kept.';
+comment on table order_payment is 'Payments of an order.';
+comment on column order_payment.reference is 'The gateway''s reference.';
+comment on column order_payment.voucher_number is 'Gift voucher that pays. Its validation ID is not stored.';
 
 create table sales_return (
   service_id integer not null,
@@ -149,10 +149,10 @@ create table sales_return (
 );
 create index sales_return_order on sales_return (service_id, order_id, created_at, id);
 create index sales_return_changed on sales_return (service_id, changed_at, id);
-comment on table sales_return is 'What comes back of an order, as GET /returns/:id shows it.';
-comment on column sales_return.changed_at is 'The stamp.';
-comment on column sales_return.authorisation_number is 'What the shopper writes on the parcel.';
-comment on column sales_return.restock is 'Whether the goods can be sold again, and so go into stock.';
+comment on table sales_return is 'Returns, as GET /returns/:id shows them.';
+comment on column sales_return.changed_at is 'Change timestamp.';
+comment on column sales_return.authorisation_number is 'Number that the shopper writes on the parcel.';
+comment on column sales_return.restock is 'True if the units can be sold again and go back into stock.';
 
 create table return_line (
   service_id integer not null,
@@ -169,8 +169,8 @@ create table return_line (
   foreign key (service_id, order_id, order_sequence) references order_line on delete cascade
 );
 create index return_line_order on return_line (service_id, order_id, order_sequence);
-comment on table return_line is 'What a return takes from one line of the order.';
+comment on table return_line is 'Units that a return takes back from one order line.';
 comment on column return_line.sequence is 'From 1.';
-comment on column return_line.value is 'What is refunded: the share of what was paid for the line of the order.';
-comment on column return_line.reason_code is 'One of the setting `returnReasons`.';
-comment on column return_line.notes is 'What the shopper said.';
+comment on column return_line.value is 'Refund: the share of the amount paid for the order line.';
+comment on column return_line.reason_code is 'A code of the setting `returnReasons`.';
+comment on column return_line.notes is 'The shopper''s comment.';

@@ -1,7 +1,7 @@
--- Rewards: programmes with their tiers and gifts, and what each customer has of points, rewards and gifts.
+-- Rewards: programs with tiers and gifts, and each customer's points, rewards and gifts.
 --
--- Programmes, accounts and lots come by feeds. What is earned and taken back here, with the embedded back office, is a ledger of its own
--- (reward_entry): importing the same file again neither gives back what was taken, nor takes it twice.
+-- Programs, accounts and lots come from syncs and imports. Points earned and taken back by the embedded back office are in a ledger of
+-- their own (reward_entry): importing the same file again neither restores consumed points nor consumes them twice.
 
 create table reward_program (
   service_id integer not null references service on delete cascade,
@@ -10,7 +10,7 @@ create table reward_program (
   description text,
   primary key (service_id, program_id)
 );
-comment on table reward_program is 'Rewards programmes, as GET /rewards/programs shows them.';
+comment on table reward_program is 'Rewards programs, as GET /rewards/programs shows them.';
 
 create table reward_tier (
   service_id integer not null,
@@ -33,17 +33,17 @@ create table reward_tier (
   foreign key (service_id, program_id) references reward_program on delete cascade
 );
 comment on table reward_tier is
-  'The tiers of a programme: what is earned in each, and what it takes to be in it. A span of months and days counts the months first; '
-  'of nothing, or of zero, sets no limit.';
-comment on column reward_tier.sequence is 'The lowest tier first.';
-comment on column reward_tier.accrual_spend is 'Each time that so much is spent ...';
-comment on column reward_tier.accrual_points is '... so many points are earned.';
-comment on column reward_tier.auto_reward_point_threshold is 'Of so many points ...';
-comment on column reward_tier.auto_reward_value is '... a reward of this value is made.';
-comment on column reward_tier.qualify_spend is 'What has to be spent to reach the tier. Null: it is not reached by spending, nor lost by it.';
-comment on column reward_tier.qualify_months is 'The span for which the tier is kept, whatever is spent.';
-comment on column reward_tier.points_expiry_months is 'The span for which points that are earned can be used.';
-comment on column reward_tier.reward_expiry_months is 'The span for which a reward that is made can be used.';
+  'Tiers of a program: earning rate and qualification. A period of months and days counts the months first. A period of null or zero is '
+  'unlimited.';
+comment on column reward_tier.sequence is 'Order of the tiers, lowest first.';
+comment on column reward_tier.accrual_spend is 'Amount that earns accrual_points.';
+comment on column reward_tier.accrual_points is 'Points earned per accrual_spend.';
+comment on column reward_tier.auto_reward_point_threshold is 'Points that are converted into a reward.';
+comment on column reward_tier.auto_reward_value is 'Value of that reward.';
+comment on column reward_tier.qualify_spend is 'Spend that reaches the tier. Null: spend neither reaches nor keeps it.';
+comment on column reward_tier.qualify_months is 'Period for which the tier is kept, whatever is spent.';
+comment on column reward_tier.points_expiry_months is 'Period in which earned points can be used.';
+comment on column reward_tier.reward_expiry_months is 'Period in which a reward can be used.';
 
 create table reward_gift (
   service_id integer not null,
@@ -54,8 +54,8 @@ create table reward_gift (
   primary key (service_id, program_id, gift_id),
   foreign key (service_id, program_id) references reward_program on delete cascade
 );
-comment on table reward_gift is 'What a gift lot of an account can be.';
-comment on column reward_gift.styles is 'The product codes that the shopper may choose from.';
+comment on table reward_gift is 'Gifts that a gift lot of an account can refer to.';
+comment on column reward_gift.styles is 'Product codes that the shopper can choose from.';
 
 create table reward_account (
   service_id integer not null,
@@ -75,14 +75,16 @@ create table reward_account (
 );
 create index reward_account_changed on reward_account (service_id, changed_at, id);
 comment on table reward_account is
-  'A customer''s account in a programme, as GET /customers/:id/rewards shows it. Balances are the sums of its open lots. Who moves its '
-  'points holds this row first: moves come one after the other.';
-comment on column reward_account.changed_at is 'The stamp: also of its lots, and of what else it shows. That a lot expires is no change.';
-comment on column reward_account.customer_id is 'A customer when it came, who may have left the list since: no foreign key.';
+  'A customer''s account in a program, as GET /customers/:id/rewards shows it. Balances are the sums of its open lots. Transactions that '
+  'move points lock this row first, so that they run one after another.';
+comment on column reward_account.changed_at is
+  'Change timestamp, also of its lots and of everything else in the record. The expiry of a lot is not a change.';
+comment on column reward_account.customer_id is
+  'Customer when the account was loaded. No foreign key, because they may have left the list.';
 comment on column reward_account.tier_locked_until_date is 'The tier is kept until this day, whatever is spent.';
-comment on column reward_account.qualifying_spend is 'What was spent in the qualifying period: it decides on the tier.';
+comment on column reward_account.qualifying_spend is 'Spend in the qualifying period, which decides the tier.';
 comment on column reward_account.points_owed is
-  'Points of returned orders that were used up before they could be taken back. What is earned next settles them.';
+  'Points of returned orders that were used before they could be taken back. Points earned next are offset against them.';
 
 create table reward_lot (
   service_id integer not null,
@@ -93,23 +95,23 @@ create table reward_lot (
   description text,
   total numeric(16, 4) not null check (total >= 0),
   redeemed numeric(16, 4) not null default 0 check (redeemed >= 0),
-  taken numeric(16, 4) not null default 0 check (taken >= 0),
+  consumed numeric(16, 4) not null default 0 check (consumed >= 0),
   pending numeric(16, 4) not null default 0 check (pending >= 0),
   gift_id text collate "C",
   expiry_date date,
-  check (redeemed + taken + pending <= total),
+  check (redeemed + consumed + pending <= total),
   primary key (service_id, account_id, kind, lot_id),
   foreign key (service_id, account_id) references reward_account on delete cascade
 );
 comment on table reward_lot is
-  'What an account was given at one time, with an expiry of its own. What is left of it: total less redeemed, taken and pending. '
-  'Of those that are open what expires first is used first.';
-comment on column reward_lot.description is 'Why it was given, in words.';
+  'Points, a reward or a gift that an account received at one time, with its own expiry. Available: total less redeemed, consumed and '
+  'pending. Open lots are used in the order of their expiry.';
+comment on column reward_lot.description is 'Why it was granted, as text.';
 comment on column reward_lot.total is 'Points, or the value of a reward; 1 for a gift.';
-comment on column reward_lot.redeemed is 'What was used elsewhere, as the feeds tell it.';
-comment on column reward_lot.taken is 'What was taken here: the sum of the ledger, which no feed touches.';
-comment on column reward_lot.pending is 'What is about to be used, as the feeds tell it.';
-comment on column reward_lot.expiry_date is 'The last day on which it can be used. Null: it never expires.';
+comment on column reward_lot.redeemed is 'Used elsewhere, according to the back office.';
+comment on column reward_lot.consumed is 'Used or taken back here: the sum of the ledger. No sync changes it.';
+comment on column reward_lot.pending is 'Reserved for use, according to the back office.';
+comment on column reward_lot.expiry_date is 'Last day of use. Null: it does not expire.';
 
 create table reward_entry (
   service_id integer not null,
@@ -121,7 +123,7 @@ create table reward_entry (
   into_lot_id text collate "C",
   amount numeric(16, 4) not null,
   spend numeric(16, 4) not null default 0,
-  not_taken numeric(16, 4) not null default 0,
+  unrecovered_spend numeric(16, 4) not null default 0,
   order_number text collate "C" not null,
   return_number text collate "C",
   created_at timestamptz not null default now(),
@@ -133,24 +135,24 @@ create table reward_entry (
 create index reward_entry_order on reward_entry (service_id, account_id, order_number);
 create index reward_entry_lot on reward_entry (service_id, account_id, lot_kind, lot_id);
 create index reward_entry_into on reward_entry (service_id, account_id, into_lot_id) where into_lot_id is not null;
-comment on table reward_entry is 'The ledger of a reward account: what orders and returns did to its lots. Entries are not changed; the lots follow them.';
+comment on table reward_entry is
+  'Ledger of reward accounts: effects of orders and returns on lots. Append-only; a trigger updates the lots.';
 comment on column reward_entry.kind is
-  'earn: an order has earned points. settle: points that were owed are taken. convert: points become a reward. reward: that reward. '
-  'return: part of an order came back. reverse: points, or an unused reward, are taken back for it. restore: the points of that reward '
-  'are given again. owe: points that could not be taken back. cancel: the return is cancelled, and what it took is given again.';
-comment on column reward_entry.lot_id is 'The lot that is filled or emptied. Null: the entry moves no lot.';
-comment on column reward_entry.into_lot_id is 'The reward that converted points have become.';
-comment on column reward_entry.amount is 'Points, or value, that the lot is given; below zero, what is taken from it, or owed.';
-comment on column reward_entry.spend is 'What an order cost, which counts towards the next tier; below zero, what came back of it.';
-comment on column reward_entry.not_taken is
-  'What of the spend that came back the account had no more, since a feed had begun it anew; below zero, where the return is cancelled: '
-  'that gives again what was taken.';
+  'earn: an order earned points. settle: owed points were taken from a lot. convert: points became a reward. reward: that reward. return: '
+  'part of an order was returned. reverse: points or an unused reward are taken back for it. restore: the points of that reward are '
+  'granted again. owe: points that could not be taken back. cancel: the return was cancelled, and its points are granted again.';
+comment on column reward_entry.lot_id is 'Lot that is credited or debited. Null: the entry changes no lot.';
+comment on column reward_entry.into_lot_id is 'Reward that the points were converted into.';
+comment on column reward_entry.amount is 'Points or value credited to the lot; negative if debited, or owed.';
+comment on column reward_entry.spend is 'Amount of an order that counts towards the next tier; negative for a return.';
+comment on column reward_entry.unrecovered_spend is
+  'Part of the returned spend that the account no longer had, because a sync had reset it. Negative if the return is cancelled.';
 
 create function apply_reward_entry() returns trigger
 language plpgsql as $$
 begin
   if new.lot_id is not null then
-    update reward_lot set total = total + greatest(new.amount, 0), taken = taken - least(new.amount, 0)
+    update reward_lot set total = total + greatest(new.amount, 0), consumed = consumed - least(new.amount, 0)
      where service_id = new.service_id and account_id = new.account_id and kind = new.lot_kind and lot_id = new.lot_id;
   end if;
   if new.kind in ('owe', 'settle') then
@@ -159,14 +161,14 @@ begin
   end if;
   return null;
 end $$;
-comment on function apply_reward_entry is 'Lets lots, and what is owed, follow the ledger, in the statement that adds the entry.';
+comment on function apply_reward_entry is 'Updates lots and owed points in the statement that adds the ledger entry.';
 create trigger reward_entry_applied after insert on reward_entry for each row execute function apply_reward_entry();
 
-create function refuse_reward_entry_change() returns trigger
+create function reject_reward_entry_update() returns trigger
 language plpgsql as $$
 begin
   raise exception 'the reward ledger is append-only';
 end $$;
-comment on function refuse_reward_entry_change is
-  'An entry of a reward ledger is never changed. Nothing keeps it from being deleted: it goes with its lot or its account.';
-create trigger reward_entry_append_only before update on reward_entry for each row execute function refuse_reward_entry_change();
+comment on function reject_reward_entry_update is
+  'Rejects updates of ledger entries. Deletion is permitted: an entry is deleted with its lot or account.';
+create trigger reward_entry_append_only before update on reward_entry for each row execute function reject_reward_entry_update();

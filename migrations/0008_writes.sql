@@ -1,40 +1,41 @@
--- Writes: what is kept of each one, in the transaction of its effect (docs/decisions/0008).
+-- Writes: idempotency, audit, intents and reservations (docs/decisions/0008, 0012).
 
-create table idempotent_answer (
+create table idempotent_response (
   service_id integer not null,
   operation text collate "C" not null,
   key_hash bytea not null,
   request_hash bytea not null,
-  answer bytea,
+  response bytea,
   subject bytea,
   created_at timestamptz not null default now(),
   primary key (service_id, operation, key_hash)
 );
-create index idempotent_answer_created on idempotent_answer (service_id, created_at);
-comment on table idempotent_answer is
-  'The first answer to each write that came with an Idempotency-Key, given again for 24 hours. Between claim and commit a key is held by '
-  'an advisory lock, which goes with the transaction: no row says that a write is under way, and none is left by a process that dies.';
-comment on column idempotent_answer.operation is 'Method and path, its parameters by their names: POST /orders/:id/returns.';
-comment on column idempotent_answer.request_hash is 'Another request with the same key is refused.';
-comment on column idempotent_answer.answer is 'Status, headers and body, encrypted: it may hold a PIN. Null: it was of somebody who was erased since.';
-comment on column idempotent_answer.subject is 'A keyed hash of the path of what was written: by it answers about somebody who is erased are found.';
+create index idempotent_response_created on idempotent_response (service_id, created_at);
+comment on table idempotent_response is
+  'First response to each write with an Idempotency-Key, replayed for 24 hours. Until the commit, an advisory lock reserves the key. It '
+  'ends with the transaction, so that a process that dies leaves nothing behind.';
+comment on column idempotent_response.operation is 'Method and path with parameter names: POST /orders/:id/returns.';
+comment on column idempotent_response.request_hash is 'Hash of the request. Another request with the same key is rejected.';
+comment on column idempotent_response.response is
+  'Status, headers and body, encrypted because it can contain a PIN. Null: it was about a customer who has been erased.';
+comment on column idempotent_response.subject is 'Keyed hash of the written path, to find responses about a customer who is erased.';
 
-create function take_key(tenant integer, asked text, hash bytea, high integer, low integer) returns void
+create function lock_idempotency_key(service integer, write_operation text, hash bytea, high integer, low integer) returns void
 language plpgsql volatile as $$
 begin
   if pg_try_advisory_xact_lock(high, low) then
-    -- A statement of its own, with a snapshot of its own: what whoever had the key has answered is in it.
-    if not exists (select from idempotent_answer a
-                    where a.service_id = tenant and a.operation = asked and a.key_hash = hash and a.created_at > now() - interval '24 hours') then
+    -- A separate statement with its own snapshot, which includes the response of a transaction that just released the key.
+    if not exists (select from idempotent_response r
+                    where r.service_id = service and r.operation = write_operation and r.key_hash = hash and r.created_at > now() - interval '24 hours') then
       return;
     end if;
   end if;
-  raise exception 'the key is not free' using errcode = 'integrity_constraint_violation', constraint = 'key_is_free';
+  raise exception 'the idempotency key is in use or already has a response' using errcode = 'integrity_constraint_violation', constraint = 'idempotency_key_available';
 end $$;
-comment on function take_key is
-  'Takes an Idempotency-Key until the transaction ends; fails where another one has it, or something was answered under it, so that nothing '
-  'need wait to be asked behind it. An answer is looked for once the key is taken: by then that of whoever had it is committed, and seen. Two numbers '
-  'of the hash are what the lock goes by.';
+comment on function lock_idempotency_key is
+  'Locks an Idempotency-Key until the transaction ends. Raises an error if another transaction has the lock, or if there is a response '
+  'for the key, so that statements can be pipelined behind it. Looks for a response after locking: the response of a previous owner is '
+  'committed by then. `high` and `low`: two parts of the hash, used as the lock key.';
 
 create table audit (
   service_id integer not null,
@@ -45,11 +46,12 @@ create table audit (
 );
 create index audit_subject on audit (service_id, (record::json->>'subject'), changed_at, id);
 create index audit_username on audit (service_id, (record::json->>'username'), changed_at, id);
-comment on table audit is 'Who wrote what, when: a line for each write that was carried out, as GET /audit shows it.';
-comment on column audit.changed_at is 'The stamp. The key begins with it, as the list is read: each index costs every write.';
-comment on column audit.record is 'Fields are named; their values are not kept: they may be personal, or secret.';
-comment on index audit_subject is 'What was written of one record.';
-comment on index audit_username is 'What one account wrote.';
+comment on table audit is 'Audit log: an entry for each completed write, as GET /audit shows it.';
+comment on column audit.changed_at is
+  'Change timestamp. First in the key because the list is read in this order, and every further index slows each write down.';
+comment on column audit.record is 'Contains the names of written fields, not their values, which may be personal or secret.';
+comment on index audit_subject is 'Entries about one record.';
+comment on index audit_username is 'Entries of one account.';
 
 create table intent (
   service_id integer not null,
@@ -60,38 +62,38 @@ create table intent (
   request bytea not null,
   token uuid not null,
   claimed_until timestamptz not null,
-  looks integer not null default 0,
-  look_at timestamptz not null,
-  begun_at timestamptz not null default now(),
+  checks integer not null default 0,
+  next_check_at timestamptz not null,
+  started_at timestamptz not null default now(),
   primary key (service_id, id)
 );
-create index intent_due on intent (look_at);
+create index intent_due on intent (next_check_at);
 comment on table intent is
-  'Writes that a back office is told of (docs/decisions/0012): a row from before it is told until effect, audit and answer are stored, '
-  'in the transaction that deletes it. What a process that dies leaves is followed up by a repeat with the same Idempotency-Key, or by '
-  'the job that finds out what has become of it.';
-comment on column intent.id is 'From the Idempotency-Key where there is one. Numbers at the back office are derived from it.';
-comment on column intent.operation is 'Method and path, its parameters by their names: POST /orders.';
-comment on column intent.request is 'What it was asked for, encrypted.';
-comment on column intent.token is 'Of the newest attempt: an earlier one that comes back may store nothing any more.';
-comment on column intent.claimed_until is 'An attempt is under way until then at most.';
-comment on column intent.looks is 'How often the back office knew nothing of it.';
-comment on column intent.look_at is 'When to find out what has become of it, if nobody is at it then.';
-comment on index intent_due is 'Without the service: a worker takes what is due of all services.';
+  'Write-ahead intents of writes that call a back office (docs/decisions/0012): inserted before the call, deleted by the transaction that '
+  'stores effect, audit entry and response. If a process dies, a retry with the same Idempotency-Key or a job finds out the outcome.';
+comment on column intent.id is
+  'Derived from the Idempotency-Key, if there is one. Reference numbers in the back office are derived from it.';
+comment on column intent.operation is 'Method and path with parameter names: POST /orders.';
+comment on column intent.request is 'The request, encrypted.';
+comment on column intent.token is 'Fencing token of the newest attempt. Earlier attempts can no longer store anything.';
+comment on column intent.claimed_until is 'End of the lease of the running attempt.';
+comment on column intent.checks is 'How often the back office did not know the write.';
+comment on column intent.next_check_at is 'When to find out the outcome, unless an attempt is running then.';
+comment on index intent_due is 'Without the service: a worker takes what is due from all services.';
 
-create table hold (
+create table reservation (
   service_id integer not null,
   subject bytea not null,
   owner uuid not null,
-  until_known boolean not null,
-  held_until timestamptz not null,
+  until_resolved boolean not null,
+  reserved_until timestamptz not null,
   primary key (service_id, subject)
 );
-create index hold_owner on hold (service_id, owner);
-comment on table hold is
-  'What one write or look-up has to itself while a back office is asked: a voucher, an order that something is returned of, the number of one that is placed, a customer. '
-  'It is given back at the end; what a write of unknown outcome holds stays held until that is found out.';
-comment on column hold.subject is 'A keyed hash of what it is: voucher numbers and e-mail addresses are among it.';
-comment on column hold.owner is 'The write (intent.id), or the look-up.';
-comment on column hold.until_known is 'Where nobody knows whether its write was carried out: held for as long as the write is open.';
-comment on column hold.held_until is 'Else it is free from then on.';
+create index reservation_owner on reservation (service_id, owner);
+comment on table reservation is
+  'What one write or read reserves while it calls a back office: a voucher, the order of a return, an order number, a customer. Released '
+  'at the end. If the outcome of a write is unknown, its reservations last until it is resolved.';
+comment on column reservation.subject is 'Keyed hash of the name, because voucher numbers and email addresses are among them.';
+comment on column reservation.owner is 'Write (intent.id), or read.';
+comment on column reservation.until_resolved is 'True if the outcome of the write may be unknown: reserved as long as its intent exists.';
+comment on column reservation.reserved_until is 'End of the reservation otherwise.';

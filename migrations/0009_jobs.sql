@@ -1,13 +1,13 @@
--- Jobs, and what they lead to: e-mails, and alerts where somebody has to look (docs/decisions/0007).
+-- Job queue, outgoing emails and alerts (docs/decisions/0007).
 
 create table job (
   service_id integer references service on delete cascade,
   name text collate "C" not null,
   subject text collate "C" not null default '',
   due_at timestamptz not null default now(),
-  again_at timestamptz,
+  rerun_at timestamptz,
   attempts integer not null default 0,
-  begun integer not null default 0,
+  unfinished_starts integer not null default 0,
   lease uuid,
   leased_until timestamptz,
   traceparent text collate "C",
@@ -16,44 +16,46 @@ create table job (
 create index job_due on job (name, due_at);
 create index job_lease on job (lease);
 comment on table job is
-  'What is done after the commit of the write that asked for it, or at set times, by one worker at a time: it takes what is due, holds it '
-  'by a lease, and takes over what a worker that died has left. A job that is done goes, or is due again at its next time.';
+  'Job queue: work that follows a commit, or runs on a schedule. One worker at a time leases a job; if it dies, the lease ends and '
+  'another worker takes over. A finished job is deleted, or rescheduled.';
 comment on column job.service_id is 'Null: a job of the installation.';
-comment on column job.name is 'What to do: the name of its file in src/jobs.';
-comment on column job.subject is 'What it is about, where there are several of a name: a mail, a feed.';
-comment on column job.again_at is 'When it was asked for once more while it is being done: it comes again then, at the latest.';
-comment on column job.attempts is 'How often it came to nothing by a fault of its own since it last succeeded.';
-comment on column job.begun is 'How often it was begun since then without coming to its end, or to such a fault: whoever was at it died, or the database was away.';
-comment on column job.lease is 'Another one each time that it is taken: only who knows it may finish the job.';
-comment on column job.leased_until is 'Nobody else may take it before. A worker that lives renews it.';
-comment on column job.traceparent is 'Of the request that asked for it (W3C Trace Context), so that its trace goes on; null where there is none.';
-comment on index job_due is 'Without the service: a worker takes what is due of all services.';
+comment on column job.name is 'Name of the job, which is its file in src/jobs.';
+comment on column job.subject is 'What the job is about, if there are several with the same name: an email, a sync.';
+comment on column job.rerun_at is 'Set if the job was requested again while it was running: it runs again at that time at the latest.';
+comment on column job.attempts is 'Failed attempts since the last success.';
+comment on column job.unfinished_starts is
+  'Starts since then that neither succeeded nor failed: the worker died, or the database was unavailable.';
+comment on column job.lease is 'Token of the current lease, new each time. Only its owner can finish the job.';
+comment on column job.leased_until is 'No other worker takes the job before. A living worker renews the lease.';
+comment on column job.traceparent is
+  'W3C Trace Context of the request that added the job, so that the job continues its trace. Null: there is none.';
+comment on index job_due is 'Without the service: a worker takes what is due from all services.';
 
-create table mail (
+create table email (
   service_id integer not null references service on delete cascade,
-  mail_id text collate "C" not null,
+  email_id text collate "C" not null,
   voucher_number text collate "C" not null,
   status text collate "C" not null default 'queued' check (status in ('queued', 'sent', 'failed')),
   message_id text collate "C" not null,
-  sealed bytea,
+  encrypted_content bytea,
   attempts integer not null default 0,
-  last_fault text,
+  last_error text,
   not_before timestamptz not null,
   created_at timestamptz not null default now(),
   sent_at timestamptz,
-  primary key (service_id, mail_id),
-  check (status <> 'sent' or (sealed is null and sent_at is not null))
+  primary key (service_id, email_id),
+  check (status <> 'sent' or (encrypted_content is null and sent_at is not null))
 );
-create index mail_voucher on mail (service_id, voucher_number, created_at);
-create index mail_status on mail (service_id, status, created_at);
-create index mail_unsent on mail (service_id, status) where status <> 'sent';
-comment on table mail is
-  'E-mails to the receivers of vouchers, each written in the transaction of its voucher, with the job that sends it: never one without '
-  'the other.';
-comment on column mail.message_id is 'One for all attempts, so that a mail that arrives twice can be told to be the same.';
-comment on column mail.sealed is 'What it says, encrypted: it holds the PIN. Dropped once it is sent; a month later where it failed.';
-comment on column mail.last_fault is 'Why the last attempt came to nothing.';
-comment on column mail.not_before is 'The beginning of the day of delivery, or when it was queued. Also the Date that it shows, whenever it is sent.';
+create index email_voucher on email (service_id, voucher_number, created_at);
+create index email_status on email (service_id, status, created_at);
+create index email_unsent on email (service_id, status) where status <> 'sent';
+comment on table email is 'Emails to the receivers of vouchers. The transaction of the voucher adds the email and the job that sends it.';
+comment on column email.message_id is 'The same for all attempts, so that a mail client can recognize a duplicate.';
+comment on column email.encrypted_content is
+  'Content, encrypted because it contains the PIN. Deleted when the email is sent, or a month after it failed.';
+comment on column email.last_error is 'Why the last attempt failed.';
+comment on column email.not_before is
+  'Start of the delivery date, or when the email was queued. Also its Date header, whenever it is sent.';
 
 create table alert (
   service_id integer not null references service on delete cascade,

@@ -322,15 +322,15 @@ $$;
 
 
 -- 0003_goods.sql
--- Goods: stores and who works there, products, and how much of them each store has.
+-- Catalog and inventory: stores, their staff, products and stock.
 
--- Stores, as GET /stores shows them. Stock and customers that show a store are rendered anew when it changes.
+-- Stores, as GET /stores shows them. If a store changes, the stock and customers that show it are rendered again.
 create table store (
   service_id integer not null,
   store_id text collate "C" not null,
-  changed_at timestamptz not null,         -- The stamp.
+  changed_at timestamptz not null,         -- Change timestamp.
   record text not null,
-  store_number text collate "C" not null,  -- What the retailer knows the store by; text, because zeros in front count.
+  store_number text collate "C" not null,  -- The retailer's number of the store. Text, because leading zeros are significant.
   code text,
   name text not null,
   email text,
@@ -340,8 +340,8 @@ create table store (
   state text,
   postcode text,
   country text,
-  inventory_buffer integer,                -- Units of each SKU held back from sale here. Null: the setting inventoryBuffer.
-  ecommerce_location_id text,              -- What the store is mapped to in the e-commerce platform; several stores may share it.
+  inventory_buffer integer,                -- Units of each SKU that this store keeps from online sale. Null: the setting inventoryBuffer.
+  ecommerce_location_id text,              -- Location of the store in the e-commerce platform. Several stores can share it.
   primary key (service_id, store_id),
   unique (service_id, store_number),
   foreign key (service_id) references service(service_id) on delete cascade
@@ -350,18 +350,18 @@ create index store_changed on store (service_id, changed_at, store_id);
 create index store_mapped on store (service_id, store_id) where ecommerce_location_id is not null;
 create index store_unmapped on store (service_id, store_id) where ecommerce_location_id is null;
 
--- Members of the staff, as GET /staff shows them.
+-- Staff members, as GET /staff shows them.
 create table staff (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,       -- The stamp.
+  changed_at timestamptz not null,       -- Change timestamp.
   record text not null,
-  code text collate "C" not null,        -- What they sign in to the till with.
+  code text collate "C" not null,        -- Code with which they sign in to the till.
   firstname text,
   surname text not null,
   email text,
   store_number text collate "C",
-  active boolean not null default true,  -- False once they have left.
+  active boolean not null default true,  -- False if they have left.
   primary key (service_id, id),
   unique (service_id, code),
   foreign key (service_id) references service(service_id) on delete cascade
@@ -369,48 +369,46 @@ create table staff (
 create index staff_changed on staff (service_id, changed_at, id);
 create index staff_email on staff (service_id, lower(email));
 
--- Products, as GET /products shows them: each with its colours, and these with their sizes.
+-- Products, as GET /products shows them: each with its colours, and each colour with its sizes.
 create table product (
   service_id integer not null,
   product_id text collate "C" not null,
-  changed_at timestamptz not null,               -- The stamp.
+  changed_at timestamptz not null,               -- Change timestamp.
   record text not null,
-  product_code text collate "C" not null,        -- What the retailer knows the product by; two products may have the same.
+  product_code text collate "C" not null,        -- The retailer's code of the product. Not unique.
   name text not null,
   description text,
-  size_range text,                               -- In words: XS-XL.
-  reference_values jsonb not null default '{}',  -- The value of each type of reference: {"brand": "1342"}. What it says is in the table
-                                                 -- reference.
+  size_range text,                               -- As text: XS-XL.
+  reference_values jsonb not null default '{}',  -- Reference value ID by type: {"brand": "1342"}. Code and name are in the table reference.
   primary key (service_id, product_id),
   foreign key (service_id) references service(service_id) on delete cascade
 );
 create index product_changed on product (service_id, changed_at, product_id);
 create index product_code on product (service_id, product_code);
 
--- The colours of products.
+-- Colours of products.
 create table colour (
   service_id integer not null,
   product_id text collate "C" not null,
   colour_id text collate "C" not null,
   code text,
   name text,
-  ecommerce_product_id text,                     -- The product that it is in the e-commerce platform.
-  markdown_status text not null default 'none',  -- none, markdown, or clearance: reduced for good.
+  ecommerce_product_id text,                     -- Product of this colour in the e-commerce platform.
+  markdown_status text not null default 'none',  -- none, markdown or clearance (reduced permanently).
   primary key (service_id, product_id, colour_id),
   foreign key (service_id, product_id) references product(service_id, product_id) on delete cascade
 );
 
--- A size of a colour: what is sold and stocked.
+-- A size of a colour: the unit that is sold and stocked.
 create table variant (
   service_id integer not null,
   sku_id text collate "C" not null,       -- The back office's identifier of the SKU.
   product_id text collate "C" not null,
   colour_id text collate "C" not null,
-  sku text collate "C" not null,          -- The SKU in the e-commerce platform, which is what the API means by `sku`. The same as sku_id
-                                          -- until it is mapped.
+  sku text collate "C" not null,          -- The SKU in the e-commerce platform; `sku` in the API. Equal to sku_id until it is mapped.
   size_code text not null,
-  sequence integer,                       -- Where the size stands among the sizes of its colour.
-  original_price numeric(16,4) not null,  -- Before any markdown.
+  sequence integer,                       -- Position of the size among the sizes of its colour.
+  original_price numeric(16,4) not null,  -- Before markdowns.
   price numeric(16,4) not null,
   barcode text,
   primary key (service_id, sku_id),
@@ -421,17 +419,17 @@ create index variant_mapped on variant (service_id, sku_id) where sku <> sku_id;
 create index variant_product on variant (service_id, product_id, colour_id);
 create index variant_unmapped on variant (service_id, sku_id) where sku = sku_id;
 
--- What each store has of each SKU, as GET /inventory shows it.
+-- Stock of each SKU in each store, as GET /inventory shows it.
 create table stock (
   service_id integer not null,
   store_id text collate "C" not null,
   sku_id text collate "C" not null,
-  changed_at timestamptz not null,  -- The stamp.
-  record text not null,             -- Shows also the store, the SKU and the buffer that is in force.
-  free_stock integer not null,      -- Units. Below zero where more was sold than there was.
-  buffer integer,                   -- Units held back from sale. Null: as many as the store says.
-  id text collate "C" not null generated always as ((store_id || ' ') || sku_id) stored,  -- Store and SKU as one value, by which the list
-                                                                                          -- orders what has the same stamp.
+  changed_at timestamptz not null,  -- Change timestamp.
+  record text not null,             -- Also shows the store, the SKU and the effective buffer.
+  free_stock integer not null,      -- Units. Negative if more were sold than the store had.
+  buffer integer,                   -- Units kept from online sale. Null: the store's inventory_buffer.
+  id text collate "C" not null generated always as ((store_id || ' ') || sku_id) stored,  -- Store and SKU as one value. Orders stock with
+                                                                                          -- the same change timestamp in lists.
   primary key (service_id, store_id, sku_id),
   foreign key (service_id, sku_id) references variant(service_id, sku_id) on delete cascade,
   foreign key (service_id, store_id) references store(service_id, store_id) on delete cascade
@@ -440,40 +438,40 @@ create index stock_changed on stock (service_id, changed_at, id);
 create index stock_sku on stock (service_id, sku_id, id);
 create index stock_store on stock (service_id, store_id, changed_at, id);
 
--- Stores and SKUs that much stock shows, and that have changed since it was rendered: whoever changes them writes them down with that, and
--- a job renders the stock, some at a time.
-create table stale_stock (
+-- Queue of stores and SKUs that have changed and are shown in much stock. The transaction of the change inserts a row; the job render-stock
+-- renders the stock in batches.
+create table stock_rerender (
   service_id integer not null,
-  shown text collate "C" not null,                   -- The column of stock that names it.
+  stock_column text collate "C" not null,               -- Column of stock that contains `id`.
   id text collate "C" not null,
-  rendered_to text collate "C" not null default '',  -- Of a store: the SKU up to which its stock is rendered.
-  primary key (service_id, shown, id),
+  rendered_up_to text collate "C" not null default '',  -- Of a store: last SKU with rendered stock.
+  primary key (service_id, stock_column, id),
   foreign key (service_id) references service(service_id) on delete cascade,
-  check (shown in ('store_id', 'sku_id'))
+  check (stock_column in ('store_id', 'sku_id'))
 );
 
 
 -- 0004_customers.sql
--- Customers: who buys, and what they have agreed to.
+-- Customers and their consent.
 
--- A name as a directory has it, surname first, to be compared: without case, accents (the marks of Latin letters) and kinds of apostrophe.
--- Of a name of thousands of characters its beginning, as an index takes no more.
-create function name_key(surname text, firstname text) returns text language sql immutable as $$$$;
+-- Returns a name for comparison and sorting, surname first: lowercase, without diacritics of Latin letters, with one kind of apostrophe.
+-- Cut to 200 characters, because an index entry has a size limit.
+create function customer_name_key(surname text, firstname text) returns text language sql immutable as $$$$;
 
--- Customers, as GET /customers and /customers/search show them: those of the back office, and those that were made here.
+-- Customers, as GET /customers and /customers/search show them: from the back office, or created here.
 create table customer (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,               -- The stamp.
-  record text not null,                          -- Without the e-commerce identifiers and the closing brace: one of the lists has to leave
-                                                 -- them out.
-  ecommerce_ids text not null,                   -- What closes the record where it shows the e-commerce identifiers.
-  code text,                                     -- What the back office knows them by; it need not be unique.
+  changed_at timestamptz not null,               -- Change timestamp.
+  record text not null,                          -- Without the e-commerce identifiers and the closing brace, because one of the lists
+                                                 -- leaves them out.
+  ecommerce_ids text not null,                   -- End of the record in lists that show the e-commerce identifiers, with the closing brace.
+  code text,                                     -- The back office's code. Not necessarily unique.
   title text,
   firstname text,
   surname text,
   date_of_birth date,
-  start_date timestamp,                          -- When they joined.
+  start_date timestamp,                          -- When they became a customer.
   email text,
   phone_home text,
   phone_mobile text,
@@ -484,16 +482,16 @@ create table customer (
   state text,
   postcode text,
   country text,
-  privacy boolean not null default true,         -- True: no marketing. So it is until somebody consents; a subscription is consent.
+  privacy boolean not null default true,         -- True: no marketing. True until the customer consents; a subscription is consent.
   email_subscription boolean not null default false,
   sms_subscription boolean not null default false,
-  reference_values jsonb not null default '{}',  -- The value of each type of reference: {"favouriteStore": "4411"}. What it says is in the
-                                                 -- table reference.
-  loyalty_code text,                             -- Of the loyalty programme, as the back office tells it.
+  reference_values jsonb not null default '{}',  -- Reference value ID by type: {"favouriteStore": "4411"}. Code and name are in the table
+                                                 -- reference.
+  loyalty_code text,                             -- Code of the loyalty program, from the back office.
   loyalty_name text,
-  joined_store_id text collate "C",              -- Where they signed up; the record shows its code.
-  ecommerce_admin_id text,                       -- As the platform's API writes it: gid://shop/Customer/6477890125896.
-  ecommerce_legacy_id text,                      -- The same in the legacy form: 6477890125896.
+  joined_store_id text collate "C",              -- Store where they signed up. The record shows its code.
+  ecommerce_admin_id text,                       -- In the format of the platform's API: gid://shop/Customer/6477890125896.
+  ecommerce_legacy_id text,                      -- The same ID in the legacy format: 6477890125896.
   primary key (service_id, id)
 );
 create index customer_changed on customer (service_id, changed_at, id);
@@ -501,19 +499,19 @@ create index customer_changed on customer (service_id, changed_at, id);
 create index customer_ecommerce_id on customer (service_id, coalesce(ecommerce_legacy_id, "substring"(ecommerce_admin_id, '[^/]*$')) collate "C");
 create index customer_joined_store on customer (service_id, joined_store_id) where joined_store_id is not null;
 create index customer_mapped on customer (service_id, id) where ecommerce_admin_id is not null or ecommerce_legacy_id is not null;
--- Whom a name may be of; in the order of a directory.
-create index customer_name on customer (service_id, name_key(surname, firstname) collate "C", id);
+-- Search by name, sorted by surname.
+create index customer_name on customer (service_id, customer_name_key(surname, firstname) collate "C", id);
 create index customer_unmapped on customer (service_id, id) where ecommerce_admin_id is null and ecommerce_legacy_id is null;
--- No two customers share an address. Addresses that differ only in case, or in how an accent is encoded (NFC, NFD), are the same.
+-- Two customers cannot share an email address. Addresses that differ only in case or in Unicode normalization (NFC, NFD) are equal.
 create unique index customer_email on customer (service_id, lower(normalize(email, nfc)));
-create trigger customer_erased after insert on customer referencing new table as added for each statement execute function refuse_erased();
+create trigger customer_erased after insert on customer referencing new table as added for each statement execute function reject_erased_customer();
 
--- Customers whom the back office has no more, and who have left the list (docs/decisions/0015): what only we know of them, should they come
--- back. What they bought stays where it is.
+-- Customers that the back office has deleted, removed from the list (docs/decisions/0015): fields that only Tillbridge has, in case the
+-- customer comes back. Their orders and sales stay.
 create table former_customer (
   service_id integer not null,
   id text collate "C" not null,
-  left_at timestamptz not null default clock_timestamp(),
+  removed_at timestamptz not null default clock_timestamp(),
   ecommerce_admin_id text,
   ecommerce_legacy_id text,
   email_subscription boolean not null,
@@ -523,19 +521,19 @@ create table former_customer (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Customers who were erased (docs/decisions/0015). The identifier is nobody's any more: no import gives it to anybody, and what comes in
--- later under it is nobody's.
+-- Erased customers (docs/decisions/0015). The identifier is never used again: imports cannot create a customer with it, and later sales
+-- with it have no customer.
 create table erasure (
   service_id integer not null,
   customer_id text collate "C" not null,
-  erased_at timestamptz not null default clock_timestamp(),  -- When they left the list, and no further write could be of them.
-  done_at timestamptz,  -- When the last place that named them was emptied. Null: a job is about it.
+  erased_at timestamptz not null default clock_timestamp(),  -- When the customer left the list. Later writes cannot refer to them.
+  completed_at timestamptz,  -- When the last personal data was deleted. Null: a job is still working on it.
   primary key (service_id, customer_id),
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Whoever was erased does not come back. Looked at after the row is there: by then an erasure that took away an earlier one is committed.
-create function refuse_erased() returns trigger language plpgsql as $$
+-- Rejects customers that were erased. Checks after the insert: an erasure that deleted an earlier row is committed by then.
+create function reject_erased_customer() returns trigger language plpgsql as $$
 begin
   if exists (select from added join erasure e on e.service_id = added.service_id and e.customer_id = added.id) then
     raise exception 'the customer was erased' using errcode = 'integrity_constraint_violation', constraint = 'customer_erased';
@@ -543,26 +541,26 @@ begin
   return null;
 end $$;
 
--- What each customer has agreed to, change by change: the proof that consent was given, and when it was withdrawn. Only added to. Writes
--- leave it; imports do not, having neither a user nor a request. It stays when a customer leaves, and goes when they are erased.
+-- History of consent per customer: evidence of when it was given and withdrawn. Append-only. Written by API writes, not by imports, which
+-- have no account and no request. It stays when a customer leaves, and is deleted when they are erased.
 create table consent_change (
   service_id integer not null,
   customer_id text collate "C" not null,
-  change bigint not null generated always as identity,
+  change_number bigint not null generated always as identity,
   channel text collate "C" not null,  -- `marketing` is the inverse of the customer's privacy.
-  old_value boolean,                  -- Whether it was agreed to before. Null: the customer is new.
+  old_value boolean,                  -- Consent before the change. Null: the customer is new.
   new_value boolean not null,
-  at timestamptz not null default clock_timestamp(),
+  changed_at timestamptz not null default clock_timestamp(),
   username text not null,
   request_id text not null,
-  primary key (service_id, customer_id, change),
+  primary key (service_id, customer_id, change_number),
   check (channel in ('marketing', 'email', 'sms')),
   check (new_value is distinct from old_value)
 );
-create trigger consent_change_append_only before delete or update on consent_change for each row execute function refuse_consent_change();
+create trigger consent_change_append_only before delete or update on consent_change for each row execute function reject_consent_modification();
 
--- What was agreed to is never changed, and never deleted unless the customer is erased, or the whole service goes.
-create function refuse_consent_change() returns trigger language plpgsql as $$
+-- Rejects updates of the consent history, and deletions unless the customer was erased or the service is purgeable.
+create function reject_consent_modification() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' and (not exists (select from service where service_id = old.service_id and not is_purgeable(service))
      or exists (select from erasure where service_id = old.service_id and customer_id = old.customer_id)) then
@@ -573,11 +571,11 @@ end $$;
 
 
 -- 0005_sales.sql
--- Sales: what was sold in stores and on the web, the orders that are placed here, and what of them comes back.
+-- Sales in stores and online, orders placed here, and their returns.
 --
--- Orders and returns have no stored record: they are rendered when they are read, also in the feed of changes, which follows `changed_at`.
+-- Orders and returns have no stored record: they are rendered when they are read, also in the change feed, which is ordered by `changed_at`.
 
--- What an order or a voucher can be paid with: the setting `gateways`.
+-- Gateways with which orders and vouchers can be paid: the setting `gateways`.
 create table payment_gateway (
   service_id integer not null,
   name text collate "C" not null,
@@ -585,24 +583,24 @@ create table payment_gateway (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Sales and returns of stores and of the web, as a customer's history and GET /orders/transactions/search show them. They come in by feeds;
--- with the embedded back office also when an order is shipped, or something of it comes back. They are documents: each keeps the names of
--- its day.
+-- Sales and returns of stores and of the web, as a customer's history and GET /orders/transactions/search show them. They come from syncs
+-- and imports; the embedded back office also adds them when an order is shipped or returned. They are documents: names are those of the day
+-- of the sale.
 create table retail_transaction (
   service_id integer not null,
   id text collate "C" not null,
-  customer_id text collate "C",     -- Null where nobody knows who bought, or they were erased.
+  customer_id text collate "C",     -- Null: the customer is unknown or was erased.
   sale_date timestamp not null,
-  changed_at timestamptz not null,  -- The stamp.
-  record text not null,             -- All there is of it: its lines have no table, and are merged in here.
+  changed_at timestamptz not null,  -- Change timestamp.
+  record text not null,             -- The whole transaction. Its lines have no table; they are merged into this record.
   primary key (service_id, id)
 );
 create index retail_transaction_changed on retail_transaction (service_id, changed_at, id) include (sale_date);
 create index retail_transaction_customer on retail_transaction (service_id, customer_id, sale_date, id);
 create index retail_transaction_sale_date on retail_transaction (service_id, sale_date, id) include (changed_at);
 
--- The last numbers that were made here: W0000001 for an order, R0000001 for a return. Those that callers have given are passed over. There
--- are several streams, each of every 32nd number, so that nobody waits for the commit of somebody else's order.
+-- Last generated order numbers (W0000001) and return numbers (R0000001). Numbers that callers have used are skipped. Each of several
+-- streams generates every 32nd number, so that an order does not wait for the commit of another one.
 create table order_counter (
   service_id integer not null,
   kind text collate "C" not null,
@@ -613,43 +611,43 @@ create table order_counter (
   check (kind in ('order', 'return'))
 );
 
--- Orders, as GET /orders/:id shows them: those that are placed here, those of an earlier system that were imported, and others of a back
--- office behind us that something is returned of.
+-- Orders, as GET /orders/:id shows them: placed here, imported from an earlier system, or orders of an external back office that have a
+-- return.
 create table sales_order (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,       -- The stamp.
+  changed_at timestamptz not null,       -- Change timestamp.
   placed_at timestamptz not null,
   order_number text collate "C" not null,
-  customer_id text collate "C",          -- A customer when it was placed, who may have left the list since: no foreign key. Null: erased,
-                                         -- and the addresses say nothing.
-  pickup_store_number text collate "C",  -- The store where the shopper collects the goods.
-  billing_address json not null,         -- Addresses are json, not jsonb: the record shows their fields in the order in which they stand.
+  customer_id text collate "C",          -- Customer when the order was placed. No foreign key, because they may have left the list. Null:
+                                         -- erased, and the addresses are emptied.
+  pickup_store_number text collate "C",  -- Store where the shopper collects the order.
+  billing_address json not null,         -- Addresses are json, not jsonb, to keep the order of their fields.
   delivery_address json not null,
-  currency text not null,                -- As it was set when the order was placed.
-  decimals integer not null,             -- Of the currency: amounts are shown with so many.
+  currency text not null,                -- Currency setting when the order was placed.
+  decimals integer not null,             -- Decimals of the currency in which amounts are shown.
   freight numeric(16,4) not null,
-  total numeric(16,4) not null,          -- The values of the lines, and the freight.
-  imported_at timestamptz,               -- What `changed_at` was made by an import: where that has moved since, something has happened to
-                                         -- the order here. Null: it was not imported.
-  import_digest bytea,                   -- Of what the import said: who says it again changes nothing.
+  total numeric(16,4) not null,          -- Sum of the line values, plus freight.
+  imported_at timestamptz,               -- `changed_at` as set by the last import: if changed_at is later, the order has changed here
+                                         -- since. Null: not imported.
+  import_digest bytea,                   -- Digest of the imported content. Importing the same content again changes nothing.
   primary key (service_id, id),
   unique (service_id, order_number),
   check (freight >= 0),
   check (total >= freight),
   constraint sales_order_imported check ((imported_at is null) = (import_digest is null))
 );
--- For who follows changes; and the orders of which a pull asks whether they were shipped.
+-- For the change feed, and for the orders whose shipment a sync checks.
 create index sales_order_changed on sales_order (service_id, changed_at, id);
 create index sales_order_customer on sales_order (service_id, customer_id, placed_at, id);
 create index sales_order_placed on sales_order (service_id, placed_at) include (currency, total);
 
--- What was sold with an order. SKU, product, colour and size are as they were then: what they are called later changes nothing here.
+-- Lines of an order. SKU, product, colour and size keep their names of that time.
 create table order_line (
   service_id integer not null,
   order_id text collate "C" not null,
   sequence integer not null,                  -- From 1.
-  status text collate "C" not null,           -- A line is returned once all of it is.
+  status text collate "C" not null,           -- A line is `returned` if all its units are returned.
   sku_id text collate "C" not null,
   sku text collate "C" not null,
   product_code text not null,
@@ -658,13 +656,13 @@ create table order_line (
   colour_name text,
   size_code text not null,
   quantity integer not null,
-  price numeric(16,4) not null,               -- Of one unit, before discounts.
-  discounts json not null,                    -- What is taken off the line: [{"type", "reason", "amount", "percentage"}].
-  value numeric(16,4) not null,               -- What is paid for the line: all units, less the discounts.
-  store_id text collate "C",                  -- The store whose stock it came from. Null: no stock was moved here.
-  returned integer not null default 0,        -- Units that came back, or are about to: the sum of its return lines that are not cancelled,
-                                              -- and what had come back before an import.
-  refunded numeric(16,4) not null default 0,  -- Their share of the value.
+  price numeric(16,4) not null,               -- Per unit, before discounts.
+  discounts json not null,                    -- Discounts on the line: [{"type", "reason", "amount", "percentage"}].
+  value numeric(16,4) not null,               -- Amount paid for the line: all units, less discounts.
+  store_id text collate "C",                  -- Store whose stock was reduced. Null: no stock was reduced here.
+  returned integer not null default 0,        -- Returned or announced units: the sum of its return lines that are not cancelled, plus units
+                                              -- returned before an import.
+  refunded numeric(16,4) not null default 0,  -- Refunded amount: the returned units' share of `value`.
   primary key (service_id, order_id, sequence),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
   check (quantity > 0),
@@ -672,37 +670,37 @@ create table order_line (
   check (value >= 0),
   -- No more is refunded than was paid.
   constraint order_line_refunded check (refunded >= 0 and refunded <= value),
-  -- Nothing comes back that was not sold.
+  -- No more units are returned than were sold.
   constraint order_line_returned check (returned >= 0 and returned <= quantity),
-  -- Only what was shipped comes back, and the status says whether it is all of it.
+  -- Only shipped lines can be returned, and the status is `returned` if all units are.
   constraint order_line_sold check (case status when 'shipped' then returned < quantity when 'returned' then returned = quantity else returned = 0 end)
 );
 
--- How an order is paid.
+-- Payments of an order.
 create table order_payment (
   service_id integer not null,
   order_id text collate "C" not null,
   sequence integer not null,
   gateway text not null,
   amount numeric(16,4) not null,
-  reference text,                   -- The gateway's.
-  voucher_number text collate "C",  -- The gift voucher that pays. What it is validated by is not kept.
+  reference text,                   -- The gateway's reference.
+  voucher_number text collate "C",  -- Gift voucher that pays. Its validation ID is not stored.
   primary key (service_id, order_id, sequence),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
   check (amount >= 0)
 );
 
--- What comes back of an order, as GET /returns/:id shows it.
+-- Returns, as GET /returns/:id shows them.
 create table sales_return (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,                 -- The stamp.
+  changed_at timestamptz not null,                 -- Change timestamp.
   created_at timestamptz not null,
   order_id text collate "C" not null,
   return_number text collate "C" not null,
-  authorisation_number text collate "C" not null,  -- What the shopper writes on the parcel.
+  authorisation_number text collate "C" not null,  -- Number that the shopper writes on the parcel.
   status text collate "C" not null,
-  restock boolean not null,                        -- Whether the goods can be sold again, and so go into stock.
+  restock boolean not null,                        -- True if the units can be sold again and go back into stock.
   primary key (service_id, id),
   unique (service_id, return_number),
   foreign key (service_id, order_id) references sales_order(service_id, id) on delete cascade,
@@ -711,7 +709,7 @@ create table sales_return (
 create index sales_return_changed on sales_return (service_id, changed_at, id);
 create index sales_return_order on sales_return (service_id, order_id, created_at, id);
 
--- What a return takes from one line of the order.
+-- Units that a return takes back from one order line.
 create table return_line (
   service_id integer not null,
   return_id text collate "C" not null,
@@ -719,9 +717,9 @@ create table return_line (
   order_id text collate "C" not null,
   order_sequence integer not null,
   quantity integer not null,
-  value numeric(16,4) not null,  -- What is refunded: the share of what was paid for the line of the order.
-  reason_code text not null,     -- One of the setting `returnReasons`.
-  notes text,                    -- What the shopper said.
+  value numeric(16,4) not null,  -- Refund: the share of the amount paid for the order line.
+  reason_code text not null,     -- A code of the setting `returnReasons`.
+  notes text,                    -- The shopper's comment.
   primary key (service_id, return_id, sequence),
   foreign key (service_id, order_id, order_sequence) references order_line(service_id, order_id, sequence) on delete cascade,
   foreign key (service_id, return_id) references sales_return(service_id, id) on delete cascade,
@@ -894,12 +892,12 @@ create table upstream_voucher_sale (
 
 
 -- 0007_rewards.sql
--- Rewards: programmes with their tiers and gifts, and what each customer has of points, rewards and gifts.
+-- Rewards: programs with tiers and gifts, and each customer's points, rewards and gifts.
 --
--- Programmes, accounts and lots come by feeds. What is earned and taken back here, with the embedded back office, is a ledger of its own
--- (reward_entry): importing the same file again neither gives back what was taken, nor takes it twice.
+-- Programs, accounts and lots come from syncs and imports. Points earned and taken back by the embedded back office are in a ledger of
+-- their own (reward_entry): importing the same file again neither restores consumed points nor consumes them twice.
 
--- Rewards programmes, as GET /rewards/programs shows them.
+-- Rewards programs, as GET /rewards/programs shows them.
 create table reward_program (
   service_id integer not null,
   program_id text collate "C" not null,
@@ -909,55 +907,56 @@ create table reward_program (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- The tiers of a programme: what is earned in each, and what it takes to be in it. A span of months and days counts the months first; of
--- nothing, or of zero, sets no limit.
+-- Tiers of a program: earning rate and qualification. A period of months and days counts the months first. A period of null or zero is
+-- unlimited.
 create table reward_tier (
   service_id integer not null,
   program_id text collate "C" not null,
   tier_id text collate "C" not null,
   name text not null,
-  sequence integer not null,            -- The lowest tier first.
-  accrual_spend numeric(16,4),          -- Each time that so much is spent ...
-  accrual_points integer,               -- ... so many points are earned.
-  auto_reward_point_threshold integer,  -- Of so many points ...
-  auto_reward_value numeric(16,4),      -- ... a reward of this value is made.
-  qualify_spend numeric(16,4),          -- What has to be spent to reach the tier. Null: it is not reached by spending, nor lost by it.
-  qualify_months integer,               -- The span for which the tier is kept, whatever is spent.
+  sequence integer not null,            -- Order of the tiers, lowest first.
+  accrual_spend numeric(16,4),          -- Amount that earns accrual_points.
+  accrual_points integer,               -- Points earned per accrual_spend.
+  auto_reward_point_threshold integer,  -- Points that are converted into a reward.
+  auto_reward_value numeric(16,4),      -- Value of that reward.
+  qualify_spend numeric(16,4),          -- Spend that reaches the tier. Null: spend neither reaches nor keeps it.
+  qualify_months integer,               -- Period for which the tier is kept, whatever is spent.
   qualify_days integer,
-  points_expiry_months integer,         -- The span for which points that are earned can be used.
+  points_expiry_months integer,         -- Period in which earned points can be used.
   points_expiry_days integer,
-  reward_expiry_months integer,         -- The span for which a reward that is made can be used.
+  reward_expiry_months integer,         -- Period in which a reward can be used.
   reward_expiry_days integer,
   primary key (service_id, program_id, tier_id),
   foreign key (service_id, program_id) references reward_program(service_id, program_id) on delete cascade
 );
 
--- What a gift lot of an account can be.
+-- Gifts that a gift lot of an account can refer to.
 create table reward_gift (
   service_id integer not null,
   program_id text collate "C" not null,
   gift_id text collate "C" not null,
   name text not null,
-  styles text[] not null default '{}',  -- The product codes that the shopper may choose from.
+  styles text[] not null default '{}',  -- Product codes that the shopper can choose from.
   primary key (service_id, program_id, gift_id),
   foreign key (service_id, program_id) references reward_program(service_id, program_id) on delete cascade
 );
 
--- A customer's account in a programme, as GET /customers/:id/rewards shows it. Balances are the sums of its open lots. Who moves its points
--- holds this row first: moves come one after the other.
+-- A customer's account in a program, as GET /customers/:id/rewards shows it. Balances are the sums of its open lots. Transactions that move
+-- points lock this row first, so that they run one after another.
 create table reward_account (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,                    -- The stamp: also of its lots, and of what else it shows. That a lot expires is no
-                                                      -- change.
-  customer_id text collate "C" not null,              -- A customer when it came, who may have left the list since: no foreign key.
+  changed_at timestamptz not null,                    -- Change timestamp, also of its lots and of everything else in the record. The expiry
+                                                      -- of a lot is not a change.
+  customer_id text collate "C" not null,              -- Customer when the account was loaded. No foreign key, because they may have left
+                                                      -- the list.
   program_id text collate "C" not null,
   tier_id text collate "C",
   tier_locked_until_date date,                        -- The tier is kept until this day, whatever is spent.
   join_date date,
-  qualifying_spend numeric(16,4) not null default 0,  -- What was spent in the qualifying period: it decides on the tier.
-  points_owed bigint not null default 0,              -- Points of returned orders that were used up before they could be taken back. What
-                                                      -- is earned next settles them.
+  qualifying_spend numeric(16,4) not null default 0,  -- Spend in the qualifying period, which decides the tier.
+  points_owed bigint not null default 0,              -- Points of returned orders that were used before they could be taken back. Points
+                                                      -- earned next are offset against them.
   primary key (service_id, id),
   unique (service_id, customer_id),
   foreign key (service_id, program_id) references reward_program(service_id, program_id) on delete cascade,
@@ -966,48 +965,48 @@ create table reward_account (
 );
 create index reward_account_changed on reward_account (service_id, changed_at, id);
 
--- What an account was given at one time, with an expiry of its own. What is left of it: total less redeemed, taken and pending. Of those
--- that are open what expires first is used first.
+-- Points, a reward or a gift that an account received at one time, with its own expiry. Available: total less redeemed, consumed and
+-- pending. Open lots are used in the order of their expiry.
 create table reward_lot (
   service_id integer not null,
   account_id text collate "C" not null,
   kind text collate "C" not null,
   lot_id text collate "C" not null,
   created_at timestamp not null,
-  description text,                           -- Why it was given, in words.
+  description text,                           -- Why it was granted, as text.
   total numeric(16,4) not null,               -- Points, or the value of a reward; 1 for a gift.
-  redeemed numeric(16,4) not null default 0,  -- What was used elsewhere, as the feeds tell it.
-  taken numeric(16,4) not null default 0,     -- What was taken here: the sum of the ledger, which no feed touches.
-  pending numeric(16,4) not null default 0,   -- What is about to be used, as the feeds tell it.
+  redeemed numeric(16,4) not null default 0,  -- Used elsewhere, according to the back office.
+  consumed numeric(16,4) not null default 0,  -- Used or taken back here: the sum of the ledger. No sync changes it.
+  pending numeric(16,4) not null default 0,   -- Reserved for use, according to the back office.
   gift_id text collate "C",
-  expiry_date date,                           -- The last day on which it can be used. Null: it never expires.
+  expiry_date date,                           -- Last day of use. Null: it does not expire.
   primary key (service_id, account_id, kind, lot_id),
   foreign key (service_id, account_id) references reward_account(service_id, id) on delete cascade,
-  check ((redeemed + taken + pending) <= total),
+  check ((redeemed + consumed + pending) <= total),
+  check (consumed >= 0),
   check (kind in ('points', 'reward', 'gift')),
   check (pending >= 0),
   check (redeemed >= 0),
-  check (taken >= 0),
   check (total >= 0)
 );
 
--- The ledger of a reward account: what orders and returns did to its lots. Entries are not changed; the lots follow them.
+-- Ledger of reward accounts: effects of orders and returns on lots. Append-only; a trigger updates the lots.
 create table reward_entry (
   service_id integer not null,
   account_id text collate "C" not null,
   entry bigint not null generated always as identity,
-  kind text collate "C" not null,              -- earn: an order has earned points. settle: points that were owed are taken. convert: points
-                                               -- become a reward. reward: that reward. return: part of an order came back. reverse: points,
-                                               -- or an unused reward, are taken back for it. restore: the points of that reward are given
-                                               -- again. owe: points that could not be taken back. cancel: the return is cancelled, and what
-                                               -- it took is given again.
+  kind text collate "C" not null,                      -- earn: an order earned points. settle: owed points were taken from a lot. convert:
+                                                       -- points became a reward. reward: that reward. return: part of an order was
+                                                       -- returned. reverse: points or an unused reward are taken back for it. restore: the
+                                                       -- points of that reward are granted again. owe: points that could not be taken back.
+                                                       -- cancel: the return was cancelled, and its points are granted again.
   lot_kind text collate "C",
-  lot_id text collate "C",                     -- The lot that is filled or emptied. Null: the entry moves no lot.
-  into_lot_id text collate "C",                -- The reward that converted points have become.
-  amount numeric(16,4) not null,               -- Points, or value, that the lot is given; below zero, what is taken from it, or owed.
-  spend numeric(16,4) not null default 0,      -- What an order cost, which counts towards the next tier; below zero, what came back of it.
-  not_taken numeric(16,4) not null default 0,  -- What of the spend that came back the account had no more, since a feed had begun it anew;
-                                               -- below zero, where the return is cancelled: that gives again what was taken.
+  lot_id text collate "C",                             -- Lot that is credited or debited. Null: the entry changes no lot.
+  into_lot_id text collate "C",                        -- Reward that the points were converted into.
+  amount numeric(16,4) not null,                       -- Points or value credited to the lot; negative if debited, or owed.
+  spend numeric(16,4) not null default 0,              -- Amount of an order that counts towards the next tier; negative for a return.
+  unrecovered_spend numeric(16,4) not null default 0,  -- Part of the returned spend that the account no longer had, because a sync had
+                                                       -- reset it. Negative if the return is cancelled.
   order_number text collate "C" not null,
   return_number text collate "C",
   created_at timestamptz not null default now(),
@@ -1020,14 +1019,14 @@ create table reward_entry (
 create index reward_entry_into on reward_entry (service_id, account_id, into_lot_id) where into_lot_id is not null;
 create index reward_entry_lot on reward_entry (service_id, account_id, lot_kind, lot_id);
 create index reward_entry_order on reward_entry (service_id, account_id, order_number);
-create trigger reward_entry_append_only before update on reward_entry for each row execute function refuse_reward_entry_change();
+create trigger reward_entry_append_only before update on reward_entry for each row execute function reject_reward_entry_update();
 create trigger reward_entry_applied after insert on reward_entry for each row execute function apply_reward_entry();
 
--- Lets lots, and what is owed, follow the ledger, in the statement that adds the entry.
+-- Updates lots and owed points in the statement that adds the ledger entry.
 create function apply_reward_entry() returns trigger language plpgsql as $$
 begin
   if new.lot_id is not null then
-    update reward_lot set total = total + greatest(new.amount, 0), taken = taken - least(new.amount, 0)
+    update reward_lot set total = total + greatest(new.amount, 0), consumed = consumed - least(new.amount, 0)
      where service_id = new.service_id and account_id = new.account_id and kind = new.lot_kind and lot_id = new.lot_id;
   end if;
   if new.kind in ('owe', 'settle') then
@@ -1037,143 +1036,142 @@ begin
   return null;
 end $$;
 
--- An entry of a reward ledger is never changed. Nothing keeps it from being deleted: it goes with its lot or its account.
-create function refuse_reward_entry_change() returns trigger language plpgsql as $$
+-- Rejects updates of ledger entries. Deletion is permitted: an entry is deleted with its lot or account.
+create function reject_reward_entry_update() returns trigger language plpgsql as $$
 begin
   raise exception 'the reward ledger is append-only';
 end $$;
 
 
 -- 0008_writes.sql
--- Writes: what is kept of each one, in the transaction of its effect (docs/decisions/0008).
+-- Writes: idempotency, audit, intents and reservations (docs/decisions/0008, 0012).
 
--- The first answer to each write that came with an Idempotency-Key, given again for 24 hours. Between claim and commit a key is held by an
--- advisory lock, which goes with the transaction: no row says that a write is under way, and none is left by a process that dies.
-create table idempotent_answer (
+-- First response to each write with an Idempotency-Key, replayed for 24 hours. Until the commit, an advisory lock reserves the key. It ends
+-- with the transaction, so that a process that dies leaves nothing behind.
+create table idempotent_response (
   service_id integer not null,
-  operation text collate "C" not null,  -- Method and path, its parameters by their names: POST /orders/:id/returns.
+  operation text collate "C" not null,  -- Method and path with parameter names: POST /orders/:id/returns.
   key_hash bytea not null,
-  request_hash bytea not null,          -- Another request with the same key is refused.
-  answer bytea,                         -- Status, headers and body, encrypted: it may hold a PIN. Null: it was of somebody who was erased
-                                        -- since.
-  subject bytea,                        -- A keyed hash of the path of what was written: by it answers about somebody who is erased are
-                                        -- found.
+  request_hash bytea not null,          -- Hash of the request. Another request with the same key is rejected.
+  response bytea,                       -- Status, headers and body, encrypted because it can contain a PIN. Null: it was about a customer
+                                        -- who has been erased.
+  subject bytea,                        -- Keyed hash of the written path, to find responses about a customer who is erased.
   created_at timestamptz not null default now(),
   primary key (service_id, operation, key_hash)
 );
-create index idempotent_answer_created on idempotent_answer (service_id, created_at);
+create index idempotent_response_created on idempotent_response (service_id, created_at);
 
--- Takes an Idempotency-Key until the transaction ends; fails where another one has it, or something was answered under it, so that nothing
--- need wait to be asked behind it. An answer is looked for once the key is taken: by then that of whoever had it is committed, and seen.
--- Two numbers of the hash are what the lock goes by.
-create function take_key(tenant integer, asked text, hash bytea, high integer, low integer) returns void language plpgsql as $$
+-- Locks an Idempotency-Key until the transaction ends. Raises an error if another transaction has the lock, or if there is a response for
+-- the key, so that statements can be pipelined behind it. Looks for a response after locking: the response of a previous owner is committed
+-- by then. `high` and `low`: two parts of the hash, used as the lock key.
+create function lock_idempotency_key(service integer, write_operation text, hash bytea, high integer, low integer) returns void language plpgsql as $$
 begin
   if pg_try_advisory_xact_lock(high, low) then
-    -- A statement of its own, with a snapshot of its own: what whoever had the key has answered is in it.
-    if not exists (select from idempotent_answer a
-                    where a.service_id = tenant and a.operation = asked and a.key_hash = hash and a.created_at > now() - interval '24 hours') then
+    -- A separate statement with its own snapshot, which includes the response of a transaction that just released the key.
+    if not exists (select from idempotent_response r
+                    where r.service_id = service and r.operation = write_operation and r.key_hash = hash and r.created_at > now() - interval '24 hours') then
       return;
     end if;
   end if;
-  raise exception 'the key is not free' using errcode = 'integrity_constraint_violation', constraint = 'key_is_free';
+  raise exception 'the idempotency key is in use or already has a response' using errcode = 'integrity_constraint_violation', constraint = 'idempotency_key_available';
 end $$;
 
--- Who wrote what, when: a line for each write that was carried out, as GET /audit shows it.
+-- Audit log: an entry for each completed write, as GET /audit shows it.
 create table audit (
   service_id integer not null,
   id text collate "C" not null,
-  changed_at timestamptz not null,  -- The stamp. The key begins with it, as the list is read: each index costs every write.
-  record text not null,             -- Fields are named; their values are not kept: they may be personal, or secret.
+  changed_at timestamptz not null,  -- Change timestamp. First in the key because the list is read in this order, and every further index
+                                    -- slows each write down.
+  record text not null,             -- Contains the names of written fields, not their values, which may be personal or secret.
   primary key (service_id, changed_at, id)
 );
--- What was written of one record.
+-- Entries about one record.
 create index audit_subject on audit (service_id, (record::json ->> 'subject'), changed_at, id);
--- What one account wrote.
+-- Entries of one account.
 create index audit_username on audit (service_id, (record::json ->> 'username'), changed_at, id);
 
--- Writes that a back office is told of (docs/decisions/0012): a row from before it is told until effect, audit and answer are stored, in
--- the transaction that deletes it. What a process that dies leaves is followed up by a repeat with the same Idempotency-Key, or by the job
--- that finds out what has become of it.
+-- Write-ahead intents of writes that call a back office (docs/decisions/0012): inserted before the call, deleted by the transaction that
+-- stores effect, audit entry and response. If a process dies, a retry with the same Idempotency-Key or a job finds out the outcome.
 create table intent (
   service_id integer not null,
-  id uuid not null,                     -- From the Idempotency-Key where there is one. Numbers at the back office are derived from it.
-  operation text collate "C" not null,  -- Method and path, its parameters by their names: POST /orders.
+  id uuid not null,                     -- Derived from the Idempotency-Key, if there is one. Reference numbers in the back office are
+                                        -- derived from it.
+  operation text collate "C" not null,  -- Method and path with parameter names: POST /orders.
   key_hash bytea,
   request_hash bytea not null,
-  request bytea not null,               -- What it was asked for, encrypted.
-  token uuid not null,                  -- Of the newest attempt: an earlier one that comes back may store nothing any more.
-  claimed_until timestamptz not null,   -- An attempt is under way until then at most.
-  looks integer not null default 0,     -- How often the back office knew nothing of it.
-  look_at timestamptz not null,         -- When to find out what has become of it, if nobody is at it then.
-  begun_at timestamptz not null default now(),
+  request bytea not null,               -- The request, encrypted.
+  token uuid not null,                  -- Fencing token of the newest attempt. Earlier attempts can no longer store anything.
+  claimed_until timestamptz not null,   -- End of the lease of the running attempt.
+  checks integer not null default 0,    -- How often the back office did not know the write.
+  next_check_at timestamptz not null,   -- When to find out the outcome, unless an attempt is running then.
+  started_at timestamptz not null default now(),
   primary key (service_id, id)
 );
--- Without the service: a worker takes what is due of all services.
-create index intent_due on intent (look_at);
+-- Without the service: a worker takes what is due from all services.
+create index intent_due on intent (next_check_at);
 
--- What one write or look-up has to itself while a back office is asked: a voucher, an order that something is returned of, the number of
--- one that is placed, a customer. It is given back at the end; what a write of unknown outcome holds stays held until that is found out.
-create table hold (
+-- What one write or read reserves while it calls a back office: a voucher, the order of a return, an order number, a customer. Released at
+-- the end. If the outcome of a write is unknown, its reservations last until it is resolved.
+create table reservation (
   service_id integer not null,
-  subject bytea not null,           -- A keyed hash of what it is: voucher numbers and e-mail addresses are among it.
-  owner uuid not null,              -- The write (intent.id), or the look-up.
-  until_known boolean not null,     -- Where nobody knows whether its write was carried out: held for as long as the write is open.
-  held_until timestamptz not null,  -- Else it is free from then on.
+  subject bytea not null,               -- Keyed hash of the name, because voucher numbers and email addresses are among them.
+  owner uuid not null,                  -- Write (intent.id), or read.
+  until_resolved boolean not null,      -- True if the outcome of the write may be unknown: reserved as long as its intent exists.
+  reserved_until timestamptz not null,  -- End of the reservation otherwise.
   primary key (service_id, subject)
 );
-create index hold_owner on hold (service_id, owner);
+create index reservation_owner on reservation (service_id, owner);
 
 
 -- 0009_jobs.sql
--- Jobs, and what they lead to: e-mails, and alerts where somebody has to look (docs/decisions/0007).
+-- Job queue, outgoing emails and alerts (docs/decisions/0007).
 
--- What is done after the commit of the write that asked for it, or at set times, by one worker at a time: it takes what is due, holds it by
--- a lease, and takes over what a worker that died has left. A job that is done goes, or is due again at its next time.
+-- Job queue: work that follows a commit, or runs on a schedule. One worker at a time leases a job; if it dies, the lease ends and another
+-- worker takes over. A finished job is deleted, or rescheduled.
 create table job (
   service_id integer,                            -- Null: a job of the installation.
-  name text collate "C" not null,                -- What to do: the name of its file in src/jobs.
-  subject text collate "C" not null default '',  -- What it is about, where there are several of a name: a mail, a feed.
+  name text collate "C" not null,                -- Name of the job, which is its file in src/jobs.
+  subject text collate "C" not null default '',  -- What the job is about, if there are several with the same name: an email, a sync.
   due_at timestamptz not null default now(),
-  again_at timestamptz,                          -- When it was asked for once more while it is being done: it comes again then, at the
-                                                 -- latest.
-  attempts integer not null default 0,           -- How often it came to nothing by a fault of its own since it last succeeded.
-  begun integer not null default 0,              -- How often it was begun since then without coming to its end, or to such a fault: whoever
-                                                 -- was at it died, or the database was away.
-  lease uuid,                                    -- Another one each time that it is taken: only who knows it may finish the job.
-  leased_until timestamptz,                      -- Nobody else may take it before. A worker that lives renews it.
-  traceparent text collate "C",                  -- Of the request that asked for it (W3C Trace Context), so that its trace goes on; null
-                                                 -- where there is none.
+  rerun_at timestamptz,                          -- Set if the job was requested again while it was running: it runs again at that time at
+                                                 -- the latest.
+  attempts integer not null default 0,           -- Failed attempts since the last success.
+  unfinished_starts integer not null default 0,  -- Starts since then that neither succeeded nor failed: the worker died, or the database
+                                                 -- was unavailable.
+  lease uuid,                                    -- Token of the current lease, new each time. Only its owner can finish the job.
+  leased_until timestamptz,                      -- No other worker takes the job before. A living worker renews the lease.
+  traceparent text collate "C",                  -- W3C Trace Context of the request that added the job, so that the job continues its
+                                                 -- trace. Null: there is none.
   unique nulls not distinct (service_id, name, subject),
   foreign key (service_id) references service(service_id) on delete cascade
 );
--- Without the service: a worker takes what is due of all services.
+-- Without the service: a worker takes what is due from all services.
 create index job_due on job (name, due_at);
 create index job_lease on job (lease);
 
--- E-mails to the receivers of vouchers, each written in the transaction of its voucher, with the job that sends it: never one without the
--- other.
-create table mail (
+-- Emails to the receivers of vouchers. The transaction of the voucher adds the email and the job that sends it.
+create table email (
   service_id integer not null,
-  mail_id text collate "C" not null,
+  email_id text collate "C" not null,
   voucher_number text collate "C" not null,
   status text collate "C" not null default 'queued',
-  message_id text collate "C" not null,  -- One for all attempts, so that a mail that arrives twice can be told to be the same.
-  sealed bytea,                          -- What it says, encrypted: it holds the PIN. Dropped once it is sent; a month later where it
-                                         -- failed.
+  message_id text collate "C" not null,  -- The same for all attempts, so that a mail client can recognize a duplicate.
+  encrypted_content bytea,               -- Content, encrypted because it contains the PIN. Deleted when the email is sent, or a month after
+                                         -- it failed.
   attempts integer not null default 0,
-  last_fault text,                       -- Why the last attempt came to nothing.
-  not_before timestamptz not null,       -- The beginning of the day of delivery, or when it was queued. Also the Date that it shows,
-                                         -- whenever it is sent.
+  last_error text,                       -- Why the last attempt failed.
+  not_before timestamptz not null,       -- Start of the delivery date, or when the email was queued. Also its Date header, whenever it is
+                                         -- sent.
   created_at timestamptz not null default now(),
   sent_at timestamptz,
-  primary key (service_id, mail_id),
+  primary key (service_id, email_id),
   foreign key (service_id) references service(service_id) on delete cascade,
-  check (status <> 'sent' or sealed is null and sent_at is not null),
+  check (status <> 'sent' or encrypted_content is null and sent_at is not null),
   check (status in ('queued', 'sent', 'failed'))
 );
-create index mail_status on mail (service_id, status, created_at);
-create index mail_unsent on mail (service_id, status) where status <> 'sent';
-create index mail_voucher on mail (service_id, voucher_number, created_at);
+create index email_status on email (service_id, status, created_at);
+create index email_unsent on email (service_id, status) where status <> 'sent';
+create index email_voucher on email (service_id, voucher_number, created_at);
 
 -- What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.
 create table alert (

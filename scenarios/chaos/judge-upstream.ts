@@ -78,7 +78,7 @@ export async function judgeUpstream(
 async function untilSettled(db: Db): Promise<string[]> {
   const open = () =>
     db.rows<{ what: string }>(
-      sql`select operation as what from intent union all select 'something held' from hold where held_until > now() - interval '1 s'`,
+      sql`select operation as what from intent union all select 'something held' from reservation where reserved_until > now() - interval '1 s'`,
     )
   for (const end = performance.now() + 60_000; performance.now() < end; await delay(300)) {
     const left = await open().catch(() => [{ what: 'unknown' }])

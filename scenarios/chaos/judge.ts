@@ -60,7 +60,7 @@ async function untilMailed({ db, service }: World) {
   for (const end = performance.now() + 60_000; performance.now() < end; await delay(200)) {
     const waiting = await db
       .rows<{ id: string; refused: boolean }>(
-        sql`select mail_id as id, last_fault is not null as refused from mail where service_id = ${service.id} and status <> 'sent'`,
+        sql`select email_id as id, last_error is not null as refused from email where service_id = ${service.id} and status <> 'sent'`,
       )
       .catch(() => undefined)
     if (waiting?.length === 0) return true

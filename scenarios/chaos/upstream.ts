@@ -62,8 +62,8 @@ export async function weather({ remote }: Upstream, random: Random, isOver: () =
 
 /** As when the time of all that is claimed and held is over, of the living and the dead: nobody has to wait for that. */
 export async function timeIsUp(db: Db) {
-  await db.run(sql`update intent set claimed_until = now() - interval '1 s', look_at = now()`)
-  await db.run(sql`update hold set held_until = now() - interval '1 s'`)
+  await db.run(sql`update intent set claimed_until = now() - interval '1 s', next_check_at = now()`)
+  await db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
   await db.run(sql`update job set due_at = now() where name = 'settle-writes' and lease is null`)
 }
 

@@ -19,9 +19,9 @@ export async function kills({ servers, workers }: World, random: Random, isOver:
 export const openIn = async (db: Db) =>
   (
     await db.rows<{ what: string }>(sql`
-      select operation || ' since ' || begun_at as what from intent
-      union all select 'something held' from hold h
-       where held_until > now() or until_known and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner)`)
+      select operation || ' since ' || started_at as what from intent
+      union all select 'something held' from reservation h
+       where reserved_until > now() or until_resolved and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner)`)
   ).map(({ what }) => what)
 
 /** Waits until all that was left open is settled by the workers, without their pauses; not for ever. */
@@ -29,7 +29,7 @@ export async function untilSettled({ db }: World): Promise<void> {
   for (const end = performance.now() + 90_000; performance.now() < end; await delay(300)) {
     if ((await openIn(db)).length === 0) return
     // Whoever is at one still has it by its claim.
-    await db.run(sql`update intent set look_at = now() where look_at > now() and claimed_until <= now()`)
+    await db.run(sql`update intent set next_check_at = now() where next_check_at > now() and claimed_until <= now()`)
     await db.run(sql`update job set due_at = now() where name = 'settle-writes' and lease is null`)
   }
 }

@@ -30,9 +30,9 @@ export async function noteLives({ pool }: Database): Promise<void> {
 export async function endTimeOf(db: Db, life: string): Promise<void> {
   const its = sql`(select what from taken_by where life = ${life})`
   await db.run(
-    sql`update intent set claimed_until = now() - interval '1 s', look_at = least(look_at, now()) where id in ${its}`,
+    sql`update intent set claimed_until = now() - interval '1 s', next_check_at = least(next_check_at, now()) where id in ${its}`,
   )
-  await db.run(sql`update hold set held_until = now() - interval '1 s' where owner in ${its}`)
+  await db.run(sql`update reservation set reserved_until = now() - interval '1 s' where owner in ${its}`)
   await db.run(sql`update job set leased_until = now() - interval '1 s' where lease in ${its}`)
   await db.run(sql`update sync_state set beat_at = null where run in ${its}`)
 }

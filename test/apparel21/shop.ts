@@ -101,7 +101,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     },
     async followUp(changed = {}) {
       const { db, keys, service } = api
-      await db.run(sql`update intent set look_at = now(), claimed_until = least(claimed_until, now())`)
+      await db.run(sql`update intent set next_check_at = now(), claimed_until = least(claimed_until, now())`)
       const seen = new Set<string>()
       for (let left = await takeLeft(db, keys); left; left = await takeLeft(db, keys)) {
         seen.add(left.id)

@@ -51,7 +51,7 @@ test('after changes, faults and kills at random our tables are as the back offic
   answer.status = gone
   await db.run(sql`update customer set email = null where service_id = ${service.id} and email = ${`${key}@soak.test`}`)
   await db.run(sql`
-    insert into intent (service_id, id, operation, request_hash, request, token, claimed_until, look_at)
+    insert into intent (service_id, id, operation, request_hash, request, token, claimed_until, next_check_at)
     values (${service.id}, gen_random_uuid(), 'POST /orders', '', '', gen_random_uuid(), now() + interval '1 hour', now() + interval '1 hour')`)
   const seen = failed(await soaked.judge()).map(({ fact }) => fact)
   for (const fact of [

@@ -67,7 +67,7 @@ test('a customer is erased once the identifier is typed again, and not before', 
   assert.deepEqual(await ids(), ['2'])
   const { rows } = await database.query(`select customer_id, record::json->>'total' as total from retail_transaction`)
   assert.deepEqual(rows, [{ customer_id: null, total: '2.50' }])
-  assert.equal((await database.query('select from erasure where done_at is null')).rowCount, 0)
+  assert.equal((await database.query('select from erasure where completed_at is null')).rowCount, 0)
 })
 
 test('without being asked, once is enough, and somebody unknown is told of', async () => {

@@ -206,7 +206,7 @@ test('a removal shuts the service at once, disturbs no other one, and goes on af
   )
   const { customer = 0, request_block: _, ...now } = await rowsOf(db, neighbour.service)
   assert.equal(customer, (others.customer ?? 0) + 1)
-  for (const table of ['store', 'tombstone', 'voucher_entry', 'account_service', 'mail'])
+  for (const table of ['store', 'tombstone', 'voucher_entry', 'account_service', 'email'])
     assert.deepEqual([table, now[table]], [table, others[table]])
 })
 

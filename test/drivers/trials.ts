@@ -123,7 +123,7 @@ export function trialContract(shop: () => Shop) {
     assert.ok(judged > 5, String(judged))
     assert.deepEqual(await api.db.row(sql`select failures from pin_guard`), { failures: judged })
     assert.equal(looked() - before, driver === 'embedded' ? 0 : 5)
-    assert.equal(await api.db.run(sql`select from hold`), 0)
+    assert.equal(await api.db.run(sql`select from reservation`), 0)
     await forgetFailures(api)
   })
 }

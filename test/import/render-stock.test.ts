@@ -23,7 +23,7 @@ async function shown(what: string, since: string) {
   return row as { shown: number; told: number }
 }
 const now = async () => (await shop.rows('select clock_timestamp()::text as now'))[0].now as string
-const stale = async () => (await shop.rows('select shown, id, rendered_to from stale_stock order by 1, 2')) as object[]
+const stale = async () => (await shop.rows('select stock_column, id, rendered_up_to from stock_rerender order by 1, 2')) as object[]
 const names = async () =>
   (await shop.rows(`select record::json->>'id' as id from stock where sku_id = 'k0007' order by 1`)).map(row => row.id)
 
@@ -53,12 +53,12 @@ test('what much stock shows is rendered some at a time; a worker that is killed 
   const since = await now()
   await shop.feed('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n')
   const mapped = `record::json->>'ecommerceLocationId' = 'L1'`
-  assert.deepEqual(await stale(), [{ shown: 'store_id', id: 's1', rendered_to: '' }])
+  assert.deepEqual(await stale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: '' }])
   assert.equal((await shown(mapped, since)).shown, 0)
 
   const victim = begin(['worker'], { ...environment, FAILPOINT: 'after_stale_stock' })
   assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
-  assert.deepEqual(await stale(), [{ shown: 'store_id', id: 's1', rendered_to: skus[1_999] }])
+  assert.deepEqual(await stale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: skus[1_999] }])
   assert.deepEqual(await shown(mapped, since), { shown: 2_000, told: 2_000 })
 
   await shop.feed(
@@ -130,9 +130,9 @@ test('a service that has moved away with stock to render keeps no other one wait
   const [gone, here] = [await addService(db, 'gone'), await addService(db, 'here')]
   assert.ok(gone && here)
   await db.run(sql`
-    insert into stale_stock (service_id, shown, id) select id, 'store_id', 's1' from unnest(${[gone.id, here.id]}::integer[]) id`)
+    insert into stock_rerender (service_id, stock_column, id) select id, 'store_id', 's1' from unnest(${[gone.id, here.id]}::integer[]) id`)
   await db.run(sql`update service set move_state = 'moved_away' where service_id = ${gone.id}`)
   await renderStaleStock(db, AbortSignal.timeout(60_000))
-  const left = await db.rows(sql`select service_id as id from stale_stock`)
+  const left = await db.rows(sql`select service_id as id from stock_rerender`)
   assert.deepEqual(left, [{ id: gone.id }])
 })

@@ -77,7 +77,7 @@ const writes: Record<string, (name: string) => Promise<Write>> = {
           sql`select count(*)::integer from voucher_sale where service_id = ${shop.service.id} and order_number = ${name}`,
         )
         const mails = await count(
-          sql`select count(*)::integer from mail join voucher_sale on voucher_sale.service_id = mail.service_id and number = voucher_number where mail.service_id = ${shop.service.id} and order_number = ${name}`,
+          sql`select count(*)::integer from email join voucher_sale on voucher_sale.service_id = email.service_id and number = voucher_number where email.service_id = ${shop.service.id} and order_number = ${name}`,
         )
         assert.equal(mails, made)
         return made

@@ -42,7 +42,7 @@ test('all that a service of a data database writes is there, and nothing of it i
   )
   assert.deepEqual([await countOf(east, luma.service), await countOf(shop, luma.service)], [1, 0])
   const { db } = shop
-  const kept = await db.row(sql`select from idempotent_answer where service_id = ${luma.service.id}`)
+  const kept = await db.row(sql`select from idempotent_response where service_id = ${luma.service.id}`)
   assert.equal(kept, undefined)
 })
 

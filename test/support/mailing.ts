@@ -33,11 +33,11 @@ export const gift: VoucherMail = {
 
 /** An e-mail as it is stored, with its job. */
 interface Row {
-  mail_id: string
+  email_id: string
   status: string
   attempts: number
-  last_fault: string | null
-  sealed: Buffer | null
+  last_error: string | null
+  encrypted_content: Buffer | null
   message_id: string
   /** Seconds until the next attempt. */
   wait: number | null
@@ -66,7 +66,7 @@ export function setUpMailing() {
   })
   afterEach(async () => {
     await Promise.all(begun.splice(0).map(worker => worker.stop(0)))
-    await database.db.run(sql`delete from mail`)
+    await database.db.run(sql`delete from email`)
     await database.db.run(sql`delete from job`)
     await database.db.run(sql`delete from alert`)
     sink.delivered.length = 0
@@ -82,7 +82,7 @@ export function setUpMailing() {
   const mails = () =>
     database.db.rows<Row>(sql`
       select m.*, extract(epoch from due_at - now())::float8 as wait
-        from mail m left join job j on j.service_id = m.service_id and j.subject = m.mail_id order by created_at`)
+        from email m left join job j on j.service_id = m.service_id and j.subject = m.email_id order by created_at`)
   const mail = async () => (await mails())[0] as Row
   const until = (condition: () => unknown, what: string) =>
     met(condition, what).catch((error: Error) => assert.fail(`${error.message}\n${logged.text}`))
@@ -129,6 +129,6 @@ export function setUpMailing() {
 /** How far a voucher's newest e-mail has come; undefined where none was ever queued. */
 export async function voucherMailStatus(db: Db, service: Service, number: string): Promise<MailStatus | undefined> {
   const row = await db.row<{ status: MailStatus }>(sql`
-    select status from mail where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1`)
+    select status from email where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1`)
   return row?.status
 }

@@ -121,11 +121,11 @@ async function checkLedger(api: TestService, shop: Caller) {
     assert.equal(sum([lot.total]), sum([lot.redeemed, lot.pending, lot.available]))
   }
   const odd = await api.db.rows(sql`
-    select l.lot_id, l.total, l.taken, e.* from reward_lot l
-      left join lateral (select coalesce(sum(amount) filter (where amount > 0), 0) as given, coalesce(-sum(amount) filter (where amount < 0), 0) as taken,
+    select l.lot_id, l.total, l.consumed, e.* from reward_lot l
+      left join lateral (select coalesce(sum(amount) filter (where amount > 0), 0) as given, coalesce(-sum(amount) filter (where amount < 0), 0) as consumed,
                                 bool_or(e.kind in ('earn', 'reward', 'restore', 'cancel')) as here
                            from reward_entry e where (e.service_id, e.account_id, e.lot_kind, e.lot_id) = (l.service_id, l.account_id, l.kind, l.lot_id)) e on true
-     where l.service_id = ${shop.service.id} and (l.taken <> e.taken or e.here and l.total <> e.given)`)
+     where l.service_id = ${shop.service.id} and (l.consumed <> e.consumed or e.here and l.total <> e.given)`)
   assert.deepEqual(odd, [], 'lots that are not what their entries say')
   const debt = await api.db.row<{ owed: string; ledger: string; kept: string; held: string }>(sql`
     select a.points_owed as owed,

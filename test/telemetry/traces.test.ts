@@ -114,7 +114,7 @@ test('a write, its statements, the job that it asks for and the e-mail are one t
     assert.equal(job.parentSpanId, request.spanId)
     assert.equal(job.kind, 5)
     assert.equal(one(spans, 'send mail').parentSpanId, job.spanId)
-    assert.equal(one(spans, 'update mail').parentSpanId, job.spanId)
+    assert.equal(one(spans, 'update email').parentSpanId, job.spanId)
     assert.equal(request.resource['service.name'], 'tillbridge')
   } finally {
     await worker.stop(1_000)

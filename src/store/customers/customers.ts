@@ -184,11 +184,11 @@ export async function renderCustomers(tx: Db, service: Service, change: Change, 
 const comparable = (email: Sql) => sql`lower(normalize(${email}, NFC))`
 
 /** A customer's name as a directory has it; as the index `customer_name` has it. */
-const nameKey = sql`(name_key(surname, firstname) collate "C")`
+const nameKey = sql`(customer_name_key(surname, firstname) collate "C")`
 
 /** Names that begin with a text: surname, or surname and first name, a comma between them or not. */
 const named = (text: string) => {
-  const key = sql`(select name_key(${text.replaceAll(/[\s,]+/g, ' ')}, null))`
+  const key = sql`(select customer_name_key(${text.replaceAll(/[\s,]+/g, ' ')}, null))`
   // Behind the highest character nothing goes on.
   return sql`and ${nameKey} >= ${key} and ${nameKey} < ${key} || chr(1114111)`
 }

@@ -22,10 +22,10 @@ export async function followInStock(tx: Db, service: Service, change: Change, sh
       from (select from stock where service_id = ${service.id} and ${raw(shown)} = any(${ids}) limit ${rowsAtOnce + 1}) portion`)
   if ((found?.rows ?? 0) <= rowsAtOnce) return followAtOnce(tx, service, change, shown, ids)
   await tx.run(sql`
-    insert into stale_stock (service_id, shown, id)
+    insert into stock_rerender (service_id, stock_column, id)
     select ${service.id}, ${shown}, changed.id from unnest(${ids}::text[]) changed (id)
      where exists (select from stock s where s.service_id = ${service.id} and s.${raw(shown)} = changed.id) order by changed.id
-    on conflict (service_id, shown, id) do update set rendered_to = ''`)
+    on conflict (service_id, stock_column, id) do update set rendered_up_to = ''`)
 }
 
 /** The same for all stock, after what it shows of the service has changed. */
@@ -37,19 +37,19 @@ export async function followInAllStock(tx: Db, service: Service, change: Change)
 
 /** The services whose stock shows something that has changed since. */
 export const servicesWithStaleStock = (db: Db) =>
-  db.rows<{ id: number }>(sql`select distinct service_id as id from stale_stock order by 1`)
+  db.rows<{ id: number }>(sql`select distinct service_id as id from stock_rerender order by 1`)
 
 /** Renders some of a service's stock that is stale, in one transaction; false where none is left. */
 export const renderSomeStale = (db: Database, service: Service): Promise<boolean> =>
   db.transaction(async tx => (await renderOfStore(tx, service)) || (await renderOfSkus(tx, service)))
 
-const mine = (service: Service, shown: Shown): Sql => sql`service_id = ${service.id} and shown = ${shown}`
+const mine = (service: Service, shown: Shown): Sql => sql`service_id = ${service.id} and stock_column = ${shown}`
 
 /** Of one store, from where it was rendered to. */
 async function renderOfStore(tx: Db, service: Service): Promise<boolean> {
   const of = mine(service, 'store_id')
   const stale = await tx.row<{ id: string; from: string }>(
-    sql`select id, rendered_to as "from" from stale_stock where ${of} order by id limit 1 for update skip locked`,
+    sql`select id, rendered_up_to as "from" from stock_rerender where ${of} order by id limit 1 for update skip locked`,
   )
   if (!stale) return false
   const { id, from } = stale
@@ -64,8 +64,8 @@ async function renderOfStore(tx: Db, service: Service): Promise<boolean> {
   }
   await tx.run(
     rows < rowsAtOnce
-      ? sql`delete from stale_stock where ${of} and id = ${id}`
-      : sql`update stale_stock set rendered_to = ${to} where ${of} and id = ${id}`,
+      ? sql`delete from stock_rerender where ${of} and id = ${id}`
+      : sql`update stock_rerender set rendered_up_to = ${to} where ${of} and id = ${id}`,
   )
   return true
 }
@@ -74,13 +74,13 @@ async function renderOfStore(tx: Db, service: Service): Promise<boolean> {
 async function renderOfSkus(tx: Db, service: Service): Promise<boolean> {
   const of = mine(service, 'sku_id')
   const stale = await tx.rows<{ id: string }>(sql`
-    select id from stale_stock where ${of} order by id
+    select id from stock_rerender where ${of} order by id
      limit (select greatest(1, ${rowsAtOnce}::integer / greatest(1, count(*))) from store where service_id = ${service.id})
        for update skip locked`)
   if (!stale.length) return false
   const ids = stale.map(({ id }) => id)
   const change = await beginChange(tx, service, ['stock'])
   await renameStock(tx, service, change, sql`and s.sku_id = any(${ids})`)
-  await tx.run(sql`delete from stale_stock where ${of} and id = any(${ids})`)
+  await tx.run(sql`delete from stock_rerender where ${of} and id = any(${ids})`)
   return true
 }

@@ -139,10 +139,10 @@ export const renameStock = (tx: Db, service: Service, change: Change, where: Sql
  */
 const renamedSince = (service: Service, where: Sql) => sql`
     select ${stockId} as id
-      from stale_stock stale
+      from stock_rerender stale
       join stock s on s.service_id = stale.service_id and s.sku_id = stale.id
       join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
-     where stale.service_id = ${service.id} and stale.shown = 'sku_id' ${where} and ${stockId} <> s.store_id || '-' || v.sku`
+     where stale.service_id = ${service.id} and stale.stock_column = 'sku_id' ${where} and ${stockId} <> s.store_id || '-' || v.sku`
 
 /** Where stock is kept, and of what. */
 interface Kept {

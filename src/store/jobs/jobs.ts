@@ -41,7 +41,7 @@ export async function addJob(
     values (${serviceId}, ${name}, ${subject}, coalesce(${dueAt}::timestamptz, now()), ${traceparentHere() ?? null})
     on conflict (service_id, name, subject) do update
        set due_at = least(j.due_at, excluded.due_at),
-           again_at = case when j.lease is not null then least(j.again_at, excluded.due_at) end,
+           rerun_at = case when j.lease is not null then least(j.rerun_at, excluded.due_at) end,
            traceparent = coalesce(j.traceparent, excluded.traceparent)`)
 }
 
@@ -69,7 +69,7 @@ const deathsAtOnce = 10
 
 /** Whether nobody has a job, nor is to leave it alone for a while because workers die of it. */
 const isFree = (job: string) => {
-  const { until, begun } = { until: raw(`${job}.leased_until`), begun: raw(`${job}.begun`) }
+  const { until, begun } = { until: raw(`${job}.leased_until`), begun: raw(`${job}.unfinished_starts`) }
   return sql`(${until} is null or ${until} <= now() - least(greatest(${begun} - ${deathsAtOnce}, 0), 60) * interval '1 min')`
 }
 
@@ -99,7 +99,7 @@ export interface Slots {
 export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSeconds: number): Promise<Taken[]> => {
   const each = Object.values(slots)
   return db.rows<Taken>(sql`
-    update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', begun = begun + 1, again_at = null
+    update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', unfinished_starts = unfinished_starts + 1, rerun_at = null
       from unnest(${Object.keys(slots)}::text[], ${each.map(({ free }) => free)}::integer[], ${each.map(({ ofService }) => ofService ?? null)}::integer[])
              of_name (name, free, of_service)
      cross join lateral (
@@ -112,7 +112,7 @@ export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSec
                         or (o.due_at <= now() and ${isFree('o')} and (o.due_at, o.subject) < (d.due_at, d.subject)))))
         order by due_at limit of_name.free for update skip locked) due
      where job.ctid = due.ctid
-    returning service_id as "serviceId", job.name, subject, attempts + 1 as attempt, begun, lease, traceparent`)
+    returning service_id as "serviceId", job.name, subject, attempts + 1 as attempt, unfinished_starts as begun, lease, traceparent`)
 }
 
 /** Holds jobs for longer. Returns the leases that still are the worker's: the others have ended, and somebody else may be at it. */
@@ -124,26 +124,26 @@ export async function renewLeases(db: Db, leases: readonly string[], leaseSecond
 
 /** It is done: it goes, or comes again in so many seconds; sooner where it was asked for meanwhile. */
 export async function finishJob(db: Db, { lease }: Taken, againInSeconds: number | undefined): Promise<void> {
-  if (againInSeconds === undefined && (await db.run(sql`delete from job where lease = ${lease} and again_at is null`)))
+  if (againInSeconds === undefined && (await db.run(sql`delete from job where lease = ${lease} and rerun_at is null`)))
     return
   await db.run(sql`
-    update job set lease = null, leased_until = null, attempts = 0, begun = 0, traceparent = null, again_at = null,
-           due_at = least(again_at, now() + ${againInSeconds ?? null} * interval '1 s')
+    update job set lease = null, leased_until = null, attempts = 0, unfinished_starts = 0, traceparent = null, rerun_at = null,
+           due_at = least(rerun_at, now() + ${againInSeconds ?? null} * interval '1 s')
      where lease = ${lease}`)
 }
 
 /** It came to nothing, and is tried again in so many seconds; sooner where it was asked for meanwhile. `isItsOwn`: by a fault of its own. */
 export const postponeJob = (db: Db, { lease }: Taken, seconds: number, isItsOwn: boolean) =>
   db.run(sql`
-    update job set lease = null, leased_until = null, again_at = null, due_at = least(again_at, now() + ${seconds} * interval '1 s'),
-           attempts = attempts + ${isItsOwn}::boolean::integer, begun = case when ${isItsOwn} then 0 else begun end
+    update job set lease = null, leased_until = null, rerun_at = null, due_at = least(rerun_at, now() + ${seconds} * interval '1 s'),
+           attempts = attempts + ${isItsOwn}::boolean::integer, unfinished_starts = case when ${isItsOwn} then 0 else unfinished_starts end
      where lease = ${lease}`)
 
 /** It was not begun, and is looked at again in so many seconds. */
 export const deferJob = (db: Db, { lease }: Taken, seconds: number) =>
   db.run(sql`
-    update job set lease = null, leased_until = null, begun = begun - 1, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
+    update job set lease = null, leased_until = null, unfinished_starts = unfinished_starts - 1, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
 
 /** It was broken off, as if it had never begun: the next worker may take it at once. */
 export const giveBack = (db: Db, leases: readonly string[]) =>
-  db.run(sql`update job set lease = null, leased_until = null, begun = begun - 1 where lease = any(${leases}::uuid[])`)
+  db.run(sql`update job set lease = null, leased_until = null, unfinished_starts = unfinished_starts - 1 where lease = any(${leases}::uuid[])`)

@@ -42,7 +42,7 @@ export async function queueVoucherMail(tx: Db, keys: Keys, service: Service, mai
   const notBefore = mail.deliveryDate && beginningOf(mail.deliveryDate, service.settings.timeZone)
   await Promise.all([
     tx.run(sql`
-      insert into mail (service_id, mail_id, voucher_number, message_id, sealed, not_before)
+      insert into email (service_id, email_id, voucher_number, message_id, encrypted_content, not_before)
       values (${service.id}, ${id}, ${mail.number}, ${messageId}, ${sealed}, greatest(now(), ${notBefore}::timestamptz))`),
     addJob(tx, service.id, sendMailJob, { subject: id, dueAt: notBefore }),
   ])
@@ -56,20 +56,20 @@ const placeOf = (service: Service, id: string) => `mail ${service.id} ${id}`
 /** The e-mails of a voucher as they are told (`ReceiverEmail`), the newest first: a JSON array. `voucher`: its number. */
 export const emailsOf = (service: Service, voucher: Sql) => sql`
   (select coalesce(json_agg(json_build_object(
-            'id', mail_id, 'status', m.status, 'queuedAt', ${localTime(sql`m.created_at`, service)}, 'dueAt', ${localTime(sql`j.due_at`, service)},
-            'sentAt', ${localTime(sql`m.sent_at`, service)}, 'wordsKept', m.sealed is not null,
-            'attempts', m.attempts, 'fault', m.last_fault) order by m.created_at desc, mail_id), '[]')
-     from mail m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.mail_id and m.status = 'queued'
+            'id', email_id, 'status', m.status, 'queuedAt', ${localTime(sql`m.created_at`, service)}, 'dueAt', ${localTime(sql`j.due_at`, service)},
+            'sentAt', ${localTime(sql`m.sent_at`, service)}, 'wordsKept', m.encrypted_content is not null,
+            'attempts', m.attempts, 'fault', m.last_error) order by m.created_at desc, email_id), '[]')
+     from email m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.email_id and m.status = 'queued'
     where m.service_id = ${service.id} and m.voucher_number = ${voucher})`
 
 /** What has become of the newest e-mail of a voucher `v`. */
 export const newestMail = sql`
-  (select m.status from mail m where m.service_id = v.service_id and m.voucher_number = v.number order by m.created_at desc limit 1)`
+  (select m.status from email m where m.service_id = v.service_id and m.voucher_number = v.number order by m.created_at desc limit 1)`
 
 /** What the newest e-mail of a voucher says, and its identifier, as long as it was not sent; this transaction holds it. */
 export async function takeUnsent(tx: Db, keys: Keys, service: Service, number: string) {
   const row = await tx.row<{ id: string; sealed: Buffer | null }>(sql`
-    select mail_id as id, sealed from mail where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1 for update`)
+    select email_id as id, encrypted_content as sealed from email where service_id = ${service.id} and voucher_number = ${number} order by created_at desc limit 1 for update`)
   return row?.sealed ? { id: row.id, mail: opened(keys, service, row.id, row.sealed) } : undefined
 }
 
@@ -86,8 +86,8 @@ export interface Waiting extends VoucherMail {
 /** What is to be sent; undefined where it was sent or given up. */
 export async function readWaiting(db: Db, keys: Keys, service: Service, id: string): Promise<Waiting | undefined> {
   const row = await db.row<{ sealed: Buffer; messageId: string; date: Date }>(sql`
-    select sealed, message_id as "messageId", not_before as date from mail
-     where service_id = ${service.id} and mail_id = ${id} and status = 'queued'`)
+    select encrypted_content as sealed, message_id as "messageId", not_before as date from email
+     where service_id = ${service.id} and email_id = ${id} and status = 'queued'`)
   if (!row) return
   const { sealed, ...rest } = row
   return { ...opened(keys, service, id, sealed), ...rest }
@@ -97,8 +97,8 @@ export async function readWaiting(db: Db, keys: Keys, service: Service, id: stri
 export const markSent = (db: Database, service: Service, id: string, attempts: number) =>
   db.transaction(async tx => {
     await tx.run(sql`
-      update mail set status = 'sent', sent_at = now(), sealed = null, attempts = ${attempts}, last_fault = null
-       where service_id = ${service.id} and mail_id = ${id}`)
+      update email set status = 'sent', sent_at = now(), encrypted_content = null, attempts = ${attempts}, last_error = null
+       where service_id = ${service.id} and email_id = ${id}`)
     await settleAlert(tx, service.id, { kind: 'mail_failed', subject: id })
     await settleAlert(tx, service.id, { kind: 'mail_server_refuses', subject: '' })
   })
@@ -111,8 +111,8 @@ export const markFault = (
   { attempts, fault, failed }: { attempts: number; fault: string; failed: boolean },
 ) =>
   db.run(sql`
-    update mail set attempts = ${attempts}, last_fault = ${fault}, status = ${failed ? 'failed' : 'queued'}
-     where service_id = ${service.id} and mail_id = ${id} and status = 'queued'`)
+    update email set attempts = ${attempts}, last_error = ${fault}, status = ${failed ? 'failed' : 'queued'}
+     where service_id = ${service.id} and email_id = ${id} and status = 'queued'`)
 
 /** A mail as `tillbridge mail list` shows it. */
 interface ListedMail {
@@ -130,10 +130,10 @@ interface ListedMail {
 /** The newest mails of a service. */
 export const listMails = (db: Db, service: Service, status: MailStatus | undefined, limit: number) =>
   db.rows<ListedMail>(sql`
-    select m.mail_id as id, voucher_number as voucher, status, m.attempts, created_at as "createdAt", sent_at as "sentAt", j.due_at as "dueAt", last_fault as "lastFault"
-      from mail m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.mail_id
+    select m.email_id as id, voucher_number as voucher, status, m.attempts, created_at as "createdAt", sent_at as "sentAt", j.due_at as "dueAt", last_error as "lastFault"
+      from email m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.email_id
      where m.service_id = ${service.id} and (${status ?? null}::text is null or status = ${status ?? null})
-     order by created_at desc, mail_id limit ${limit}`)
+     order by created_at desc, email_id limit ${limit}`)
 
 /** Has mails tried again at once: one, or all that were given up. Returns how many; none where what they said is forgotten already. */
 export const retryMails = (db: Database, service: Service, id: string | undefined): Promise<number> =>
@@ -142,9 +142,9 @@ export const retryMails = (db: Database, service: Service, id: string | undefine
 /** The same, in a transaction that there is. One that waits for its day goes on waiting. */
 export async function retryWithin(tx: Db, service: Service, id: string | undefined): Promise<number> {
   const rows = await tx.rows<{ id: string }>(sql`
-    update mail set status = 'queued' where service_id = ${service.id} and sealed is not null
-       and ${id === undefined ? sql`status = 'failed'` : sql`mail_id = ${id} and not_before <= now()`}
-    returning mail_id as id`)
+    update email set status = 'queued' where service_id = ${service.id} and encrypted_content is not null
+       and ${id === undefined ? sql`status = 'failed'` : sql`email_id = ${id} and not_before <= now()`}
+    returning email_id as id`)
   for (const { id: each } of rows) await addJob(tx, service.id, sendMailJob, { subject: each })
   return rows.length
 }
@@ -153,7 +153,7 @@ export async function retryWithin(tx: Db, service: Service, id: string | undefin
 export const mailsOf = async (tx: Db, service: Service, vouchers: readonly string[]): Promise<string[]> =>
   (
     await tx.rows<{ id: string }>(
-      sql`select mail_id as id from mail where service_id = ${service.id} and voucher_number = any(${vouchers})`,
+      sql`select email_id as id from email where service_id = ${service.id} and voucher_number = any(${vouchers})`,
     )
   ).map(({ id }) => id)
 
@@ -167,15 +167,15 @@ export const supersedeMails = (tx: Db, service: Service, voucher: string) =>
     tx,
     service,
     [voucher],
-    sql`case when sealed is null then last_fault else concat_ws(' ', last_fault, 'Another one was sent instead.') end`,
+    sql`case when encrypted_content is null then last_error else concat_ws(' ', last_error, 'Another one was sent instead.') end`,
   )
 
 /** `why`: what is told of the mails from then on. */
 async function giveUp(tx: Db, service: Service, vouchers: readonly string[], why: Sql): Promise<void> {
   const ids = await mailsOf(tx, service, vouchers)
   await tx.run(sql`
-    update mail set sealed = null, status = 'failed', last_fault = ${why}
-     where service_id = ${service.id} and mail_id = any(${ids}) and status <> 'sent'`)
+    update email set encrypted_content = null, status = 'failed', last_error = ${why}
+     where service_id = ${service.id} and email_id = any(${ids}) and status <> 'sent'`)
   for (const subject of ids) await settleAlert(tx, service.id, { kind: 'mail_failed', subject })
   // A worker that is at it finds nothing to send, or has just sent it.
   await tx.run(sql`
@@ -195,12 +195,12 @@ export const isBeingSent = async (db: Db, service: Service, id: string) =>
 export const messageIdOf = async (db: Db, service: Service, id: string) =>
   (
     await db.row<{ messageId: string }>(
-      sql`select message_id as "messageId" from mail where service_id = ${service.id} and mail_id = ${id}`,
+      sql`select message_id as "messageId" from email where service_id = ${service.id} and email_id = ${id}`,
     )
   )?.messageId
 
 /** Drops what mails said that were given up a month ago: the PIN in it is not kept for ever. Returns how many. */
 export const forgetFailedMails = (db: Db) =>
   db.run(
-    sql`update mail set sealed = null where status = 'failed' and sealed is not null and created_at < now() - interval '30 days'`,
+    sql`update email set encrypted_content = null where status = 'failed' and encrypted_content is not null and created_at < now() - interval '30 days'`,
   )

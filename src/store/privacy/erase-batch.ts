@@ -91,5 +91,5 @@ export async function emptyPlacesOf(
   for (const portion of portions)
     while (await db.transaction(tx => portion(tx, keys, service, id))) signal?.throwIfAborted()
   await db.run(sql`
-    update erasure set done_at = now() where service_id = ${service.id} and customer_id = ${id} and done_at is null`)
+    update erasure set completed_at = now() where service_id = ${service.id} and customer_id = ${id} and completed_at is null`)
 }

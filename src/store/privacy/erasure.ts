@@ -51,6 +51,6 @@ export async function erase(
     await addJob(tx, service.id, eraseCustomerJob, { subject: id })
   }
   return tx.row<Erasure>(sql`
-    select customer_id as id, case when done_at is null then 'erasing' else 'erased' end as status, ${localTime(sql`erased_at`, service)} as "erasedAt"
+    select customer_id as id, case when completed_at is null then 'erasing' else 'erased' end as status, ${localTime(sql`erased_at`, service)} as "erasedAt"
       from erasure where service_id = ${service.id} and customer_id = ${id}`)
 }

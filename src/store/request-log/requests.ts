@@ -121,9 +121,9 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
          and a.record::json->>'requestId' = ${id} order by a.changed_at)
     select (select row_to_json(r)::text from (select ${fields}, statements, database_ms as "databaseMilliseconds", steps,
               (select coalesce(json_agg(record::json), '[]') from written) as audit,
-              (select coalesce(json_agg(json_build_object('id', mail_id, 'status', m.status, 'attempts', attempts,
-                                                          'sentAt', ${rfc3339(sql`sent_at`)}) order by mail_id), '[]')
-                 from mail m where m.service_id = ${service.id} and voucher_number = substring(subject from '^/vouchers/([^/]+)')
+              (select coalesce(json_agg(json_build_object('id', email_id, 'status', m.status, 'attempts', attempts,
+                                                          'sentAt', ${rfc3339(sql`sent_at`)}) order by email_id), '[]')
+                 from email m where m.service_id = ${service.id} and voucher_number = substring(subject from '^/vouchers/([^/]+)')
                   and m.created_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second') as mails,
               (select coalesce(json_agg(json_build_object('webhookId', w.webhook_id, 'deliveryId', first.delivery_id, 'status', first.status,
                                                           'detail', first.fault, 'milliseconds', first.milliseconds,

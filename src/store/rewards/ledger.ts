@@ -179,7 +179,7 @@ async function earningsOf(
     select coalesce(sum(amount) filter (where kind = 'earn'), 0)::bigint::text as points, coalesce(sum(spend) filter (where kind = 'earn'), 0)::text as spend,
            coalesce(-sum(amount) filter (where (kind in ('owe', 'cancel') or kind = 'reverse' and lot_kind = 'points') ${backWith}), 0)::bigint::text as "pointsBack",
            coalesce(-sum(spend) filter (where kind in ('return', 'cancel') ${backWith}), 0)::text as "spendBack",
-           coalesce(sum(not_taken) filter (where kind in ('return', 'cancel') ${backWith}), 0)::text as "notTaken",
+           coalesce(sum(unrecovered_spend) filter (where kind in ('return', 'cancel') ${backWith}), 0)::text as "notTaken",
            coalesce(array_agg(lot_id) filter (where ${fillsLot}), '{}') as lots
       from reward_entry where service_id = ${service.id} and account_id = ${account.id} and order_number = ${orderNumber}`)
   if (!row) throw new Error('an aggregate answers one row')
@@ -200,7 +200,7 @@ async function unusedRewardsOf(tx: Db, service: Service, account: HeldRewardAcco
       from reward_lot cross join lateral (
         select -sum(amount) as points from reward_entry e
          where e.service_id = reward_lot.service_id and e.account_id = reward_lot.account_id and e.into_lot_id = reward_lot.lot_id) made
-     where service_id = ${service.id} and account_id = ${account.id} and kind = 'reward' and redeemed + taken + pending = 0
+     where service_id = ${service.id} and account_id = ${account.id} and kind = 'reward' and redeemed + consumed + pending = 0
        and (expiry_date is null or expiry_date >= ${account.today}) and made.points > 0
      order by lot_id for update of reward_lot`)
   return rows.map(row => ({ ...row, left: unitsOf(row.left), points: BigInt(row.points) }))
@@ -223,7 +223,7 @@ function write(
     )
   unawaited(
     tx.run(sql`
-      insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, not_taken, order_number, return_number)
+      insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, unrecovered_spend, order_number, return_number)
       select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "notTaken", ${orderNumber}, ${returnNumber ?? null}
         from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric, "notTaken" numeric)`),
     tx.run(sql`

@@ -187,7 +187,7 @@ export function rewardAccountText(service: Service, which: Sql) {
     with a as materialized (
       select * from reward_account where service_id = ${service.id} and ${which}
     ), lot as materialized (
-      select l.*, l.redeemed + l.taken as used, l.total - l.redeemed - l.taken - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
+      select l.*, l.redeemed + l.consumed as used, l.total - l.redeemed - l.consumed - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
        where ${isOpen(service, 'l.expiry_date')}
     ), balance as materialized (
       select coalesce(sum(available) filter (where kind = 'points'), 0)::bigint as points, coalesce(sum(available) filter (where kind = 'reward'), 0) as rewards from lot

@@ -8,4 +8,4 @@ export const tablesOfControl = [...tablesOfAccounts, 'service', 'service_move']
  * What stays there of a service that has left: accounts are written there for ever. Answers about them go with all others within a day, and
  * lines about them wait in the audit for being handed on.
  */
-export const tablesThatStay = [...tablesOfControl, 'audit', 'idempotent_answer']
+export const tablesThatStay = [...tablesOfControl, 'audit', 'idempotent_response']

@@ -29,7 +29,7 @@ export const standings = (db: Db) =>
     select 'jobs' as what, name as kind, case when leased_until > now() then 'running' when due_at <= now() then 'due' else 'waiting' end as state,
            count(*)::integer as count from job group by 1, 2, 3
     union all select 'mails', '', state, count(status)::integer
-      from unnest(array['queued', 'failed']) state left join mail on status = state and status <> 'sent' group by state
+      from unnest(array['queued', 'failed']) state left join email on status = state and status <> 'sent' group by state
     union all select 'alerts', kind, '', count(*)::integer from alert group by kind
     order by 1, 2, 3`)
 

@@ -19,12 +19,12 @@ export interface KeyedWrite {
 /** Takes the key for this transaction, which fails where it is not free (`isKeyUsed`): nobody has to wait for it to ask what follows. */
 export const takeKey = (tx: Db, service: Service, { operation, keyHash }: KeyedWrite) =>
   tx.run(
-    sql`select take_key(${service.id}, ${operation}, ${keyHash}, ${keyHash.readInt32BE(0)}, ${keyHash.readInt32BE(4)})`,
+    sql`select lock_idempotency_key(${service.id}, ${operation}, ${keyHash}, ${keyHash.readInt32BE(0)}, ${keyHash.readInt32BE(4)})`,
   )
 
 /** Whether another transaction has the key, or something was answered under it. */
 export const isKeyUsed = (error: unknown) =>
-  (error as { constraint?: unknown } | undefined)?.constraint === 'key_is_free'
+  (error as { constraint?: unknown } | undefined)?.constraint === 'idempotency_key_available'
 
 /** What was answered under the key in the last 24 hours, and to what; no answer where it was of somebody who was erased since. */
 export async function storedAnswer(
@@ -34,7 +34,7 @@ export async function storedAnswer(
   { operation, keyHash }: KeyedWrite,
 ): Promise<{ requestHash: Buffer; answer: Answer | undefined } | undefined> {
   const stored = await db.row<{ requestHash: Buffer; answer: Buffer | null }>(sql`
-    select request_hash as "requestHash", answer from idempotent_answer
+    select request_hash as "requestHash", response as answer from idempotent_response
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > now() - interval '24 hours'`)
   if (!stored) return
   const { requestHash, answer } = stored
@@ -53,8 +53,8 @@ export async function keepAnswer(
 ) {
   const sealed = seal(keys.sealed, placeOf(service, operation, keyHash), JSON.stringify(answer))
   await tx.run(sql`
-    insert into idempotent_answer (service_id, operation, key_hash, request_hash, answer, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : subjectOf(keys, service, subject)})
-    on conflict (service_id, operation, key_hash) do update set (request_hash, answer, subject, created_at) = (excluded.request_hash, excluded.answer, excluded.subject, excluded.created_at)`)
+    insert into idempotent_response (service_id, operation, key_hash, request_hash, response, subject) values (${service.id}, ${operation}, ${keyHash}, ${requestHash}, ${sealed}, ${subject === undefined ? null : subjectOf(keys, service, subject)})
+    on conflict (service_id, operation, key_hash) do update set (request_hash, response, subject, created_at) = (excluded.request_hash, excluded.response, excluded.subject, excluded.created_at)`)
 }
 
 const placeOf = (service: Service, operation: string, keyHash: Buffer) =>
@@ -66,7 +66,7 @@ const ofPersons = ['POST /customers', 'POST /orders', 'POST /orders/:id/returns'
 /** Drops what was answered about these, by their paths: the keys stay used. */
 export const forgetAnswersAbout = (tx: Db, keys: Keys, service: Service, subjects: readonly string[]) =>
   tx.run(sql`
-    update idempotent_answer set answer = null
+    update idempotent_response set response = null
      where service_id = ${service.id} and operation = any(${ofPersons}) and subject = any(${subjects.map(subject => subjectOf(keys, service, subject))})`)
 
 const subjectOf = (keys: Keys, service: Service, path: string) =>
@@ -86,7 +86,7 @@ export async function forgetAnswers(db: Db, isOver: () => boolean): Promise<void
 const forgetSome = (db: Db, serviceId: number) => {
   const isOld = sql`service_id = ${serviceId} and created_at <= now() - interval '24 hours'`
   return db.run(sql`
-    delete from idempotent_answer
+    delete from idempotent_response
      where ${isOld} and ctid = any(array(
-             select ctid from idempotent_answer where ${isOld} order by created_at limit ${portion}))`)
+             select ctid from idempotent_response where ${isOld} order by created_at limit ${portion}))`)
 }

@@ -42,10 +42,10 @@ export async function claimIntent(
   const sealed = seal(keys.sealed, placeOf(service.id, id), JSON.stringify(requested))
   const claimed = await tx.row<{ wasOpen: boolean }>(sql`
     with earlier as (select from intent where service_id = ${service.id} and id = ${id} and token <> ${token})
-    insert into intent as i (service_id, id, operation, key_hash, request_hash, request, token, claimed_until, look_at)
+    insert into intent as i (service_id, id, operation, key_hash, request_hash, request, token, claimed_until, next_check_at)
     values (${service.id}, ${id}, ${requested.operation}, ${keyHash}, ${requestHash}, ${sealed}, ${token}, ${lease}, ${lease})
     on conflict (service_id, id) do update
-      set (request, token, claimed_until, look_at, looks) = (excluded.request, excluded.token, excluded.claimed_until, excluded.look_at, 0)
+      set (request, token, claimed_until, next_check_at, checks) = (excluded.request, excluded.token, excluded.claimed_until, excluded.next_check_at, 0)
       where i.request_hash = excluded.request_hash and (i.claimed_until <= statement_timestamp() or i.token = excluded.token)
     returning exists (select from earlier) as "wasOpen"`)
   if (claimed) return claimed.wasOpen ? 'open' : 'new'
@@ -66,7 +66,7 @@ export const keepClaim = async (tx: Db, service: Service, { id, token }: Pick<In
 export const endIntent = async (tx: Db, service: Service, { id, token }: Pick<Intent, 'id' | 'token'>) =>
   (await tx.run(sql`
     with ended as (delete from intent where service_id = ${service.id} and id = ${id} and token = ${token} returning id),
-         given_back as (delete from hold where service_id = ${service.id} and owner in (select id from ended))
+         given_back as (delete from reservation where service_id = ${service.id} and owner in (select id from ended))
     select from ended`)) > 0
 
 /**
@@ -82,9 +82,9 @@ export const leaveIntent = (
 ) =>
   db.run(sql`
     with left_open as (
-      update intent set claimed_until = statement_timestamp(), look_at = statement_timestamp() + ${seconds} * interval '1 s', looks = looks + ${looksInVain}
+      update intent set claimed_until = statement_timestamp(), next_check_at = statement_timestamp() + ${seconds} * interval '1 s', checks = checks + ${looksInVain}
        where service_id = ${service.id} and id = ${id} and token = ${token} returning id)
-    delete from hold where service_id = ${service.id} and not until_known and owner in (select id from left_open)`)
+    delete from reservation where service_id = ${service.id} and not until_resolved and owner in (select id from left_open)`)
 
 /** A write that nobody is at any more, claimed for settling. */
 export interface Left extends Intent {
@@ -106,12 +106,12 @@ interface Row {
 /** Claims a write that nobody is at any more, and of which it is time to find out; undefined where there is none. */
 export async function takeLeft(db: Db, keys: Keys): Promise<Left | undefined> {
   const row = await db.row<Row>(sql`
-    update intent set token = gen_random_uuid(), claimed_until = ${lease}, look_at = ${lease}
+    update intent set token = gen_random_uuid(), claimed_until = ${lease}, next_check_at = ${lease}
      where ctid = (select ctid from intent
-                    where look_at <= statement_timestamp() and claimed_until <= statement_timestamp()
+                    where next_check_at <= statement_timestamp() and claimed_until <= statement_timestamp()
                       and exists (select from service s where s.service_id = intent.service_id and s.move_state is null and s.shard_name is null)
-                    order by look_at limit 1 for update skip locked)
-    returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, looks`)
+                    order by next_check_at limit 1 for update skip locked)
+    returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as looks`)
   if (!row) return
   const { keyHash, request, ...rest } = row
   const requested = JSON.parse(unseal(keys.sealed, placeOf(row.serviceId, row.id), request)) as Requested
@@ -133,9 +133,9 @@ export async function takeHolds(
 ): Promise<boolean> {
   const subjects = [...new Set(names)].map(name => subjectOf(keys, name))
   const taken = await tx.run(sql`
-    insert into hold as h (service_id, subject, owner, until_known, held_until)
+    insert into reservation as h (service_id, subject, owner, until_resolved, reserved_until)
     select ${service.id}, subject, ${owner}, ${untilKnown}, ${lease} from unnest(${subjects}::bytea[]) subject order by subject
-    on conflict (service_id, subject) do update set (owner, until_known, held_until) = (excluded.owner, excluded.until_known, excluded.held_until)
+    on conflict (service_id, subject) do update set (owner, until_resolved, reserved_until) = (excluded.owner, excluded.until_resolved, excluded.reserved_until)
       where h.owner = excluded.owner or not ${isHeld}`)
   return taken === subjects.length
 }
@@ -145,7 +145,7 @@ export const isTakenByAny = async (db: Db, keys: Keys, name: string) =>
   Boolean(
     await db.row(sql`
       select true as taken
-        from service s join hold h on h.service_id = s.service_id and h.subject = ${subjectOf(keys, name)}
+        from service s join reservation h on h.service_id = s.service_id and h.subject = ${subjectOf(keys, name)}
        where ${isHeld} limit 1`),
   )
 
@@ -154,19 +154,19 @@ const subjectOf = (keys: Keys, name: string) => hmac(keys.subjects, 'hold', name
 
 /** Whether a hold `h` counts still. */
 const isHeld = sql`
-  (h.held_until > statement_timestamp()
-   or h.until_known and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner))`
+  (h.reserved_until > statement_timestamp()
+   or h.until_resolved and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner))`
 
 /** Takes for this transaction what a write or a reading holds. Returns how many things: one whose time was up may be another one's now. */
 export const keepHolds = (tx: Db, service: Service, owner: string) =>
-  tx.run(sql`select from hold where service_id = ${service.id} and owner = ${owner} for update`)
+  tx.run(sql`select from reservation where service_id = ${service.id} and owner = ${owner} for update`)
 
 export const giveBackHolds = (tx: Db, service: Service, owner: string) =>
-  tx.run(sql`delete from hold where service_id = ${service.id} and owner = ${owner}`)
+  tx.run(sql`delete from reservation where service_id = ${service.id} and owner = ${owner}`)
 
 /** Forgets what was held by readings that died. Returns how many. */
 export const forgetHolds = (db: Db) =>
   db.run(sql`
-    delete from hold h
-     where held_until < now() - interval '1 hour'
+    delete from reservation h
+     where reserved_until < now() - interval '1 hour'
        and not exists (select from intent i where i.service_id = h.service_id and i.id = h.owner)`)

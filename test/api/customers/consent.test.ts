@@ -25,7 +25,7 @@ const recorded = async (id: string, { service }: Caller = shop) =>
   (
     await shop.db.rows<{ line: string }>(sql`
       select concat_ws(' ', channel, coalesce(old_value::text, 'null'), new_value::text) as line
-        from consent_change where service_id = ${service.id} and customer_id = ${id} order by change`)
+        from consent_change where service_id = ${service.id} and customer_id = ${id} order by change_number`)
   ).map(({ line }) => line)
 
 test('subscribing overrides privacy, whatever the body says', async () => {
@@ -157,7 +157,7 @@ test('each change of consent is recorded with who, when and in which request', a
   await put(other, `/customers/${data.id}`, { emailSubscription: false, privacy: true }, { 'x-request-id': 'left-8' })
   assert.deepEqual((await recorded(data.id)).slice(3), ['marketing true false', 'email true false'])
   const lines = await shop.db.rows<{ username: string; request_id: string; ago: number }>(sql`
-    select username, request_id, extract(epoch from now() - at)::float as ago from consent_change where customer_id = ${data.id} order by change`)
+    select username, request_id, extract(epoch from now() - changed_at)::float as ago from consent_change where customer_id = ${data.id} order by change_number`)
   const by = (username: string, id: string) => ({ username, request_id: id })
   assert.deepEqual(
     lines.map(({ ago, ...line }) => line),

@@ -77,7 +77,7 @@ test('of a customer who is erased no text is left, in no table, log or mail; wha
   assert.deepEqual(await tablesWith(api, '0999 000'), [])
   // What is encrypted cannot be searched: it is gone.
   const sealed = await api.db.rows(sql`
-    select operation from idempotent_answer where answer is not null and operation <> 'POST /vouchers' union all select status from mail where sealed is not null`)
+    select operation from idempotent_response where response is not null and operation <> 'POST /vouchers' union all select status from email where sealed is not null`)
   assert.deepEqual(sealed, [])
   assert.ok(logged.text.includes('/customers'))
   assert.doesNotMatch(logged.text, /canary/i)

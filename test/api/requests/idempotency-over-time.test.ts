@@ -104,12 +104,12 @@ test('after 24 hours a key is free again, and what it answered is deleted', asyn
   const first = await create(service, body, 'yesterday')
   const age = (interval: string) =>
     service.db.run(sql`
-      update idempotent_answer set created_at = now() - ${interval}::interval
-       where service_id = ${service.service.id} and created_at = (select max(created_at) from idempotent_answer)`)
+      update idempotent_response set created_at = now() - ${interval}::interval
+       where service_id = ${service.service.id} and created_at = (select max(created_at) from idempotent_response)`)
   assert.equal(await age('23 hours 59 minutes'), 1)
   isReplay(await create(service, body, 'yesterday'), first)
   await service.db.run(sql`
-    update idempotent_answer set created_at = now() - interval '24 hours 1 second' where created_at < now() - interval '23 hours'`)
+    update idempotent_response set created_at = now() - interval '24 hours 1 second' where created_at < now() - interval '23 hours'`)
   const anew = await create(service, body, 'yesterday')
   isProblem(anew, 'email_taken', service.baseUrl, '/customers')
   const fresh = john()
@@ -118,9 +118,9 @@ test('after 24 hours a key is free again, and what it answered is deleted', asyn
   isReplay(await create(service, fresh, 'yesterday'), second)
   await create(service, john(), 'old')
   assert.equal(await age('25 hours'), 1)
-  const before = await service.db.run(sql`select from idempotent_answer`)
+  const before = await service.db.run(sql`select from idempotent_response`)
   await forgetExpired({ db: service.db, signal: new AbortController().signal } as Work)
-  assert.equal(await service.db.run(sql`select from idempotent_answer`), before - 1)
+  assert.equal(await service.db.run(sql`select from idempotent_response`), before - 1)
   isReplay(await create(service, fresh, 'yesterday'), second)
 })
 
@@ -129,12 +129,12 @@ test('however many answers have had their time, they go, a portion at a time; wh
   const { id } = service.service
   for (const text of [
     sql`create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.0005); return old; end $$`,
-    sql`create trigger slow before delete on idempotent_answer for each row execute function slow()`,
+    sql`create trigger slow before delete on idempotent_response for each row execute function slow()`,
     sql`create function never() returns trigger language plpgsql as $$ begin raise 'never'; end $$`,
     sql`create trigger never before delete on pin_guard for each row execute function never()`,
     sql`insert into pin_guard (service_id, subject, failures, refused_until) values (${id}, 'x', 1, now() - interval '2 days')`,
     sql`insert into alert (service_id, kind, subject, detail, changed_at) values (${id}, 'mail_failed', 'old', '', now() - interval '91 days')`,
-    sql`insert into idempotent_answer (service_id, operation, key_hash, request_hash, created_at)
+    sql`insert into idempotent_response (service_id, operation, key_hash, request_hash, created_at)
         select ${id}, 'old', int4send(i), '', now() - interval '25 hours' from generate_series(1, 3000) i`,
   ])
     await db.run(text)
@@ -142,9 +142,9 @@ test('however many answers have had their time, they go, a portion at a time; wh
   t.after(() => hurried.close())
   const work = { db: hurried, signal: new AbortController().signal } as Work
   await assert.rejects(forgetExpired(work), /never/)
-  assert.equal(await db.row(sql`select from idempotent_answer where operation = 'old'`), undefined)
+  assert.equal(await db.row(sql`select from idempotent_response where operation = 'old'`), undefined)
   assert.equal(await db.row(sql`select from alert where subject = 'old'`), undefined)
-  await db.run(sql`drop trigger slow on idempotent_answer`)
+  await db.run(sql`drop trigger slow on idempotent_response`)
   await db.run(sql`drop trigger never on pin_guard`)
 })
 
@@ -152,7 +152,7 @@ test('what is stored gives away neither the answer nor the key nor the request',
   const body = { ...john(), surname: 'Canarysurname' }
   const { json } = await create(service, body, 'canarykey')
   const [kept] = await service.db.rows<Record<string, Buffer | string | number>>(
-    sql`select * from idempotent_answer where service_id = ${service.service.id} order by created_at desc limit 1`,
+    sql`select * from idempotent_response where service_id = ${service.service.id} order by created_at desc limit 1`,
   )
   assert.ok(kept)
   const bytes = Buffer.concat(
@@ -167,9 +167,9 @@ test('a stored answer that was moved or changed is not given', async () => {
   await create(service, mine, 'kept')
   await create(service, theirs, 'forged')
   await service.db.run(sql`
-    update idempotent_answer a set answer = b.answer
-      from (select answer from idempotent_answer where service_id = ${service.service.id} order by created_at desc offset 1 limit 1) b
-     where (service_id, key_hash) = (select service_id, key_hash from idempotent_answer order by created_at desc limit 1)`)
+    update idempotent_response a set answer = b.answer
+      from (select answer from idempotent_response where service_id = ${service.service.id} order by created_at desc offset 1 limit 1) b
+     where (service_id, key_hash) = (select service_id, key_hash from idempotent_response order by created_at desc limit 1)`)
   isProblem(await create(service, theirs, 'forged'), 'internal_error', service.baseUrl, '/customers')
   assert.equal((await create(service, mine, 'kept')).headers['idempotent-replayed'], 'true')
 })

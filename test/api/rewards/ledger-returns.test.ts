@@ -186,8 +186,8 @@ test('whatever is bought and returned while time passes, balances are sums of op
         if (days) await pass(ann.service.id, days)
         if (use)
           await api.db.run(sql`
-            update reward_lot set redeemed = total where service_id = ${ann.service.id} and kind = 'reward' and taken = 0
-               and lot_id = (select min(lot_id) from reward_lot where service_id = ${ann.service.id} and kind = 'reward' and taken = 0)`)
+            update reward_lot set redeemed = total where service_id = ${ann.service.id} and kind = 'reward' and consumed = 0
+               and lot_id = (select min(lot_id) from reward_lot where service_id = ${ann.service.id} and kind = 'reward' and consumed = 0)`)
         await ann.checkLedger()
       }
     }),

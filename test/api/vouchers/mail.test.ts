@@ -31,7 +31,7 @@ test('a voucher that is made while the mail server is down has its e-mail queued
   const { status, json } = await ask()
   assert.equal(status, 201)
   assert.deepEqual(json.data.email, { status: 'queued' })
-  await until(() => api.db.run(sql`select from mail where attempts = 1`), 'it was tried')
+  await until(() => api.db.run(sql`select from email where attempts = 1`), 'it was tried')
   assert.deepEqual((await lookUp(json.data.number, json.data.pin)).json.data.email, { status: 'queued' })
 
   const up = await startSink({ port: down.port })
@@ -58,7 +58,7 @@ test('a voucher that is asked for again under its Idempotency-Key has one e-mail
     const again = await ask({ 'idempotency-key': 'one-gift' })
     assert.equal(again.headers['idempotent-replayed'], 'true')
     begin(sink.url)
-    await until(async () => !(await api.db.run(sql`select from mail where status = 'queued'`)), 'all is sent')
+    await until(async () => !(await api.db.run(sql`select from email where status = 'queued'`)), 'all is sent')
     assert.equal(sink.delivered.length, 1)
     assert.match(sink.delivered[0]?.text ?? '', new RegExp(`PIN: +${again.json.data.pin}\n`))
   } finally {

@@ -115,7 +115,7 @@ test('an e-mail that was refused tells why and goes out as it was; to another ad
   assert.equal((await shop.get(`/vouchers/${moved.number}/ledger`)).json.data.receiverEmail, 'bea@example.com')
   const to = async (number: string) =>
     shop.db.rows<{ id: string }>(
-      sql`select message_id as id from mail where voucher_number = ${number} order by created_at`,
+      sql`select message_id as id from email where voucher_number = ${number} order by created_at`,
     )
   const [before, after] = await to(moved.number)
   await until(() => forgotten.length > 0, 'what was left for the address before is taken away')
@@ -127,7 +127,7 @@ test('an e-mail whose words are not kept any more goes out with a new PIN, and s
   const { number, pin } = (await issue(shop)).json.data
   await has('failed', number)
   assert.equal((await emails(number))[0].wordsKept, true)
-  await shop.db.run(sql`update mail set created_at = created_at - interval '31 days' where voucher_number = ${number}`)
+  await shop.db.run(sql`update email set created_at = created_at - interval '31 days' where voucher_number = ${number}`)
   await forgetFailedMails(shop.db)
   assert.equal((await emails(number))[0].wordsKept, false)
   assert.equal((await again(number)).status, 200)

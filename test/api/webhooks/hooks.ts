@@ -92,7 +92,7 @@ export function setUpHooks({ settings = {} } = {}) {
     /** As if the next attempt were due. */
     hasten: () =>
       api.db.run(sql`
-        with due as (update job set due_at = now(), again_at = case when lease is not null then now() end where name = 'deliver-webhook')
+        with due as (update job set due_at = now(), rerun_at = case when lease is not null then now() end where name = 'deliver-webhook')
         update webhook set not_before = now()`),
   }
 }

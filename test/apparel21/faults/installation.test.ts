@@ -114,7 +114,7 @@ test('connections are refused: lists go on with their age, what is live is 503, 
   isAway(await post(caller, '/vouchers/lookup', { number: '6000001', pin: '1234' }), front.baseUrl)
   assert.equal((await caller.get('/health/ready')).status, 200)
   assert.equal(await count(caller, api, 'customer'), customers)
-  assert.equal(await count(caller, api, 'idempotent_answer'), 0, 'the key is not used up')
+  assert.equal(await count(caller, api, 'idempotent_response'), 0, 'the key is not used up')
   await simulator.accept()
   await until(async () => (await caller.get(live())).status === 200, 'it is asked again', 15_000)
   assert.equal((await post(caller, '/customers', body, key)).status, 201)

@@ -18,7 +18,7 @@ test('look-ups that a back office hangs on hold no connection of the database, b
     isAnswered = true
   })
   // Until all of them have begun; on a busy machine the first are answered before the last begin.
-  for (let begun = 0; begun < 64 && !isAnswered; await delay(20)) begun = await api.db.run(sql`select from hold`)
+  for (let begun = 0; begun < 64 && !isAnswered; await delay(20)) begun = await api.db.run(sql`select from reservation`)
   const [held] = await api.db.rows<{ open: number }>(sql`
     select count(*)::integer as open from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`)
   assert.deepEqual([held?.open, api.db.pool.waitingCount], [0, 0])

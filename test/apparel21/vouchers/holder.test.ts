@@ -49,7 +49,7 @@ function arrange(deed: Act['deed'], mishap: Mishap) {
 
 /** As when the time of all that is claimed and held is over. */
 async function timeIsUp() {
-  await api.db.run(sql`update hold set held_until = now() - interval '1 s'`)
+  await api.db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
   await api.db.run(sql`update intent set claimed_until = now() - interval '1 s'`)
 }
 
@@ -174,7 +174,7 @@ test('a lock by the PIN whose answer is lost is repeated with its key, and told 
   assert.deepEqual([again.status, again.json.data?.status], [200, 'locked'], again.text)
   assert.equal(simulator.ledger.callsTo({ path: '/Voucher/GVValid/*' }).length, 1)
   isReplay(await put(api, path, { pin }, key), again)
-  await api.db.run(sql`delete from idempotent_answer where service_id = ${api.service.id}`)
+  await api.db.run(sql`delete from idempotent_response where service_id = ${api.service.id}`)
   isProblem(await put(api, path, { pin: '9999' }, key), 'voucher_not_accepted', api.baseUrl)
   assert.equal((await lock(api, number, again.json.data.validationId, 0)).json.data.status, 'active')
 })

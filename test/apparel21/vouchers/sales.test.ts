@@ -54,7 +54,7 @@ test('a voucher is sold as an order, is pending, and opens once its e-mail has c
   assert.equal(mail?.to, 'Ann.Lee@example.com')
   const found = await post(api, '/vouchers/lookup', { number: mail?.voucher, pin: mail?.pin })
   assert.deepEqual([found.json.data.status, found.json.data.availableAmount], ['active', '150.00'])
-  assert.equal(await api.db.run(sql`select from mail`), 0, 'the service sends nothing')
+  assert.equal(await api.db.run(sql`select from email`), 0, 'the service sends nothing')
 })
 
 test('the receiver is a person of the back office, found by e-mail or made without consent', async () => {
@@ -153,7 +153,7 @@ test('of many sales at once under one number one is made', async () => {
 test('a key that is used again after a day sells anew', async () => {
   const key = { 'idempotency-key': 'gift-old' }
   const first = (await issue({}, key)).json.data.orderNumber
-  await api.db.run(sql`update idempotent_answer set created_at = now() - interval '25 hours'`)
+  await api.db.run(sql`update idempotent_response set created_at = now() - interval '25 hours'`)
   const second = await issue({ amount: '20.00' }, key)
   assert.equal(second.status, 202)
   assert.notEqual(second.json.data.orderNumber, first)

@@ -84,7 +84,7 @@ test('a key that is used for another order after an unknown outcome does not pas
 test('a key that comes back after its answer was forgotten makes an order of its own', async () => {
   const key = keyed()
   const first = made(await post(api, '/orders', order(), key))
-  await api.db.run(sql`update idempotent_answer set created_at = created_at - interval '25 hours'`)
+  await api.db.run(sql`update idempotent_response set created_at = created_at - interval '25 hours'`)
   const second = made(await post(api, '/orders', order(), key))
   assert.notEqual(second.orderNumber, first.orderNumber)
   assert.equal(placed(), 2)

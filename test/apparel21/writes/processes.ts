@@ -100,8 +100,8 @@ export async function shopOfProcesses() {
     /** As when the time of every claim is over; `isDue`: nobody has repeated it either. */
     async claimsRunOut(isDue = false) {
       await db.run(sql`
-        update intent set claimed_until = now() - interval '1 s', look_at = now() + ${isDue ? -1 : 3_600} * interval '1 s'`)
-      await db.run(sql`update hold set held_until = now() - interval '1 s'`)
+        update intent set claimed_until = now() - interval '1 s', next_check_at = now() + ${isDue ? -1 : 3_600} * interval '1 s'`)
+      await db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
     },
     /** An order of one piece, by one of the shoppers. */
     order(of = 0, more: object = {}) {

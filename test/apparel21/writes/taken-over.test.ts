@@ -28,7 +28,7 @@ async function asked(path: string, times = 1) {
   while (simulator.ledger.callsTo({ path }).length < times) await new Promise(resolve => setTimeout(resolve, 10))
 }
 /** As when somebody has thought for so long that what they held is anybody's. */
-const holdsRunOut = () => api.db.run(sql`update hold set held_until = now() - interval '1 s'`)
+const holdsRunOut = () => api.db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
 const read = () => api.request(`/vouchers/${number}?amount=5.00`, { headers: { 'x-voucher-pin': pin } })
 
 for (const [how, late] of Object.entries({
@@ -118,9 +118,9 @@ test('a write whose thing is in use when it is followed up is not taken for one 
   const names = [`customer ${customerId}`]
   await takeHolds(api.db, api.keys, api.service, randomUUID(), { names, untilKnown: false })
   await shop.followUp()
-  const left = await api.db.row(sql`select looks from intent where service_id = ${api.service.id}`)
-  assert.deepEqual([left, await open()], [{ looks: 0 }, [1, 1]])
-  await api.db.run(sql`delete from hold`)
+  const left = await api.db.row(sql`select checks from intent where service_id = ${api.service.id}`)
+  assert.deepEqual([left, await open()], [{ checks: 0 }, [1, 1]])
+  await api.db.run(sql`delete from reservation`)
   const lines = await count(api, api, 'audit')
   await shop.followUp()
   assert.deepEqual([await count(api, api, 'audit'), await open()], [lines + 1, [0, 0]])

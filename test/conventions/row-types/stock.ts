@@ -8,9 +8,9 @@ import type { TestService } from '../../support/service.ts'
 export async function renderStale({ db, service }: TestService) {
   for (const inventoryBuffer of [1, null]) await db.transaction(tx => changeSettings(tx, service, { inventoryBuffer }))
   await db.run(sql`
-    insert into stale_stock (service_id, shown, id)
+    insert into stock_rerender (service_id, stock_column, id)
     select service_id, shown, stale.id from stock, lateral (values ('store_id', store_id), ('sku_id', sku_id)) stale (shown, id)
      where service_id = ${service.id} on conflict do nothing`)
   await renderStaleStock(db, new AbortController().signal)
-  assert.deepEqual(await db.rows(sql`select from stale_stock`), [])
+  assert.deepEqual(await db.rows(sql`select from stock_rerender`), [])
 }

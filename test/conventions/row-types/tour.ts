@@ -236,7 +236,7 @@ async function leaveOpen({ db, keys, service }: TestService) {
   assert.equal(await claimIntent(db, keys, service, intent), 'new')
   assert.equal(await claimIntent(db, keys, service, { ...intent, token: other }), 'running')
   assert.equal(await keepClaim(db, service, intent), true)
-  await db.run(sql`update intent set claimed_until = now(), look_at = now()`)
+  await db.run(sql`update intent set claimed_until = now(), next_check_at = now()`)
   assert.equal((await takeLeft(db, keys))?.id, id)
 }
 

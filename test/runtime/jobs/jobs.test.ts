@@ -71,7 +71,7 @@ describe('jobs', { concurrency: true }, () => {
       for (const number of numbers) await queueVoucherMail(tx, keys, service, { ...gift, number })
     })
     const workers = [1, 2].map(() => work(jobs, smtpPost(sink.url)))
-    await until(async () => (await db.run(sql`select from mail where status = 'sent'`)) === 40, 'all are sent', 20_000)
+    await until(async () => (await db.run(sql`select from email where status = 'sent'`)) === 40, 'all are sent', 20_000)
     await Promise.all(workers.map(worker => worker.stop(5_000)))
     for (const number of numbers) assert.equal(messageIds(sink, number).length, 1, number)
     assert.equal(await db.run(sql`select from job where name = 'send-mail'`), 0)

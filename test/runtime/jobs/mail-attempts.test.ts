@@ -35,15 +35,15 @@ test('a message that is refused for now is tried again after growing waits, and 
     await hasten()
   }
   await untilFailed()
-  const { attempts, last_fault, mail_id } = await mail()
+  const { attempts, last_error, email_id } = await mail()
   assert.equal(attempts, waitsSeconds.length + 1)
-  assert.equal(last_fault, 'The mail server does not take the message now: 451 at DATA.')
+  assert.equal(last_error, 'The mail server does not take the message now: 451 at DATA.')
   assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'failed')
   assert.deepEqual(await mailing.db.rows(sql`select kind, subject, detail from alert`), [
-    { kind: 'mail_failed', subject: mail_id, detail: last_fault },
+    { kind: 'mail_failed', subject: email_id, detail: last_error },
   ])
   const line = mailing.logged.split('\n').find(each => each.includes('"alert":"mail_failed"')) ?? ''
-  assert.deepEqual([JSON.parse(line).level, JSON.parse(line).mail, JSON.parse(line).service], [50, mail_id, 'luma'])
+  assert.deepEqual([JSON.parse(line).level, JSON.parse(line).mail, JSON.parse(line).service], [50, email_id, 'luma'])
   assert.equal(mailing.sink.delivered.length, 0)
 })
 
@@ -56,7 +56,7 @@ test('workers that died over a message are none of its attempts: its first refus
   }
   mailing.sink.mishaps.push({ at: 'rcpt', code: 450 })
   begin()
-  await until(async () => (await mail()).last_fault, 'it is refused')
+  await until(async () => (await mail()).last_error, 'it is refused')
   const { status, wait } = await mail()
   assert.equal(status, 'queued')
   assert.ok(Math.abs((wait ?? 0) - (waitsSeconds[0] ?? 0)) < 5, `${wait} s`)
@@ -68,7 +68,7 @@ test('a message that is refused for good has failed at once; tried again by hand
   begin()
   await untilFailed()
   assert.equal((await mail()).attempts, 1)
-  assert.match((await mail()).last_fault ?? '', /^The mail server refuses the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
+  assert.match((await mail()).last_error ?? '', /^The mail server refuses the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
   const alerts = () => mailing.db.run(sql`select from alert where kind = 'mail_failed'`)
   await until(async () => (await alerts()) === 1, 'somebody is told')
   const before = await mail()
@@ -78,7 +78,7 @@ test('a message that is refused for good has failed at once; tried again by hand
   assert.equal(mailing.sink.delivered[0]?.messageId, before.message_id)
   assert.match(mailing.sink.delivered[0]?.text ?? '', /PIN: +204816/)
   assert.equal(await mailing.db.run(sql`select from alert`), 0)
-  assert.equal(await retryMails(mailing.db, mailing.service, before.mail_id), 0, 'what it said is forgotten')
+  assert.equal(await retryMails(mailing.db, mailing.service, before.email_id), 0, 'what it said is forgotten')
 })
 
 test('nobody is told of a message that is refused while another takes its place', async () => {
@@ -86,14 +86,14 @@ test('nobody is told of a message that is refused while another takes its place'
   await queue()
   const { db } = mailing
   await db.transaction(async tx => {
-    await tx.run(sql`update mail set status = 'failed', sealed = null, last_fault = 'Another one was sent instead.'`)
+    await tx.run(sql`update email set status = 'failed', encrypted_content = null, last_error = 'Another one was sent instead.'`)
     begin()
     const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     await until(async () => (await db.run(waits)) > 0, 'it is about to be marked')
   })
   await until(async () => (await db.run(sql`select from job where name = 'send-mail'`)) === 0, 'the job is over')
   assert.deepEqual(
-    [(await mail()).last_fault, await db.run(sql`select from alert`)],
+    [(await mail()).last_error, await db.run(sql`select from alert`)],
     ['Another one was sent instead.', 0],
   )
 })
@@ -104,7 +104,7 @@ test('while the mail server is down e-mails wait, and go out with the same PIN o
   await queue()
   begin(postOf({ smtpUrl: down.url, dataDir: mailing.directory }))
   await untilAttempted(1)
-  assert.equal((await mail()).last_fault, 'The mail server cannot be reached: ECONNREFUSED.')
+  assert.equal((await mail()).last_error, 'The mail server cannot be reached: ECONNREFUSED.')
   const up = await startSink({ port: down.port })
   try {
     await hasten()
@@ -136,7 +136,7 @@ test('a server that never answers holds no database connection, and is left', as
   const { pool } = mailing.db
   await until(() => pool.totalCount === pool.idleCount, 'no connection is held')
   await untilAttempted(1)
-  assert.equal((await mail()).last_fault, 'The mail server took longer than 1.5 s.')
+  assert.equal((await mail()).last_error, 'The mail server took longer than 1.5 s.')
 })
 
 test('a server that drips its greeting byte by byte is left too', async () => {
@@ -190,7 +190,7 @@ for (const [title, disabledCommands] of [
       await untilAttempted(1)
       assert.equal((await mail()).status, 'queued')
       assert.match(
-        (await mail()).last_fault ?? '',
+        (await mail()).last_error ?? '',
         /^The connection to the mail server cannot be encrypted \(\w+\): nothing was sent\.$/,
       )
       assert.deepEqual(stripped.heard, [])
@@ -208,7 +208,7 @@ test('a login that is refused is not the message’s fault: it waits, with an al
     await queue()
     const worker = begin(smtpPost(`smtp://shop:hunter2@127.0.0.1:${secured.port}?tls=off`))
     await untilAttempted(1)
-    assert.match((await mail()).last_fault ?? '', /^The mail server refuses the login: 535\b.* at AUTH PLAIN\.$/)
+    assert.match((await mail()).last_error ?? '', /^The mail server refuses the login: 535\b.* at AUTH PLAIN\.$/)
     assert.equal(await mailing.db.run(sql`select from alert where kind = 'mail_server_refuses'`), 1)
     await worker.stop(1_000)
     begin(smtpPost(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))

@@ -86,7 +86,7 @@ test('a queued e-mail reaches exactly its receiver, in both forms, and is forgot
     'subject',
     'to',
   ])
-  assert.equal((await mail()).sealed, null)
+  assert.equal((await mail()).encrypted_content, null)
   await until(async () => !(await mailing.db.run(sql`select from job where name = 'send-mail'`)), 'the job is done')
 })
 
@@ -157,7 +157,7 @@ for (const address of [
     begin()
     await untilFailed()
     assert.equal(mailing.sink.delivered.length, 0)
-    assert.equal((await mail()).last_fault, 'The address is not one that mail can be sent to.')
+    assert.equal((await mail()).last_error, 'The address is not one that mail can be sent to.')
   })
 
 test('the same letter has the same bytes each time', async () => {
@@ -176,7 +176,7 @@ test('a delivery date is the beginning of that day on the service’s clock', as
   await queue({ deliveryDate: '2040-07-01' })
   begin()
   const due = await mailing.db.row<{ due: Date; date: Date }>(
-    sql`select due_at as due, not_before as date from job join mail on mail_id = subject`,
+    sql`select due_at as due, not_before as date from job join email on email_id = subject`,
   )
   assert.equal(due?.due.toISOString(), '2040-06-30T14:00:00.000Z')
   assert.equal(due?.date.toISOString(), '2040-06-30T14:00:00.000Z')
@@ -185,7 +185,7 @@ test('a delivery date is the beginning of that day on the service’s clock', as
   assert.match(mailing.sink.delivered[0]?.text ?? '', /Voucher number: 7/)
   assert.ok(Math.abs(Date.parse(mailing.sink.delivered[0]?.date ?? '') - Date.now()) < 60_000, 'and dated today')
   assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'queued')
-  assert.equal(await retryMails(mailing.db, mailing.service, (await mail()).mail_id), 0, 'nor can it be hurried')
+  assert.equal(await retryMails(mailing.db, mailing.service, (await mail()).email_id), 0, 'nor can it be hurried')
 })
 
 test('without SMTP each e-mail is a file that only its owner reads', async () => {
@@ -229,7 +229,7 @@ test('PIN, receiver and message stand in no column unencrypted and in no log lin
   assert.doesNotMatch(await stored(), secrets)
   assert.match(mailing.logged, /mail_failed/)
   assert.doesNotMatch(mailing.logged, secrets)
-  assert.match(Buffer.from((await mail()).sealed ?? []).toString('latin1'), /./s, 'it could be tried again')
+  assert.match(Buffer.from((await mail()).encrypted_content ?? []).toString('latin1'), /./s, 'it could be tried again')
 })
 
 test('the words of an e-mail that failed a month ago are forgotten', async () => {
@@ -238,9 +238,9 @@ test('the words of an e-mail that failed a month ago are forgotten', async () =>
   const worker = begin()
   await untilFailed()
   await worker.stop(1_000)
-  await mailing.db.run(sql`update mail set created_at = now() - interval '31 days'`)
+  await mailing.db.run(sql`update email set created_at = now() - interval '31 days'`)
   await mailing.db.run(sql`update job set due_at = now()`)
   begin()
-  await until(async () => (await mail()).sealed === null, 'they are forgotten')
+  await until(async () => (await mail()).encrypted_content === null, 'they are forgotten')
   assert.equal(await retryMails(mailing.db, mailing.service, undefined), 0)
 })

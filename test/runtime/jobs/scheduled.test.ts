@@ -28,7 +28,7 @@ test('a job that is left alone because workers die of it keeps no other from bei
   for (const subject of ['deadly', 'other']) await addJob(db, id, 'pull', { subject })
   await db.run(sql`insert into job (service_id, name) values (null, 'look')`)
   await db.run(sql`
-    update job set due_at = now() - interval '10 minutes', begun = 40, leased_until = now() - interval '9 minutes', lease = gen_random_uuid()
+    update job set due_at = now() - interval '10 minutes', unfinished_starts = 40, leased_until = now() - interval '9 minutes', lease = gen_random_uuid()
      where subject = 'deadly' or name = 'look'`)
   await db.run(sql`update job set due_at = now() - interval '1 minute' where subject = 'other'`)
   const { oldestSeconds, isIdle } = await dueJobs(db)

@@ -36,7 +36,7 @@ async function writerOf(dataDir: string) {
 }
 
 const statusOf = async (db: Database, number: string) =>
-  (await db.row<{ status: string }>(sql`select status from mail where voucher_number = ${number}`))?.status
+  (await db.row<{ status: string }>(sql`select status from email where voucher_number = ${number}`))?.status
 
 // At the same time: most of it is waiting for leases to end.
 describe('worker processes', { concurrency: true }, () => {

@@ -92,10 +92,10 @@ async function sell(shop: TestService, customerId: string, sku: string): Promise
 async function give(shop: TestService): Promise<string> {
   const { number } = made(await post(shop, '/vouchers', gift))
   await shop.db.run(sql`
-    update mail set status = 'failed', attempts = 1, last_fault = 'The mail server refuses the message: 550 5.1.2 at RCPT TO.'
+    update email set status = 'failed', attempts = 1, last_error = 'The mail server refuses the message: 550 5.1.2 at RCPT TO.'
      where voucher_number = ${number}`)
   await post(shop, `/vouchers/${number}/send-again`, { receiverEmail: 'ann.lee@example.com' })
   await shop.db.run(sql`
-    update mail set status = 'sent', attempts = 1, sealed = null, sent_at = now() where voucher_number = ${number} and status = 'queued'`)
+    update email set status = 'sent', attempts = 1, encrypted_content = null, sent_at = now() where voucher_number = ${number} and status = 'queued'`)
   return number
 }
