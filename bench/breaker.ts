@@ -32,7 +32,11 @@ export async function measureBreaker(bench: Bench, loaded: Loaded): Promise<Sect
   if (!made) throw new Error('it was just deleted')
   await setBackOffice(db, keys, made, { driver: 'apparel21', url: simulator.url, country: 'AU' })
   const password = (await addAccount(db, keys, name, made, 'maintainer')) ?? (await addPassword(db, keys, name))
-  const service = await startService(bench.directory, { DATABASE_URL: loaded.url, JOBS: 'off', LOG_LEVEL: 'fatal' })
+  const service = await startService(bench.directory, {
+    DATABASE_URL: loaded.url,
+    RUN_JOBS: 'false',
+    LOG_LEVEL: 'fatal',
+  })
   const scenario = (await scenariosOf(loaded)).find(each => each.name === 'customers, first page')
   if (!scenario) throw new Error('there is such a scenario')
   const seconds = Math.max(bench.seconds, leastSeconds)

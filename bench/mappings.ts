@@ -26,7 +26,7 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
   if (!service || !password) throw new Error('it was just deleted')
   bench.say(`  ${whole(stores * skus)} rows of stock`)
   await fill(loaded, service)
-  const served = await startService(bench.directory, { DATABASE_URL: loaded.url, JOBS: 'off' })
+  const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const client = clientOf(served, name, password)
   try {
     const judgements: [what: string, seconds: number][] = []

@@ -34,7 +34,7 @@ interface Turn extends Sample {
  */
 export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<Section> {
   const [logged, unlogged] = [await shopWith(loaded, 7), await shopWith(loaded, 0)]
-  const served = await startService(bench.directory, { DATABASE_URL: loaded.url, JOBS: 'off' })
+  const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const used = () => cpuSeconds(served.pid) + cpuSeconds(bench.postgresPid)
   /** A turn, with what is written after it. */
   const turnOf = async (scenario: Scenario) => {

@@ -41,7 +41,7 @@ export async function measureTraces(bench: Bench, loaded: Loaded): Promise<Secti
   await new Promise<void>(resolve => collector.listen(0, '127.0.0.1', resolve))
   const service = await startService(bench.directory, {
     DATABASE_URL: loaded.url,
-    JOBS: 'off',
+    RUN_JOBS: 'false',
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
   })
   const rows: string[][] = []

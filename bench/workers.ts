@@ -12,7 +12,7 @@ export async function measureWorkers(bench: Bench, loaded: Loaded): Promise<Sect
   for (const workers of [1, 2])
     served.push({
       workers,
-      service: await startService(bench.directory, { DATABASE_URL: loaded.url, WORKERS: String(workers) }),
+      service: await startService(bench.directory, { DATABASE_URL: loaded.url, WEB_CONCURRENCY: String(workers) }),
     })
   const rows: string[][] = []
   for (const scenario of (await scenariosOf(loaded)).filter(({ name }) => measured.test(name))) {
@@ -39,7 +39,7 @@ export async function measureWorkers(bench: Bench, loaded: Loaded): Promise<Sect
   return {
     title: 'Two processes',
     about:
-      '`WORKERS=1` and `WORKERS=2` in turn, 32 connections, each asking again as soon as it is answered. CPU is microseconds for each answer.',
+      '`WEB_CONCURRENCY=1` and `WEB_CONCURRENCY=2` in turn, 32 connections, each asking again as soon as it is answered. CPU is microseconds for each answer.',
     tables: [
       {
         caption: 'At full load',

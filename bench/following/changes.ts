@@ -43,7 +43,7 @@ export async function measureChanges(bench: Bench, loaded: Loaded): Promise<Sect
   let version = 0
   const update = () => upsertCustomers(db, made, [{ id: 'followed', firstname: `Ann ${++version}` }])
   await update()
-  const service = await startService(bench.directory, { DATABASE_URL: loaded.url, JOBS: 'off' })
+  const service = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const followers = startChild<Asked, Heard>('../following/crowd.ts')
   const rig = { bench, service, followers, accounts, update }
   try {

@@ -22,7 +22,7 @@ export async function openRemoteShop(directory: string, loaded: Loaded, concurre
   const other = await addService(db, names.neighbour, settings)
   if (!service || !other) throw new Error('their names are new')
   await putBehind(db, keys, service, { url: simulator.url, concurrency, gateways: ['visa'] })
-  const running = await startService(directory, { DATABASE_URL: loaded.url, JOBS: 'off', LOG_LEVEL: 'fatal' })
+  const running = await startService(directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false', LOG_LEVEL: 'fatal' })
   const sign = async (name: string, of: typeof service) =>
     clientOf(running, name, (await addAccount(db, keys, name, of, 'maintainer')) ?? '')
   const [client, neighbour] = [await sign(names.shop, service), await sign(names.neighbour, other)]

@@ -52,7 +52,7 @@ export async function measureWrites(bench: Bench, loaded: Loaded): Promise<Secti
   const service = await openShop(loaded, name)
   const password = (await addAccount(loaded.db, loaded.keys, name, service, 'maintainer')) ?? ''
   const running = await startService(bench.directory, { DATABASE_URL: loaded.url })
-  const runningTwo = await startService(bench.directory, { DATABASE_URL: loaded.url, WORKERS: '2' })
+  const runningTwo = await startService(bench.directory, { DATABASE_URL: loaded.url, WEB_CONCURRENCY: '2' })
   const [client, clientOfTwo] = [clientOf(running, name, password), clientOf(runningTwo, name, password)]
   const kinds = await kindsFor(client)
   const found = new Map<Kind, Round[]>(kinds.map(kind => [kind, []]))
@@ -133,7 +133,7 @@ async function load(
 /** How often one write of each kind waits for the database: the fewest of some. */
 async function roundTripsOf(bench: Bench, loaded: Loaded, kinds: readonly Kind[], clientAt: (at: Running) => Client) {
   const proxy = await startPostgresProxy(loaded.url)
-  const running = await startService(bench.directory, { DATABASE_URL: proxy.connection, JOBS: 'off' })
+  const running = await startService(bench.directory, { DATABASE_URL: proxy.connection, RUN_JOBS: 'false' })
   const client = clientAt(running)
   try {
     const counts = new Map<Kind, number>()
@@ -218,7 +218,7 @@ function section(
         caption: 'Over HTTPS, and the limit',
         head: [
           ...['write', 'clients', 'writes/s', 'p50 ms', 'p99 ms', 'limit/s', 'p99 ms', 'of the limit'],
-          ...['CPU ms, service', 'CPU ms, PostgreSQL', 'waits', '`WORKERS=2`, writes/s'],
+          ...['CPU ms, service', 'CPU ms, PostgreSQL', 'waits', '`WEB_CONCURRENCY=2`, writes/s'],
         ],
         rows,
       },

@@ -69,7 +69,7 @@ export async function openWorld(
   const environment = {
     SECRET_KEY: secret,
     SMTP_URL: mailbox.url,
-    JOBS: 'off',
+    RUN_JOBS: 'false',
     DATABASE_POOL: '6',
   }
   const onLog = (line: string) => void (/"level":(50|60)/.test(line) && log.push(line))

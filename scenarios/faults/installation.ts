@@ -86,7 +86,7 @@ export async function openInstallation({
           directory,
           databaseUrl: ways?.[name] ?? databaseUrl,
           args,
-          environment: { SECRET_KEY: secret, JOBS: 'off', ...environment, ...of(name) },
+          environment: { SECRET_KEY: secret, RUN_JOBS: 'false', ...environment, ...of(name) },
           onLog: line => void (/"level":(50|60)/.test(line) && log.push(line)),
           name,
         })

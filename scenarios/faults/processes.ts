@@ -55,7 +55,7 @@ const installation = await openInstallation({
         TLS_CERT_FILE: certificate.certFile,
         TLS_KEY_FILE: certificate.keyFile,
       }),
-      LEAVE_SECONDS: '4',
+      SHUTDOWN_DELAY_SECONDS: '4',
     }
   },
   through: async url => {

@@ -148,7 +148,8 @@ export const alerts: readonly Alert[] = [
     for: '5m',
     severity: 'page',
     summary: 'Nobody does the jobs',
-    description: 'One has been due for {{ $value | humanizeDuration }}. Does a worker run, or start with JOBS=on?',
+    description:
+      'One has been due for {{ $value | humanizeDuration }}. Does a worker run, or start with RUN_JOBS=true?',
   },
   {
     alert: 'TillbridgeAlertOpen',
@@ -172,7 +173,7 @@ export const alerts: readonly Alert[] = [
     for: '10m',
     severity: 'ticket',
     summary: 'A process that serves is short of CPU',
-    description: 'Its timers are {{ $value | humanizeDuration }} late. More WORKERS, or more machines.',
+    description: 'Its timers are {{ $value | humanizeDuration }} late. More WEB_CONCURRENCY, or more machines.',
   },
   {
     alert: 'TillbridgeTracesLost',

@@ -32,7 +32,7 @@ type Facts = Parameters<Parameters<typeof start>[1]['onReady']>[0]
 
 function banner({ baseUrl, access, consoleLink, workers }: Facts, config: Config) {
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']
-  const { jobs, dataDir } = config
+  const { runJobs, dataDir } = config
   if (!access) lines.push('Make a service and a user with: tillbridge service add, tillbridge user add')
   else if ('made' in access) lines.push(...firstRequest(access.made, quoted(resolve(dataDir, 'access.json'))))
   else if ('file' in access) lines.push(`The access of ${access.username} is in ${quoted(access.file)}.`)
@@ -40,7 +40,7 @@ function banner({ baseUrl, access, consoleLink, workers }: Facts, config: Config
     lines.push(
       `The password of ${access.username} is not known here; a further one: tillbridge user rotate ${access.username}`,
     )
-  if (jobs === 'on') lines.push(whereMailGoes(config))
+  if (runJobs) lines.push(whereMailGoes(config))
   else
     lines.push(
       'E-mails and other jobs are done by: tillbridge worker',

@@ -8,7 +8,7 @@ export const workerCommand = (program: Command) =>
   program
     .command('worker')
     .description(
-      'Do jobs (e-mails and the like) in a process of its own, beside processes that are started with JOBS=off.',
+      'Do jobs (e-mails and the like) in a process of its own, beside processes that are started with RUN_JOBS=false.',
     )
     .addHelpText('after', examples(['worker', 'several may run: each job is done by one of them']))
     .action(async () => {

@@ -5,157 +5,162 @@ import {
   type BackOfficeField,
   type BackOfficeSettings,
   backOfficeFields,
-  contradictionsIn,
   driverNames,
+  findContradictions,
+  findProblem,
   ours,
   type SettingName,
-  unfitFor,
 } from '../domain/tenancy/back-office-settings.ts'
 import { failpoints } from '../testing/failpoints.ts'
 import { databaseSettings } from './database.ts'
 import {
+  boolean,
   file,
+  InvalidSetting,
+  integer,
   isSmtpUrl,
   networks,
   oneOf,
   optional,
   port,
   type Setting,
-  text,
-  Unfit,
-  whole,
+  string,
   withEnvFile,
 } from './parsers.ts'
 import { telemetrySettings } from './telemetry.ts'
 
-const office = (name: BackOfficeField): Setting<string | undefined> => ({
+const backOfficeSetting = (name: BackOfficeField): Setting<string | undefined> => ({
   ...backOfficeFields[name],
-  read(given) {
-    const unfit = given === undefined ? undefined : unfitFor(name, given)
-    if (unfit !== undefined) throw new Unfit(unfit)
-    return given
+  read(value) {
+    const problem = value === undefined ? undefined : findProblem(name, value)
+    if (problem !== undefined) throw new InvalidSetting(problem)
+    return value
   },
 })
 
-/** What is not repeated in what is said of it: secrets, and addresses with a password in them. */
-const secret = [
+/** Settings whose value is never repeated in a message: secrets, and URLs that can contain a password. */
+const secretSettings = [
   'SECRET_KEY',
   'DATABASE_URL',
   'DATABASE_READ_URL',
   'SMTP_URL',
   'BACK_OFFICE_URL',
   'BACK_OFFICE_PASSWORD',
-  'BACK_OFFICE_EXPORTS',
+  'BACK_OFFICE_EXPORT_FOLDER',
+  'BACK_OFFICE_SFTP_PASSWORD',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ]
 
-/** Every setting, by the name of its environment variable. `.env.example` is made from this table. */
+const minSecretLength = 32
+
+/** Every setting, by the name of its environment variable. `.env.example` is generated from this table. */
 export const table = {
-  PORT: whole('The port that HTTPS is served on.', 8443, [0, 65_535]),
+  PORT: integer('The HTTPS port.', 8443, [0, 65_535]),
   HOST: {
-    why: 'The address that is listened on; 0.0.0.0 for all.',
+    description: 'The IP address to listen on. 0.0.0.0 listens on all interfaces.',
     example: '127.0.0.1',
-    read(given: string | undefined) {
-      if (given !== undefined && !isIP(given)) throw new Unfit('is an IP address')
-      return given ?? '127.0.0.1'
+    read(value: string | undefined) {
+      if (value !== undefined && !isIP(value)) throw new InvalidSetting('must be an IP address')
+      return value ?? '127.0.0.1'
     },
   } satisfies Setting<string>,
   PLAIN_PORT: port(
-    'A port that answers plain HTTP with 403 `https_required`, never with data. Without it nothing listens.',
+    'A plain HTTP port that answers every request with 403 `https_required`, never with data. If unset, no plain port is open.',
     '8080',
   ),
   PUBLIC_URL: {
-    why: 'The address that callers know this installation by; errors point to pages under it. Without it: https://localhost:<PORT>.',
+    description:
+      'The URL under which clients reach this installation. Errors link to pages under it. Default: https://localhost:<PORT>.',
     example: 'https://api.example.com',
-    read(given: string | undefined) {
-      if (given === undefined) return
-      if (!URL.canParse(given) || new URL(given).protocol !== 'https:')
-        throw new Unfit('is an address that begins with https://')
-      return given.replace(/\/+$/, '')
+    read(value: string | undefined) {
+      if (value === undefined) return
+      if (!URL.canParse(value) || new URL(value).protocol !== 'https:')
+        throw new InvalidSetting('must be a URL that begins with https://')
+      return value.replace(/\/+$/, '')
     },
   } satisfies Setting<string | undefined>,
   TRUSTED_PROXIES: networks(
-    'Addresses or networks of the proxies whose X-Forwarded-* headers count, separated by commas. Without it they are ignored.',
+    'IP addresses or networks of trusted proxies, separated by commas. X-Forwarded-* headers from any other address are ignored.',
     '10.0.0.5,10.1.0.0/16',
   ),
   TLS_CERT_FILE: file(
-    'The certificate chain (PEM); read again when it changes. Without it a local CA and certificate are made under DATA_DIR.',
+    'The certificate chain (PEM). Tillbridge reloads it when it changes. If unset, it creates a local CA and certificate under DATA_DIR.',
     '/etc/tillbridge/cert.pem',
   ),
   TLS_KEY_FILE: file('The private key of that certificate (PEM).', '/etc/tillbridge/key.pem'),
-  HTTP2: oneOf('Whether HTTP/2 is offered beside HTTP/1.1.', 'off', ['off', 'on']),
-  WORKERS: whole('How many processes serve requests.', 1, [1, Math.max(64, cpus().length)]),
+  HTTP2: boolean('Offer HTTP/2 in addition to HTTP/1.1.', false),
+  WEB_CONCURRENCY: integer('Number of processes that serve requests.', 1, [1, Math.max(64, cpus().length)]),
   ...databaseSettings,
-  DATA_DIR: text('Where the bundled database, the certificates and the secret live.', '.data'),
+  DATA_DIR: string('The directory of the bundled database, the certificates and the secret key.', '.data'),
   SECRET_KEY: {
-    why: 'What passwords and cursors are keyed with: 32 bytes or more, the same for every process, kept apart from the database. Without it one is made in DATA_DIR/secret.',
+    description:
+      'The key that protects passwords and cursors: at least 32 characters, the same in every process, stored apart from the database. If unset, Tillbridge creates one in DATA_DIR/secret.',
     example: 'the output of: openssl rand -hex 32',
-    read(given: string | undefined) {
-      // Examples say in words what belongs there.
-      if (given !== undefined && /\s/.test(given))
-        throw new Unfit('has no blanks in it: it is what openssl rand -hex 32 prints')
-      if (given !== undefined && given.length < 32) throw new Unfit('has at least 32 characters')
-      return given
+    read(value: string | undefined) {
+      if (value === undefined) return
+      // The example contains whitespace: it must not become a key.
+      if (/\s/.test(value)) throw new InvalidSetting("can't contain whitespace: use the output of openssl rand -hex 32")
+      if (value.length < minSecretLength)
+        throw new InvalidSetting(`must have at least ${minSecretLength} characters; it has ${value.length}`)
+      return value
     },
   } satisfies Setting<string | undefined>,
   SMTP_URL: {
-    why: 'The mail server: smtp:// (with STARTTLS, unless it is this machine or ?tls=off) or smtps://, with user and password. Without it e-mails are left in DATA_DIR/mail.',
+    description:
+      'The mail server: smtp:// (with STARTTLS, unless it is on this machine or ?tls=off is set) or smtps://, with user and password. If unset, emails are written to DATA_DIR/mail.',
     example: 'smtp://user:password@mail.example.com:587',
-    read(given: string | undefined) {
-      if (given !== undefined && !isSmtpUrl(given))
-        throw new Unfit('is an address like smtp://user:password@host:587 or smtps://host, perhaps with ?tls=off')
-      return given
+    read(value: string | undefined) {
+      if (value !== undefined && !isSmtpUrl(value))
+        throw new InvalidSetting(
+          'must be a URL such as smtp://user:password@host:587 or smtps://host, optionally with ?tls=off',
+        )
+      return value
     },
   } satisfies Setting<string | undefined>,
   BACK_OFFICE: oneOf(
-    'What stands behind every service that `tillbridge back-office` says nothing else of.',
+    'The default back office: it applies to every service without a connection set by `tillbridge back-office set`.',
     ours,
     driverNames,
   ),
-  BACK_OFFICE_URL: office('url'),
-  BACK_OFFICE_COUNTRY: office('country'),
-  BACK_OFFICE_USER: office('user'),
+  BACK_OFFICE_URL: backOfficeSetting('url'),
+  BACK_OFFICE_COUNTRY: backOfficeSetting('country'),
+  BACK_OFFICE_USER: backOfficeSetting('user'),
   BACK_OFFICE_PASSWORD: optional('The password of that user.', 'secret'),
-  BACK_OFFICE_CA_FILE: file(
-    'Certificates (PEM) to trust it by, instead of the usual ones.',
-    '/etc/tillbridge/retail-ca.pem',
-  ),
-  BACK_OFFICE_TIME_ZONE: office('timeZone'),
-  BACK_OFFICE_RELEASE: office('release'),
-  BACK_OFFICE_CONCURRENCY: office('concurrency'),
-  BACK_OFFICE_EXPORTS: office('exports'),
-  BACK_OFFICE_EXPORTS_HOST_KEY: office('exportsHostKey'),
-  BACK_OFFICE_EXPORTS_KEY_FILE: office('exportsKey'),
-  BACK_OFFICE_EXPORTS_PASSWORD: optional(
-    'The password that signs in to that SFTP server, or that of the private key.',
-    'secret',
-  ),
+  BACK_OFFICE_CA_FILE: file("CA certificates (PEM) to trust instead of the system's.", '/etc/tillbridge/retail-ca.pem'),
+  BACK_OFFICE_TIME_ZONE: backOfficeSetting('timeZone'),
+  BACK_OFFICE_VERSION: backOfficeSetting('version'),
+  BACK_OFFICE_CONCURRENCY: backOfficeSetting('concurrency'),
+  BACK_OFFICE_EXPORT_FOLDER: backOfficeSetting('exportFolder'),
+  BACK_OFFICE_SFTP_HOST_KEY: backOfficeSetting('sftpHostKey'),
+  BACK_OFFICE_SFTP_KEY_FILE: backOfficeSetting('sftpKeyFile'),
+  BACK_OFFICE_SFTP_PASSWORD: optional('The password of the SFTP user, or of the private key.', 'secret'),
   WEBHOOK_NETWORKS: networks(
-    'For development only: networks that are not public and that webhooks are delivered to all the same, over `http` too, separated by commas.',
+    'Development only: private networks that webhooks can be delivered to, also over `http`, separated by commas.',
     '127.0.0.0/8,::1',
   ),
-  JOBS: oneOf(
-    'Whether `start` does jobs (e-mails and the like) too; `off` where `tillbridge worker` does them.',
-    'on',
-    ['on', 'off'],
+  RUN_JOBS: boolean(
+    'Run background jobs (emails, syncs, webhooks) in `tillbridge start`. Set to `false` if `tillbridge worker` runs them.',
+    true,
   ),
   ...telemetrySettings,
   FAILPOINT: {
-    why: 'For tests of crashes only: the border between two effects at which the process is killed, or halted with `:stop`, or something fails with `:fail`. Without it there are none.',
+    description:
+      'Crash tests only: the crash point at which the process is killed, or halted with `:stop`, or throws with `:fail`.',
     example: 'after_commit',
-    read(given: string | undefined) {
-      const isKnown = (said: string) => failpoints.some(name => [name, `${name}:stop`, `${name}:fail`].includes(said))
-      if (given !== undefined && !isKnown(given))
-        throw new Unfit(`is one of ${failpoints.join(', ')}, with or without \`:stop\` or \`:fail\``)
-      return given
+    read(value: string | undefined) {
+      const isKnown = (setting: string) =>
+        failpoints.some(name => [name, `${name}:stop`, `${name}:fail`].includes(setting))
+      if (value !== undefined && !isKnown(value))
+        throw new InvalidSetting(`must be one of ${failpoints.join(', ')}, optionally with \`:stop\` or \`:fail\``)
+      return value
     },
   } satisfies Setting<string | undefined>,
-  LEAVE_SECONDS: whole(
-    'How long after SIGTERM requests are still taken while /health/ready says 503: as long as a load balancer needs to send them elsewhere. 0 where there is none.',
+  SHUTDOWN_DELAY_SECONDS: integer(
+    'Seconds after SIGTERM during which requests are still accepted while /health/ready returns 503, so that a load balancer stops sending them. 0 without a load balancer.',
     0,
     [0, 600],
   ),
-  DRAIN_SECONDS: whole('How long requests may go on after SIGTERM or Ctrl-C.', 25, [0, 600]),
+  DRAIN_SECONDS: integer('Maximum seconds to finish running requests after SIGTERM or Ctrl-C.', 25, [0, 600]),
 } as const
 
 type Table = typeof table
@@ -166,31 +171,33 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Rest}`
 /** The settings in camelCase: `PORT` is `port`, `TLS_CERT_FILE` is `tlsCertFile`. */
 export type Config = { readonly [Name in keyof Values as CamelCase<Name>]: Values[Name] }
 
-/** Every fault of the settings at once, a line each. */
+/** Thrown for invalid settings. The message has one line per problem. */
 export class ConfigError extends Error {}
 
-/** Reads the settings: the environment first, then `.env` in the current directory. Throws a `ConfigError` naming every fault. */
+/** Reads the settings: from the environment first, then from `.env` in the current directory. Throws a `ConfigError` that lists every problem. */
 export function readConfig(
   environment: Readonly<Record<string, string | undefined>> = withEnvFile(process.env),
 ): Config {
-  const faults: string[] = []
+  const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(table)) {
-    const given = environment[name]?.trim() || undefined
+    const value = environment[name]?.trim() || undefined
     try {
-      values[camelCase(name)] = setting.read(given)
+      values[camelCase(name)] = setting.read(value)
     } catch (error) {
-      if (!(error instanceof Unfit)) throw error
-      faults.push(`${name} ${error.message}${secret.includes(name) ? '' : `, not ${JSON.stringify(given)}`}.`)
+      if (!(error instanceof InvalidSetting)) throw error
+      problems.push(
+        `${name} ${error.message}${secretSettings.includes(name) ? '' : `; it is ${JSON.stringify(value)}`}.`,
+      )
     }
   }
   const config = values as unknown as Config
   if (Boolean(environment.TLS_CERT_FILE?.trim()) !== Boolean(environment.TLS_KEY_FILE?.trim()))
-    faults.push('TLS_CERT_FILE and TLS_KEY_FILE are set together, or neither.')
+    problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together.')
   if (environment.DATABASE_READ_URL?.trim() && !environment.DATABASE_URL?.trim())
-    faults.push('DATABASE_READ_URL names replicas of the PostgreSQL that DATABASE_URL names: set both.')
-  if (!faults.length) faults.push(...contradictionsIn(backOfficeOf(config), name => environmentNames[name]))
-  if (faults.length) throw new ConfigError(faults.join('\n'))
+    problems.push("DATABASE_READ_URL can't be set without DATABASE_URL, the primary of these replicas.")
+  if (!problems.length) problems.push(...findContradictions(backOfficeOf(config), name => environmentNames[name]))
+  if (problems.length) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
 }
 
@@ -202,38 +209,38 @@ const environmentNames: Readonly<Record<SettingName, string>> = {
   password: 'BACK_OFFICE_PASSWORD',
   ca: 'BACK_OFFICE_CA_FILE',
   timeZone: 'BACK_OFFICE_TIME_ZONE',
-  release: 'BACK_OFFICE_RELEASE',
+  version: 'BACK_OFFICE_VERSION',
   concurrency: 'BACK_OFFICE_CONCURRENCY',
-  exports: 'BACK_OFFICE_EXPORTS',
-  exportsHostKey: 'BACK_OFFICE_EXPORTS_HOST_KEY',
-  exportsKey: 'BACK_OFFICE_EXPORTS_KEY_FILE',
-  exportsPassword: 'BACK_OFFICE_EXPORTS_PASSWORD',
+  exportFolder: 'BACK_OFFICE_EXPORT_FOLDER',
+  sftpHostKey: 'BACK_OFFICE_SFTP_HOST_KEY',
+  sftpKeyFile: 'BACK_OFFICE_SFTP_KEY_FILE',
+  sftpPassword: 'BACK_OFFICE_SFTP_PASSWORD',
 }
 
-function certificatesIn(path: string) {
+function readCertificates(path: string) {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new ConfigError(`BACK_OFFICE_CA_FILE cannot be read: ${(error as NodeJS.ErrnoException).code}.`)
+    throw new ConfigError(`BACK_OFFICE_CA_FILE can't be read (${(error as NodeJS.ErrnoException).code}).`)
   }
 }
 
-/** What the environment says of the back office. */
+/** Returns the default back office: the `BACK_OFFICE_…` settings of the environment. */
 export function backOfficeOf(config: Config): BackOfficeSettings {
-  const set = Object.entries(environmentNames).flatMap(([name, variable]) => {
+  const entries = Object.entries(environmentNames).flatMap(([name, variable]) => {
     const value = config[camelCase(variable) as keyof Config]
     return value === undefined ? [] : [[name, value] as const]
   })
-  const settings = Object.fromEntries(set) as unknown as BackOfficeSettings
-  return settings.ca === undefined ? settings : { ...settings, ca: certificatesIn(settings.ca) }
+  const settings = Object.fromEntries(entries) as unknown as BackOfficeSettings
+  return settings.ca === undefined ? settings : { ...settings, ca: readCertificates(settings.ca) }
 }
 
 const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-/** `.env.example`: each setting with its reason, commented out. */
+/** Returns the content of `.env.example`: every setting with its description, commented out. */
 export const envExample = () =>
-  `# Every setting, its reason, and its default or an example. Copy to .env and take the # from what you set.\n${Object.entries(
+  `# All settings, each with its default or an example. Copy this file to .env and remove the # from the lines you change.\n${Object.entries(
     table,
   )
-    .map(([name, { why, example }]) => `\n# ${why}\n#${name}=${example}\n`)
+    .map(([name, { description, example }]) => `\n# ${description}\n#${name}=${example}\n`)
     .join('')}`

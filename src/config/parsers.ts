@@ -1,60 +1,74 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 
-/** One setting: what it is for (the line in `.env.example`), an example or the default, and how its text is read. */
+/** One environment variable: its description (a comment in `.env.example`), an example or its default, and its parser. */
 export interface Setting<T> {
-  why: string
+  description: string
   example: string
-  read: (text: string | undefined) => T
+  read: (value: string | undefined) => T
 }
 
-/** What is wrong with a text, said after the setting's name. */
-export class Unfit extends Error {}
+/** Thrown for an invalid value. The message follows the setting's name: "must be an IP address". */
+export class InvalidSetting extends Error {}
 
-export const text = (why: string, fallback: string, example = fallback): Setting<string> => ({
-  why,
+export const string = (description: string, fallback: string, example = fallback): Setting<string> => ({
+  description,
   example,
-  read: given => given ?? fallback,
+  read: value => value ?? fallback,
 })
 
-export const optional = (why: string, example: string): Setting<string | undefined> => ({
-  why,
+export const optional = (description: string, example: string): Setting<string | undefined> => ({
+  description,
   example,
-  read: given => given,
+  read: value => value,
 })
 
-export const whole = (why: string, fallback: number, [least, most]: readonly [number, number]): Setting<number> => ({
-  why,
+export const integer = (
+  description: string,
+  fallback: number,
+  [min, max]: readonly [number, number],
+): Setting<number> => ({
+  description,
   example: String(fallback),
-  read(given) {
-    if (given === undefined) return fallback
-    const value = /^\d+$/.test(given) ? Number(given) : Number.NaN
-    if (!(value >= least && value <= most)) throw new Unfit(`is a whole number from ${least} to ${most}`)
-    return value
+  read(value) {
+    if (value === undefined) return fallback
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN
+    if (!(number >= min && number <= max)) throw new InvalidSetting(`must be an integer from ${min} to ${max}`)
+    return number
   },
 })
 
-export const oneOf = <const T extends string>(why: string, fallback: T, words: readonly T[]): Setting<T> => ({
-  why,
+export const oneOf = <const T extends string>(description: string, fallback: T, choices: readonly T[]): Setting<T> => ({
+  description,
   example: fallback,
-  read(given) {
-    const found = given === undefined ? fallback : words.find(word => word === given)
-    if (found === undefined) throw new Unfit(`is one of ${words.join(', ')}`)
-    return found
+  read(value) {
+    const choice = value === undefined ? fallback : choices.find(each => each === value)
+    if (choice === undefined) throw new InvalidSetting(`must be one of ${choices.join(', ')}`)
+    return choice
   },
 })
 
-export const port = (why: string, example: string): Setting<number | undefined> => ({
-  ...whole(why, Number(example), [1, 65_535]),
-  read: given => (given === undefined ? undefined : whole(why, 0, [1, 65_535]).read(given)),
+export const boolean = (description: string, fallback: boolean): Setting<boolean> => ({
+  description,
+  example: String(fallback),
+  read(value) {
+    if (value === undefined) return fallback
+    if (value !== 'true' && value !== 'false') throw new InvalidSetting('must be true or false')
+    return value === 'true'
+  },
 })
 
-export const file = (why: string, example: string): Setting<string | undefined> => ({
-  why,
+export const port = (description: string, example: string): Setting<number | undefined> => ({
+  ...integer(description, Number(example), [1, 65_535]),
+  read: value => (value === undefined ? undefined : integer(description, 0, [1, 65_535]).read(value)),
+})
+
+export const file = (description: string, example: string): Setting<string | undefined> => ({
+  description,
   example,
-  read(given) {
-    if (given !== undefined) requireFile(given)
-    return given
+  read(value) {
+    if (value !== undefined) requireFile(value)
+    return value
   },
 })
 
@@ -63,60 +77,64 @@ function requireFile(path: string) {
     statSync(path)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
-    throw new Unfit(
-      /^(ENOENT|ENOTDIR)$/.test(code)
-        ? 'names a file that is not there'
-        : `names a file that cannot be reached (${code})`,
+    throw new InvalidSetting(
+      /^(ENOENT|ENOTDIR)$/.test(code) ? 'must name an existing file' : `must name a file that can be read (${code})`,
     )
   }
 }
 
-/** A list of addresses and networks. */
-export const networks = (why: string, example: string): Setting<string[]> => ({
-  why,
+/** A comma-separated list of IP addresses and networks. */
+export const networks = (description: string, example: string): Setting<string[]> => ({
+  description,
   example,
-  read(given) {
-    const list = (given ?? '')
+  read(value) {
+    const list = (value ?? '')
       .split(',')
       .map(item => item.trim())
       .filter(Boolean)
-    if (!list.every(isNetwork)) throw new Unfit('is a list of IP addresses or networks, separated by commas')
+    if (!list.every(isNetwork))
+      throw new InvalidSetting('must be a list of IP addresses or networks, separated by commas')
     return list
   },
 })
 
-/** An address, or one with the number of bits that make its network. */
-function isNetwork(text: string) {
-  const [address = '', bits = '1', ...more] = text.split('/')
-  const most = isIP(address) === 4 ? 32 : 128
-  return isIP(address) !== 0 && /^[1-9]\d*$/.test(bits) && Number(bits) <= most && more.length === 0
+/** True for an IP address, alone or with a prefix length (CIDR). */
+function isNetwork(value: string) {
+  const [address = '', bits = '1', ...more] = value.split('/')
+  const maxBits = isIP(address) === 4 ? 32 : 128
+  return isIP(address) !== 0 && /^[1-9]\d*$/.test(bits) && Number(bits) <= maxBits && more.length === 0
 }
 
-/** Whether it is the address of a mail server, as `SMTP_URL` takes it. */
-export function isSmtpUrl(text: string) {
-  // User and password may hold anything, as long as it is encoded.
-  return /^smtps?:\/\/(([^/?#@%]|%[\da-f]{2})*@)?[^/?#@]+\/?(\?tls=(off|required))?$/i.test(text) && URL.canParse(text)
+/** True if `SMTP_URL` accepts the URL. */
+export function isSmtpUrl(value: string) {
+  // User and password can contain any character, if it is percent-encoded.
+  return (
+    /^smtps?:\/\/(([^/?#@%]|%[\da-f]{2})*@)?[^/?#@]+\/?(\?tls=(off|required))?$/i.test(value) && URL.canParse(value)
+  )
 }
 
-/** An environment, with what it does not set taken from `.env` in the current directory. Throws where a line of that cannot be read. */
+/** Returns an environment, completed from `.env` in the current directory. Throws if a line of `.env` can't be parsed. */
 export function withEnvFile(environment: Readonly<Record<string, string | undefined>>) {
   if (!existsSync('.env')) return environment
-  return { ...settingsIn(readFileSync('.env', 'utf8')), ...environment }
+  return { ...parseEnvFile(readFileSync('.env', 'utf8')), ...environment }
 }
 
-/** `NAME=value`, perhaps behind `export`; in quotes a value may have several lines. */
+/** `NAME=value`, optionally after `export`. A quoted value can span several lines. */
 const assignment =
   /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=(?:[ \t]*(["'])((?:(?!\2)[\s\S])*)\2[ \t]*(?:#.*)?$|(.*)$)/gm
 
-// Node's own parseEnv takes each # for the beginning of a comment, also one in a password, and passes over what it cannot read.
-function settingsIn(file: string) {
-  const text = file.replaceAll('\r\n', '\n')
-  const found: Record<string, string> = {}
-  const rest = text.replace(assignment, (all, name: string, _quote, quoted?: string, open = '') => {
-    found[name] = quoted ?? open.replace(/\s#.*$/, '').trim()
+// Node's parseEnv starts a comment at every #, even inside a password, and silently skips lines that it can't parse.
+function parseEnvFile(file: string) {
+  const content = file.replaceAll('\r\n', '\n')
+  const settings: Record<string, string> = {}
+  const unparsed = content.replace(assignment, (all, name: string, _quote, quoted?: string, unquoted = '') => {
+    settings[name] = quoted ?? unquoted.replace(/\s#.*$/, '').trim()
     return all.replace(/[^\n]+/g, '')
   })
-  const faults = rest.split('\n').flatMap((line, i) => (/^\s*(#|$)/.test(line) ? [] : [i + 1]))
-  if (faults.length) throw new Error(`.env: line ${faults.join(', ')} is not NAME=value. Mend it, or begin it with #.`)
-  return found
+  const lines = unparsed.split('\n').flatMap((line, i) => (/^\s*(#|$)/.test(line) ? [] : [i + 1]))
+  if (lines.length)
+    throw new Error(
+      `.env: line ${lines.join(', ')} must have the form NAME=value. Correct it, or comment it out with #.`,
+    )
+  return settings
 }

@@ -1,65 +1,61 @@
 import { enoughInSecond, samplerNames } from '../telemetry/sampling.ts'
-import { oneOf, port, type Setting, text, Unfit } from './parsers.ts'
+import { boolean, InvalidSetting, oneOf, port, type Setting, string } from './parsers.ts'
 
-/** What is seen of the installation from outside: its log, its figures, its traces. */
+/** The settings of logs, metrics and traces. */
 export const telemetrySettings = {
-  ACCESS_LOG: oneOf(
-    'Whether each request has a line in the log, at `info`: method, route, status, milliseconds, service, account, request id. Without it, at `debug`.',
-    'off',
-    ['off', 'on'],
+  ACCESS_LOG: boolean(
+    'Log every request at `info`: method, route, status, milliseconds, service, account, request ID. Otherwise at `debug`.',
+    false,
   ),
-  LOG_LEVEL: oneOf('How much is logged (JSON lines on standard error); `debug` has a line for every request.', 'info', [
-    'fatal',
-    'error',
-    'warn',
+  LOG_LEVEL: oneOf(
+    'Minimum log level (JSON lines on standard error). `debug` includes a line for every request.',
     'info',
-    'debug',
-    'trace',
-    'silent',
-  ]),
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+  ),
   METRICS_PORT: port(
-    'A port of this machine alone that tells metrics (Prometheus), at /metrics. Without it nobody is told.',
+    'A localhost port that exposes Prometheus metrics at /metrics. If unset, no metrics are exposed.',
     '9464',
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: {
-    why: 'Where traces are sent: a collector that takes OTLP over HTTP; `/v1/traces` is added. Without it nothing is traced.',
+    description:
+      'The OTLP/HTTP collector that traces are sent to. Tillbridge appends `/v1/traces`. If unset, nothing is traced.',
     example: 'http://localhost:4318',
-    read(given: string | undefined) {
-      if (given === undefined) return
-      if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-        throw new Unfit('is an address that begins with http:// or https://')
-      return given.replace(/\/+$/, '')
+    read(value: string | undefined) {
+      if (value === undefined) return
+      if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol))
+        throw new InvalidSetting('must be a URL that begins with http:// or https://')
+      return value.replace(/\/+$/, '')
     },
   } satisfies Setting<string | undefined>,
   OTEL_EXPORTER_OTLP_HEADERS: {
-    why: 'Headers for that collector, as `name=value` separated by commas, values percent-encoded.',
+    description: 'Headers for that collector: `name=value`, separated by commas, values percent-encoded.',
     example: 'authorization=Basic%20dXNlcjpzZWNyZXQ=',
-    read(given: string | undefined): Readonly<Record<string, string>> {
+    read(value: string | undefined): Readonly<Record<string, string>> {
       try {
-        const pairs = (given ?? '')
+        const pairs = (value ?? '')
           .split(',')
           .filter(Boolean)
           .map(pair => pair.split(/=(.*)/s).map(part => decodeURIComponent(part.trim())))
-        return Object.fromEntries(new Headers(pairs.map(([name = '', value = '']) => [name, value])))
+        return Object.fromEntries(new Headers(pairs.map(([name = '', content = '']) => [name, content])))
       } catch {
-        throw new Unfit('is a list like name=value,name=value')
+        throw new InvalidSetting('must be a list such as name=value,name=value')
       }
     },
   } satisfies Setting<Readonly<Record<string, string>>>,
-  OTEL_SERVICE_NAME: text('What traces call this installation.', 'tillbridge'),
+  OTEL_SERVICE_NAME: string('The service name in traces.', 'tillbridge'),
   OTEL_TRACES_SAMPLER: oneOf(
-    "Which requests are traced: `always_on` all, `always_off` none, `traceidratio` the share OTEL_TRACES_SAMPLER_ARG. With `parentbased_` in front, a caller's `traceparent` decides, and the rest applies to requests without one.",
+    "Which requests are traced: `always_on` all, `always_off` none, `traceidratio` the ratio in OTEL_TRACES_SAMPLER_ARG. With the prefix `parentbased_`, a caller's `traceparent` decides, and the sampler applies to requests without one.",
     'parentbased_traceidratio',
     samplerNames,
   ),
   OTEL_TRACES_SAMPLER_ARG: {
-    why: `The share of \`…traceidratio\`, from 0 to 1. Without it all are traced as long as a process is asked less than ${enoughInSecond} times a second, and about so many of more.`,
+    description: `The ratio for \`traceidratio\`, from 0 to 1. If unset, a process traces about ${enoughInSecond} requests a second at most, and all if it has fewer.`,
     example: '0.1',
-    read(given: string | undefined) {
-      if (given === undefined) return
-      const share = /^[\d.]+$/.test(given) ? Number(given) : Number.NaN
-      if (!(share >= 0 && share <= 1)) throw new Unfit('is a number from 0 to 1')
-      return share
+    read(value: string | undefined) {
+      if (value === undefined) return
+      const ratio = /^[\d.]+$/.test(value) ? Number(value) : Number.NaN
+      if (!(ratio >= 0 && ratio <= 1)) throw new InvalidSetting('must be a number from 0 to 1')
+      return ratio
     },
   } satisfies Setting<number | undefined>,
 } as const

@@ -37,7 +37,7 @@ export const importExports = (offices: Offices): Job => {
 async function run(offices: Offices, looks: Map<number, Looked>, work: ServiceWork): Promise<void> {
   const { db, service, attempt, signal, comeAgain } = work
   const settings = offices.settingsOf(service)
-  const { exports: address } = settings
+  const { exportFolder: address } = settings
   if (address === undefined) return
   const before = looks.get(service.id)
   try {

@@ -28,7 +28,7 @@ async function run(offices: Offices, { db, log }: Work): Promise<void> {
     syncJob,
     planned.map(({ serviceId, feed }) => ({ serviceId, subject: feed })),
   )
-  const exporting = services.filter(service => offices.settingsOf(service).exports !== undefined)
+  const exporting = services.filter(service => offices.settingsOf(service).exportFolder !== undefined)
   await planJobs(
     db,
     'import-exports',

@@ -78,8 +78,8 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
     )
   }
   try {
-    const [facts] = await Promise.all(Array.from({ length: config.workers }, begin))
-    if (!facts) throw new Error('WORKERS is at least 1')
+    const [facts] = await Promise.all(Array.from({ length: config.webConcurrency }, begin))
+    if (!facts) throw new Error('WEB_CONCURRENCY must be at least 1')
     const becomeReady = () => {
       isReady = true
       for (const worker of Object.values(cluster.workers ?? {})) if (worker?.isConnected()) worker.send('ready')

@@ -33,7 +33,7 @@ export interface Listening {
   server: FastifyInstance
   /** What this process has to tell of itself. */
   samples(): Sample[]
-  /** Has load balancers look elsewhere (LEAVE_SECONDS) if it was ready, stops accepting, finishes what runs, for at most `graceMs`; 0: all at once. */
+  /** Has load balancers look elsewhere (SHUTDOWN_DELAY_SECONDS) if it was ready, stops accepting, finishes what runs, for at most `graceMs`; 0: all at once. */
   close(graceMs: number): Promise<void>
 }
 
@@ -81,9 +81,9 @@ export async function listen(
   const server = await buildServer({
     gate: { ...shared, ...behind(offices), db, turn: writes.acquire, elsewhere: gates.of },
     log,
-    accessLog: config.accessLog === 'on',
+    accessLog: config.accessLog,
     certificate,
-    http2: config.http2 === 'on',
+    http2: config.http2,
     trustedProxies: config.trustedProxies,
     publicUrl,
     ready: () => !isLeaving && isReady(),
@@ -106,7 +106,7 @@ export async function listen(
   const close = async (graceMs: number) => {
     isLeaving = true
     // No load balancer looks here for a process that never was ready.
-    if (isReady()) await delay(config.leaveSeconds * 1_000)
+    if (isReady()) await delay(config.shutdownDelaySeconds * 1_000)
     ending.abort()
     kept.leave()
     plain?.close()
@@ -152,7 +152,7 @@ const refused =
   }
 
 function onPlainPort(port: number, { host, accessLog }: Config, publicUrl: () => string, log: Logger): Promise<Server> {
-  const level = accessLog === 'on' ? 'info' : 'debug'
+  const level = accessLog ? 'info' : 'debug'
   const server = createServer(refusePlainHttp(publicUrl, noteRefusals(log, level)))
   return new Promise((resolve, reject) => {
     server.once('error', reject)

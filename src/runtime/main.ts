@@ -57,7 +57,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     offices = await officesOf(config, installation, log)
     // The ports are taken before anything is made: a start that cannot serve leaves nothing that nobody has seen.
     serving =
-      config.workers > 1
+      config.webConcurrency > 1
         ? await serveByWorkers(config, log)
         : await serveHere(config, installation, offices, databases, log)
     if (config.metricsPort !== undefined)
@@ -67,7 +67,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     const mayFollow = access && (starting.isWatched || 'made' in access)
     const consoleLink = mayFollow ? await linkFor(installation, usernameOf(access), serving.baseUrl) : undefined
     serving.becomeReady()
-    starting.onReady({ ...serving, access, consoleLink, workers: config.workers })
+    starting.onReady({ ...serving, access, consoleLink, workers: config.webConcurrency })
   } catch (error) {
     metrics?.close()
     await serving?.close(0)
@@ -84,7 +84,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   const stop = askedToStop(log)
   // Not before: whoever starts the service waits for its first answer.
   const doing = { installation, offices, databases, log }
-  const worker = config.jobs === 'on' ? beginJobs(config, doing) : undefined
+  const worker = config.runJobs ? beginJobs(config, doing) : undefined
   if (!worker) await askForJobs(config, doing).catch(error => log.warn({ err: error }, 'No jobs were asked for.'))
   await stop
   const graceMs = config.drainSeconds * 1_000
@@ -128,12 +128,12 @@ function figures(
   { db, pools = {}, replicas }: Installation,
   offices: Offices,
   databases: Databases,
-  { workers, dataDir }: Config,
+  { webConcurrency, dataDir }: Config,
   serving: Serving,
 ) {
   const ofDatabase = databaseSamples(db)
   const ofDataDatabases = dataDatabaseSamples(databases)
-  const own = () => (workers > 1 ? processSamples([{ pools, offices, replicas }, ...databases.opened()]) : [])
+  const own = () => (webConcurrency > 1 ? processSamples([{ pools, offices, replicas }, ...databases.opened()]) : [])
   return async () => [
     ...merged([own(), ...(await serving.processes()), await ofDatabase(), await ofDataDatabases()]),
     ...(await diskSamples(dataDir)),

@@ -66,7 +66,7 @@ describe('the back office of a service', () => {
 
   test('a pinned release outranks what the back office says', async () => {
     const pinned = await service.tenant()
-    await setBackOffice(service.db, service.keys, pinned.service, { ...settingsFor(older), release: '2023.4a' })
+    await setBackOffice(service.db, service.keys, pinned.service, { ...settingsFor(older), version: '2023.4a' })
     await until(async () => (await driverOf(pinned)).release === '2023.4a', 'it is pinned', 5_000)
   })
 

@@ -7,7 +7,7 @@ const canary = 'kanarie-Wachtwoord-7'
 
 describe('settings of the back office in the environment', () => {
   const whole = { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: 'https://a.example/RetailAPI', BACK_OFFICE_COUNTRY: 'AU' }
-  const faultsOf = (environment: Record<string, string>) => {
+  const findProblems = (environment: Record<string, string>) => {
     try {
       readConfig(environment)
     } catch (error) {
@@ -17,50 +17,62 @@ describe('settings of the back office in the environment', () => {
     return ''
   }
 
-  test('what goes together is taken', () => {
-    assert.equal(faultsOf(whole), '')
-    assert.equal(faultsOf({ ...whole, BACK_OFFICE_USER: 'retail', BACK_OFFICE_PASSWORD: canary }), '')
+  test('a complete configuration is accepted', () => {
+    assert.equal(findProblems(whole), '')
+    assert.equal(findProblems({ ...whole, BACK_OFFICE_USER: 'retail', BACK_OFFICE_PASSWORD: canary }), '')
     assert.equal(readConfig(whole).backOfficeUrl, 'https://a.example/RetailAPI')
   })
 
   const bad: [what: string, environment: Record<string, string>, fault: RegExp][] = [
-    ['an unknown one', { BACK_OFFICE: 'sap' }, /^BACK_OFFICE is one of embedded, apparel21, not "sap"\.$/],
+    ['an unknown one', { BACK_OFFICE: 'sap' }, /^BACK_OFFICE must be one of embedded, apparel21; it is "sap"\.$/],
     [
-      'one without address and country',
+      'a driver without URL and country',
       { BACK_OFFICE: 'apparel21' },
-      /^BACK_OFFICE_URL is needed where BACK_OFFICE is apparel21\.\nBACK_OFFICE_COUNTRY is needed /,
+      /^BACK_OFFICE_URL must be set if BACK_OFFICE is apparel21\.\nBACK_OFFICE_COUNTRY must be set /,
     ],
     [
       'a user without a password',
       { ...whole, BACK_OFFICE_USER: 'retail' },
       /^BACK_OFFICE_USER and BACK_OFFICE_PASSWORD /,
     ],
-    ['an address of nothing', { BACK_OFFICE_URL: whole.BACK_OFFICE_URL }, /BACK_OFFICE=apparel21 is missing\.$/],
-    ['a zone that is none', { ...whole, BACK_OFFICE_TIME_ZONE: 'Melbourne' }, /^BACK_OFFICE_TIME_ZONE is a time zone/],
     [
-      'no number of calls',
+      'a URL for the embedded back office',
+      { BACK_OFFICE_URL: whole.BACK_OFFICE_URL },
+      /can't be set for the embedded back office\. Set BACK_OFFICE=apparel21 too\.$/,
+    ],
+    [
+      'an invalid time zone',
+      { ...whole, BACK_OFFICE_TIME_ZONE: 'Melbourne' },
+      /^BACK_OFFICE_TIME_ZONE must be an IANA time zone/,
+    ],
+    [
+      'an invalid concurrency',
       { ...whole, BACK_OFFICE_CONCURRENCY: '0' },
-      /^BACK_OFFICE_CONCURRENCY is a number from 1 to 256/,
+      /^BACK_OFFICE_CONCURRENCY must be an integer from 1 to 256/,
     ],
-    ['a release that is none', { ...whole, BACK_OFFICE_RELEASE: 'latest' }, /^BACK_OFFICE_RELEASE is a release like/],
     [
-      'a certificate that is not there',
+      'an invalid version',
+      { ...whole, BACK_OFFICE_VERSION: 'latest' },
+      /^BACK_OFFICE_VERSION must be a version such as/,
+    ],
+    [
+      'a missing certificate',
       { ...whole, BACK_OFFICE_CA_FILE: '/no/ca.pem' },
-      /^BACK_OFFICE_CA_FILE names a file/,
+      /^BACK_OFFICE_CA_FILE must name an existing file/,
     ],
     [
-      'a folder that is not whole',
-      { ...whole, BACK_OFFICE_EXPORTS: 'exports' },
-      /^BACK_OFFICE_EXPORTS is the whole path/,
+      'a relative folder',
+      { ...whole, BACK_OFFICE_EXPORT_FOLDER: 'exports' },
+      /^BACK_OFFICE_EXPORT_FOLDER must be an absolute path/,
     ],
   ]
   for (const [what, environment, fault] of bad)
-    test(`${what} is named at the start`, () => assert.match(faultsOf(environment), fault))
+    test(`${what} is reported at the start`, () => assert.match(findProblems(environment), fault))
 
-  test('a password in an address is refused and not repeated', () => {
-    const told = faultsOf({ ...whole, BACK_OFFICE_URL: `https://retail:${canary}@a.example/RetailAPI` })
-    assert.match(told, /^BACK_OFFICE_URL is an address .* without a user/)
-    assert.doesNotMatch(told, new RegExp(canary))
+  test('a password in a URL is rejected and not repeated', () => {
+    const message = findProblems({ ...whole, BACK_OFFICE_URL: `https://retail:${canary}@a.example/RetailAPI` })
+    assert.match(message, /^BACK_OFFICE_URL must be a URL .* without a user/)
+    assert.doesNotMatch(message, new RegExp(canary))
   })
 })
 const strangeKey = 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE'
@@ -70,11 +82,11 @@ describe('settings of exports on an SFTP server', () => {
     BACK_OFFICE: 'apparel21',
     BACK_OFFICE_URL: 'https://a.example/RetailAPI',
     BACK_OFFICE_COUNTRY: 'AU',
-    BACK_OFFICE_EXPORTS: 'sftp://luma@files.example/out',
-    BACK_OFFICE_EXPORTS_HOST_KEY: strangeKey,
-    BACK_OFFICE_EXPORTS_PASSWORD: canary,
+    BACK_OFFICE_EXPORT_FOLDER: 'sftp://luma@files.example/out',
+    BACK_OFFICE_SFTP_HOST_KEY: strangeKey,
+    BACK_OFFICE_SFTP_PASSWORD: canary,
   }
-  const faultsOf = (change: Record<string, string | undefined>) => {
+  const findProblems = (change: Record<string, string | undefined>) => {
     try {
       readConfig({ ...whole, ...change })
     } catch (error) {
@@ -84,35 +96,59 @@ describe('settings of exports on an SFTP server', () => {
     return ''
   }
 
-  test('an address tells the user, the server and the folder', () => {
+  test('an SFTP URL contains the user, the server and the folder', () => {
     const parts = (text: string) => Object.values(sftpAddressIn(text) ?? {})
     assert.deepEqual(parts('sftp://luma@files.example/'), ['luma', 'files.example', 22, '/'])
     assert.deepEqual(parts('sftp://a%40b@[::1]:2222/out/of%20here/'), ['a@b', '::1', 2222, '/out/of here'])
     assert.deepEqual(parts('sftp://luma@files.example/~/out'), ['luma', 'files.example', 22, './out'])
   })
 
-  const sftp = (rest: string) => ({ BACK_OFFICE_EXPORTS: `sftp://${rest}` })
+  const sftp = (rest: string) => ({ BACK_OFFICE_EXPORT_FOLDER: `sftp://${rest}` })
   const bad: [what: string, change: Record<string, string | undefined>, fault: RegExp][] = [
-    ['a password in the address', sftp(`luma:${canary}@a.example/`), /^BACK_OFFICE_EXPORTS has no password in it: /],
-    ['an odd password in it', sftp(`luma:${canary}/#@a.example/`), /^BACK_OFFICE_EXPORTS has no password in it: /],
-    ['no user', sftp('files.example/out'), /^BACK_OFFICE_EXPORTS is the whole path of a folder, .* or an address like/],
-    ['a query', sftp('luma@files.example/out?a=b'), /^BACK_OFFICE_EXPORTS is /],
-    ['half a character', sftp('luma@files.example/%e4'), /^BACK_OFFICE_EXPORTS is /],
-    ['no key of the host', { BACK_OFFICE_EXPORTS_HOST_KEY: undefined }, /^BACK_OFFICE_EXPORTS_HOST_KEY is needed: /],
-    ['a key of MD5', { BACK_OFFICE_EXPORTS_HOST_KEY: 'MD5:aa:bb' }, /^BACK_OFFICE_EXPORTS_HOST_KEY is one or more /],
-    ['nobody to sign in', { BACK_OFFICE_EXPORTS_PASSWORD: undefined }, /^BACK_OFFICE_EXPORTS_PASSWORD or .*_KEY_FILE /],
-    ['a folder with a password', { BACK_OFFICE_EXPORTS: '/srv/out' }, /^BACK_OFFICE_EXPORTS_HOST_KEY, .*_PASSWORD: /],
+    [
+      'a password in the address',
+      sftp(`luma:${canary}@a.example/`),
+      /^BACK_OFFICE_EXPORT_FOLDER can't contain a password: /,
+    ],
+    [
+      'an odd password in it',
+      sftp(`luma:${canary}/#@a.example/`),
+      /^BACK_OFFICE_EXPORT_FOLDER can't contain a password: /,
+    ],
+    ['no user', sftp('files.example/out'), /^BACK_OFFICE_EXPORT_FOLDER must be an absolute path, or a URL such as/],
+    ['a query', sftp('luma@files.example/out?a=b'), /^BACK_OFFICE_EXPORT_FOLDER must be /],
+    ['an invalid escape', sftp('luma@files.example/%e4'), /^BACK_OFFICE_EXPORT_FOLDER must be /],
+    [
+      'no key of the host',
+      { BACK_OFFICE_SFTP_HOST_KEY: undefined },
+      /^BACK_OFFICE_SFTP_HOST_KEY must be set to the fingerprint /,
+    ],
+    [
+      'a key of MD5',
+      { BACK_OFFICE_SFTP_HOST_KEY: 'MD5:aa:bb' },
+      /^BACK_OFFICE_SFTP_HOST_KEY must be one or more fingerprints /,
+    ],
+    [
+      'no credentials',
+      { BACK_OFFICE_SFTP_PASSWORD: undefined },
+      /^BACK_OFFICE_SFTP_PASSWORD or .*_KEY_FILE must be set /,
+    ],
+    [
+      'a folder with a password',
+      { BACK_OFFICE_EXPORT_FOLDER: '/srv/out' },
+      /^BACK_OFFICE_SFTP_HOST_KEY, .*_PASSWORD can't be set unless /,
+    ],
   ]
   for (const [what, change, fault] of bad)
-    test(`${what} is refused, and no secret is repeated`, () => {
-      const told = faultsOf(change)
-      assert.match(told, fault)
-      assert.ok(!told.includes(canary), told)
+    test(`${what} is rejected without repeating a secret`, () => {
+      const message = findProblems(change)
+      assert.match(message, fault)
+      assert.ok(!message.includes(canary), message)
     })
 
-  test('what goes together is taken', () => {
-    assert.equal(faultsOf({}), '')
-    assert.equal(faultsOf({ BACK_OFFICE_EXPORTS_HOST_KEY: `${strangeKey}, ${strangeKey}=` }), '')
-    assert.equal(faultsOf({ BACK_OFFICE_EXPORTS_PASSWORD: undefined, BACK_OFFICE_EXPORTS_KEY_FILE: '/etc/key' }), '')
+  test('a complete configuration is accepted', () => {
+    assert.equal(findProblems({}), '')
+    assert.equal(findProblems({ BACK_OFFICE_SFTP_HOST_KEY: `${strangeKey}, ${strangeKey}=` }), '')
+    assert.equal(findProblems({ BACK_OFFICE_SFTP_PASSWORD: undefined, BACK_OFFICE_SFTP_KEY_FILE: '/etc/key' }), '')
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { choicesAmong } from '../../src/commands/back-office/choices.ts'
+import { parseOptions } from '../../src/commands/back-office/choices.ts'
 import { installed } from '../support/installations/installations.ts'
 import { checkout, databaseOf, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
 
@@ -12,7 +12,7 @@ const canary = 'kanarie-Wachtwoord-7'
 
 describe('tillbridge back-office', () => {
   const home = directory()
-  const environment = { DATA_DIR: join(home, 'data'), JOBS: 'off', LOG_LEVEL: 'debug' }
+  const environment = { DATA_DIR: join(home, 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'debug' }
   const passwordFile = join(home, 'password')
   const cli = (...args: string[]) => done(['back-office', ...args], environment)
   const failing = (...args: string[]) => run(['back-office', ...args], environment)
@@ -31,7 +31,7 @@ describe('tillbridge back-office', () => {
     await simulator?.close()
   })
 
-  test('set takes the password from a file, show and the audit do not tell it', async () => {
+  test('set reads the password from a file, and neither show nor the audit log contains it', async () => {
     const set = await cli(
       'set',
       'luma',
@@ -41,7 +41,7 @@ describe('tillbridge back-office', () => {
       '--password-file',
       passwordFile,
     )
-    assert.match(set, /^driver = apparel21 \(its own\)$/m)
+    assert.match(set, /^driver = apparel21 \(own connection\)$/m)
     assert.match(set, /^password = \(set\)$/m)
     told.push(set, await cli('show', 'luma'))
     const client = await databaseOf(environment.DATA_DIR)
@@ -52,32 +52,29 @@ describe('tillbridge back-office', () => {
     assert.doesNotMatch(audit, new RegExp(canary))
   })
 
-  test('test tells the release and what works, with the credentials that are set', async () => {
+  test('test prints the version and the capabilities', async () => {
     const out = await cli('test', 'luma')
     told.push(out)
-    assert.match(out, /^Reached: release 2025\.1, \d+ stores, AUD\.$/m)
-    assert.match(out, /^works {2}orders$/m)
-    assert.match(out, /^lacks {2}staff: /m)
+    assert.match(out, /^Connected: version 2025\.1, \d+ stores, AUD\.$/m)
+    assert.match(out, /^available {4}orders$/m)
+    assert.match(out, /^unavailable {2}staff: /m)
     simulator.set({ credentials: { user: 'retail', password: 'another' } })
     const refused = await failing('test', 'luma')
     simulator.set({ credentials: { user: 'retail', password: canary } })
     assert.equal(refused.code, 1)
-    assert.match(
-      refused.err,
-      /tillbridge: The back office of luma does not answer as it should: .*\(back_office_unavailable\)/,
-    )
+    assert.match(refused.err, /tillbridge: The back office of luma failed: .*\(back_office_unavailable\)/)
     told.push(refused.err)
   })
 
-  test('set reads the password from standard input, and keeps what is not named', async () => {
+  test('set reads the password from standard input and keeps other settings', async () => {
     const program = ['/bin/sh', '-c', `printf '%s\\n' '${canary}' | exec "$0" "$@"`, process.execPath] as const
     const args = [join(checkout, 'src/cli.js'), 'back-office', 'set', 'luma', 'user=retail']
     await done(args, environment, { program })
-    told.push(await cli('set', 'luma', 'release=2023.4a'))
-    assert.match(told.at(-1) ?? '', /^country = AU\nuser = retail\nrelease = 2023\.4a\npassword = \(set\)$/m)
+    told.push(await cli('set', 'luma', 'version=2023.4a'))
+    assert.match(told.at(-1) ?? '', /^country = AU\nuser = retail\nversion = 2023\.4a\npassword = \(set\)$/m)
   })
 
-  test('set names every fault, and changes nothing then', async () => {
+  test('set lists every problem and changes nothing', async () => {
     const { code, err } = await failing(
       'set',
       'luma',
@@ -89,19 +86,19 @@ describe('tillbridge back-office', () => {
     assert.equal(code, 1)
     assert.match(
       err,
-      /^tillbridge: url is an address .*\n"colour=blue" is no setting.*\ntimeZone is a time zone .*\nA password on the command line /m,
+      /^tillbridge: url must be a URL .*\n"colour=blue" must have the form setting=value.*\ntimeZone must be an IANA time zone.*\nA password can't be a command-line argument/m,
     )
     told.push(err)
     const half = await failing('set', 'luma', 'country=')
-    assert.match(half.err, /country is needed where driver is apparel21\./)
+    assert.match(half.err, /country must be set if driver is apparel21\./)
   })
 
-  test('set takes schedules and merchants, show tells them beside the defaults, and the audit names them', async () => {
+  test('set changes intervals and gateways, show prints them, the audit log names them', async () => {
     const set = await cli(
       ...['set', 'luma', 'every.customers=5m', 'every.stock=90s', 'gateway.pay.pal.merchantId=PAYPAL'],
       ...['gateway.pay.pal.cardType=PP', 'gateway.zip.origin=Zip'],
     )
-    assert.match(set, /^luma has no payment gateway zip yet: tillbridge service set luma gateways=…$/m)
+    assert.match(set, /^Payment gateway zip not found in luma\. Add it: tillbridge service set luma gateways=…$/m)
     const shown = await cli('show', 'luma')
     for (const line of [
       ...['every.customers = 5m', 'every.stock = 90s', 'every.products = 1d (default)', 'every.orders = 5m (default)'],
@@ -124,34 +121,43 @@ describe('tillbridge back-office', () => {
     ])
   })
 
-  test('schedules out of bounds, and what gateways do not have, are refused with what is right', () => {
+  test('invalid intervals and gateway options are rejected', () => {
     for (const time of ['5', '59s', '8d', '-5m', '1w', '1.5h', 'often'])
-      assert.deepEqual(choicesAmong([`every.stock=${time}`]).faults, [
-        'every.stock is a time from 1m to 7d, such as 5m, 1h or 1d.',
+      assert.deepEqual(parseOptions([`every.stock=${time}`]).problems, [
+        'every.stock must be an interval from 1m to 7d, for example 5m, 1h or 1d.',
       ])
     for (const [time, seconds] of Object.entries({ '60s': 60, '1m': 60, '12h': 43_200, '7d': 604_800 }))
-      assert.deepEqual([...choicesAmong([`every.stock=${time}`]).choices.every], [['stock', seconds]])
+      assert.deepEqual([...parseOptions([`every.stock=${time}`]).choices.every], [['stock', seconds]])
     const unfit: [assignment: string, told: RegExp][] = [
-      ['gateway.visa.colour=red', /^gateway\.visa\.colour is none of origin, merchantId, cardType, accountId\.$/],
+      [
+        'gateway.visa.colour=red',
+        /^gateway\.visa\.colour must end in one of origin, merchantId, cardType, accountId\.$/,
+      ],
       [
         'gateway.visa.origin=Card',
-        /^gateway\.visa\.origin is one of CreditCard, DirectDebit, Zip, AdyenWallet, Openpay\.$/,
+        /^gateway\.visa\.origin must be one of CreditCard, DirectDebit, Zip, AdyenWallet, Openpay\.$/,
       ],
-      [`gateway.visa.merchantId=${'x'.repeat(101)}`, /^gateway\.visa\.merchantId has at most 100 characters/],
+      [`gateway.visa.merchantId=${'x'.repeat(101)}`, /^gateway\.visa\.merchantId must have at most 100 characters/],
     ]
-    for (const [assignment, told] of unfit) assert.match(choicesAmong([assignment]).faults.join(), told)
+    for (const [assignment, told] of unfit) assert.match(parseOptions([assignment]).problems.join(), told)
     const twice = ['every.stock=1m', 'every.stock=2m', 'gateway.a.origin=Zip', 'gateway.a.origin=Zip']
-    assert.deepEqual(choicesAmong(twice).faults, ['every.stock is set twice.', 'gateway.a.origin is set twice.'])
-    assert.deepEqual(choicesAmong(['gateway.visa=x', 'url=https://a/gateway.b.c=d']).rest.length, 2)
+    assert.deepEqual(parseOptions(twice).problems, [
+      "every.stock can't be set twice.",
+      "gateway.a.origin can't be set twice.",
+    ])
+    assert.deepEqual(parseOptions(['gateway.visa=x', 'url=https://a/gateway.b.c=d']).rest.length, 2)
   })
 
-  test('set refuses a feed that there is not, and changes nothing then', async () => {
+  test('set rejects an unknown sync and changes nothing', async () => {
     const before = await cli('show', 'luma')
     const unknown = await failing('set', 'luma', 'every.colour=5m', 'every.stock=2m')
     assert.equal(unknown.code, 1)
-    assert.match(unknown.err, /every\.colour: there is no feed colour; there are: references, stores, products, stock,/)
+    assert.match(unknown.err, /every\.colour: sync colour not found\. Syncs: references, stores, products, stock,/)
     const bad = await failing('set', 'luma', 'every.stock=1s', 'colour=blue', 'gateway.visa=x')
-    assert.match(bad.err, /: every\.stock is a time .*\n"colour=blue" is no setting.*\n"gateway\.visa=x" is no setting/)
+    assert.match(
+      bad.err,
+      /: every\.stock must be an interval .*\n"colour=blue" must have .*\n"gateway\.visa=x" must have /,
+    )
     assert.equal(await cli('show', 'luma'), before)
   })
 
@@ -175,12 +181,12 @@ describe('tillbridge back-office', () => {
     await client.end()
   })
 
-  test('clear leaves the service to the environment', async () => {
-    assert.match(await cli('clear', 'luma'), /^luma is left to the environment\.$/m)
-    assert.match(await cli('show', 'luma'), /^driver = embedded \(the environment's\)$/m)
+  test('clear returns the service to the default', async () => {
+    assert.match(await cli('clear', 'luma'), /^Connection of luma removed\. It uses the default /m)
+    assert.match(await cli('show', 'luma'), /^driver = embedded \(default\)$/m)
   })
 
-  test('the password is in nothing that was said or logged', async () => {
+  test('no output and no log contains the password', async () => {
     assert.doesNotMatch([...told, service.out, service.err].join('\n'), new RegExp(canary))
     assert.ok(told.length >= 5)
   })

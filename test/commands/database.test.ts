@@ -56,9 +56,9 @@ test('service add makes a database where there is none, and says where', async (
 })
 
 test('doctor names every bad setting', async () => {
-  const { code, out } = await run(['doctor'], { ...environment, PORT: 'x', WORKERS: 'y' })
+  const { code, out } = await run(['doctor'], { ...environment, PORT: 'x', WEB_CONCURRENCY: 'y' })
   assert.equal(code, 1)
-  assert.match(out, /^MISSING {2}Settings +PORT is .*\n {22}WORKERS is /m)
+  assert.match(out, /^MISSING {2}Settings +PORT must be .*\n {22}WEB_CONCURRENCY must be /m)
   assert.match(out, /^MISSING {2}Data +Not looked at: the settings first\.$/m)
 })
 

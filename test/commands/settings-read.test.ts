@@ -10,13 +10,13 @@ const doctor = async (envFile: string, environment = {}) => {
   return (await run(['doctor'], environment, { cwd })).out
 }
 
-test('.env is read as people write it', async () => {
+test('.env accepts export, quotes, comments and CRLF', async () => {
   const out = await doctor(
     `export PORT=x1 \nWORKERS=x2  # all of them\nHOST='x4'\nother_name=1\nDATA_DIR=/nowhere/a#b  # the big disk\nPUBLIC_URL= # none yet\r\nCA="one\nmore line"\n`,
   )
-  assert.match(out, /PORT is .*, not "x1"\.$/m)
-  assert.match(out, /WORKERS is .*, not "x2"\.$/m)
-  assert.match(out, /HOST is .*, not "x4"\.$/m)
+  assert.match(out, /PORT must be .*; it is "x1"\.$/m)
+  assert.match(out, /WEB_CONCURRENCY must be .*; it is "x2"\.$/m)
+  assert.match(out, /HOST must be .*; it is "x4"\.$/m)
   assert.doesNotMatch(out, /PUBLIC_URL/)
   assert.match(await doctor('DATA_DIR=/nowhere/a#b  # the big disk\n'), /Data +\/nowhere\/a#b is not there/)
   for (const mark of [`'`, '"'])
@@ -26,23 +26,26 @@ test('.env is read as people write it', async () => {
     )
 })
 
-test('a line of .env that cannot be read is named, and not repeated', async () => {
+test('an invalid line of .env is named but not repeated', async () => {
   const out = await doctor('# ours\nPORT=9000\nSECRET_KEY: hidden\n')
-  assert.match(out, /^MISSING {2}Settings +\.env: line 3 is not NAME=value\./m)
+  assert.match(out, /^MISSING {2}Settings +\.env: line 3 must have the form NAME=value\./m)
   assert.doesNotMatch(out, /hidden/)
 })
 
-test('what stands for a secret in an example is none', async () => {
+test('the example secret is rejected', async () => {
   const example = /^#(SECRET_KEY=.*)$/m.exec(fs.readFileSync(join(checkout, '.env.example'), 'utf8'))?.[1] ?? ''
-  assert.match(await doctor(`${example}\n`), /SECRET_KEY has no blanks in it: it is what openssl rand -hex 32 prints\./)
+  assert.match(
+    await doctor(`${example}\n`),
+    /SECRET_KEY can't contain whitespace: use the output of openssl rand -hex 32\./,
+  )
 })
 
-test('a file that cannot be reached is not said to be missing', async () => {
+test('an unreadable file is not reported as missing', async () => {
   const loop = join(directory(), 'loop')
   fs.symlinkSync('loop', loop)
   const { out } = await run(['doctor'], { TLS_CERT_FILE: loop, TLS_KEY_FILE: '/nowhere/key' })
-  assert.match(out, /TLS_CERT_FILE names a file that cannot be reached \(ELOOP\)/)
-  assert.match(out, /TLS_KEY_FILE names a file that is not there/)
+  assert.match(out, /TLS_CERT_FILE must name a file that can be read \(ELOOP\)/)
+  assert.match(out, /TLS_KEY_FILE must name an existing file/)
 })
 
 test('the release is told', async () => {

@@ -27,7 +27,7 @@ const rowOf = (out: string, feed: string) =>
     ?.split(/ {2,}/)
 
 describe('tillbridge sync', () => {
-  const environment: Environment = { DATA_DIR: join(directory(), 'data'), JOBS: 'off', LOG_LEVEL: 'warn' }
+  const environment: Environment = { DATA_DIR: join(directory(), 'data'), RUN_JOBS: 'false', LOG_LEVEL: 'warn' }
   let simulator: Simulator
   let service: Serving
   let client: pg.Client

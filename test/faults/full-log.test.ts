@@ -19,9 +19,9 @@ describe('the disk of the log', { skip: typeof disk === 'string' && disk }, () =
       DATA_DIR: join(directory(), 'data'),
       DATABASE_URL: database.connection,
       SECRET_KEY: 's'.repeat(32),
-      ACCESS_LOG: 'on',
+      ACCESS_LOG: 'true',
       LOG_LEVEL: 'info',
-      JOBS: 'off',
+      RUN_JOBS: 'false',
     }
     const access = await makeAccess(environment)
     const program = ['sh', '-c', `exec "${process.execPath}" "${cli}" "$@" 2>>"${log}"`, 'sh'] as const

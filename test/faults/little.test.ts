@@ -37,7 +37,7 @@ const served = (name: string, program: readonly [string, ...string[]], more: Rec
       DATA_DIR: join(directory(), name),
       DATABASE_URL: database.connection,
       SECRET_KEY: secret,
-      JOBS: 'off',
+      RUN_JOBS: 'false',
       LOG_LEVEL: 'error',
       ...more,
     },

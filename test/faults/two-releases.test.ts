@@ -84,7 +84,11 @@ test('a release and the next one serve the same database, while it is migrated a
     }
     return statuses
   })()
-  const environment = { DATA_DIR: join(directory(), 'next'), DATABASE_URL: older.database.connection, JOBS: 'off' }
+  const environment = {
+    DATA_DIR: join(directory(), 'next'),
+    DATABASE_URL: older.database.connection,
+    RUN_JOBS: 'false',
+  }
   const newer = await serve(
     ['--no-demo'],
     { ...environment, SECRET_KEY: older.secret },

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { installedWithAccess } from '../support/installations/installations.ts'
 import { ask, cli, directory, type Serving, serve, stop, until } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data'), ACCESS_LOG: 'on', LOG_LEVEL: 'info', WORKERS: '2' }
+const environment = { DATA_DIR: join(directory(), 'data'), ACCESS_LOG: 'true', LOG_LEVEL: 'info', WEB_CONCURRENCY: '2' }
 const pipe = join(directory(), 'log')
 let reader: number
 let service: Serving

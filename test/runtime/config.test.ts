@@ -9,8 +9,8 @@ import { type Config, ConfigError, envExample, readConfig, table } from '../../s
 const here = fileURLToPath(import.meta.url)
 const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
 
-/** The faults of settings, a line each. */
-function faultsOf(environment: Record<string, string>): string[] {
+/** Returns the problems of the settings, one per line. */
+function findProblems(environment: Record<string, string>): string[] {
   try {
     readConfig(environment)
   } catch (error) {
@@ -20,7 +20,7 @@ function faultsOf(environment: Record<string, string>): string[] {
   return []
 }
 
-test('without any setting everything has its default', () => {
+test('every setting has a default', () => {
   assert.deepEqual(readConfig({}), {
     port: 8443,
     host: '127.0.0.1',
@@ -30,8 +30,8 @@ test('without any setting everything has its default', () => {
     webhookNetworks: [],
     tlsCertFile: undefined,
     tlsKeyFile: undefined,
-    http2: 'off',
-    workers: 1,
+    http2: false,
+    webConcurrency: 1,
     databaseUrl: undefined,
     databaseReadUrl: undefined,
     databasePool: 6,
@@ -47,14 +47,14 @@ test('without any setting everything has its default', () => {
     backOfficeCaFile: undefined,
     backOfficeConcurrency: undefined,
     backOfficeTimeZone: undefined,
-    backOfficeRelease: undefined,
-    backOfficeExports: undefined,
-    backOfficeExportsHostKey: undefined,
-    backOfficeExportsKeyFile: undefined,
-    backOfficeExportsPassword: undefined,
+    backOfficeVersion: undefined,
+    backOfficeExportFolder: undefined,
+    backOfficeSftpHostKey: undefined,
+    backOfficeSftpKeyFile: undefined,
+    backOfficeSftpPassword: undefined,
     metricsPort: undefined,
-    jobs: 'on',
-    accessLog: 'off',
+    runJobs: true,
+    accessLog: false,
     logLevel: 'info',
     otelExporterOtlpEndpoint: undefined,
     otelExporterOtlpHeaders: {},
@@ -62,7 +62,7 @@ test('without any setting everything has its default', () => {
     otelTracesSampler: 'parentbased_traceidratio',
     otelTracesSamplerArg: undefined,
     failpoint: undefined,
-    leaveSeconds: 0,
+    shutdownDelaySeconds: 0,
     drainSeconds: 25,
   })
 })
@@ -79,19 +79,19 @@ const good: [name: keyof typeof table, text: string, key: keyof Config, value: u
     'trustedProxies',
     ['10.0.0.5', '10.1.0.0/16', '::1', 'fd00::/8'],
   ],
-  ['HTTP2', 'on', 'http2', 'on'],
-  ['WORKERS', '4', 'workers', 4],
+  ['HTTP2', 'true', 'http2', true],
+  ['WEB_CONCURRENCY', '4', 'webConcurrency', 4],
   ['DATABASE_URL', 'postgresql://a:b@c/d', 'databaseUrl', 'postgresql://a:b@c/d'],
   ['DATABASE_URL', 'postgres://a:b@c:1,d:2/e', 'databaseUrl', 'postgres://a:b@c:1,d:2/e'],
   ['DATABASE_POOL', '200', 'databasePool', 200],
   ['DATABASE_POOLER', 'transaction', 'databasePooler', 'transaction'],
-  ['LEAVE_SECONDS', '5', 'leaveSeconds', 5],
+  ['SHUTDOWN_DELAY_SECONDS', '5', 'shutdownDelaySeconds', 5],
   ['DATA_DIR', '/var/lib/tillbridge', 'dataDir', '/var/lib/tillbridge'],
   ['SECRET_KEY', 'k'.repeat(32), 'secretKey', 'k'.repeat(32)],
   ['SMTP_URL', 'smtp://u:p%40@mail.example.com:587?tls=off', 'smtpUrl', 'smtp://u:p%40@mail.example.com:587?tls=off'],
   ['SMTP_URL', 'smtps://mail.example.com', 'smtpUrl', 'smtps://mail.example.com'],
-  ['JOBS', 'off', 'jobs', 'off'],
-  ['ACCESS_LOG', 'on', 'accessLog', 'on'],
+  ['RUN_JOBS', 'false', 'runJobs', false],
+  ['ACCESS_LOG', 'true', 'accessLog', true],
   ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://otel:4318/', 'otelExporterOtlpEndpoint', 'http://otel:4318'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'a=b%20c=, X-D=e', 'otelExporterOtlpHeaders', { a: 'b c=', 'x-d': 'e' }],
@@ -102,7 +102,7 @@ const good: [name: keyof typeof table, text: string, key: keyof Config, value: u
 for (const [name, text, key, value] of good)
   test(`${name}=${text} is ${key}`, () => assert.deepEqual(readConfig({ [name]: text })[key], value))
 
-test('a setting that is empty counts as one that is not set', () => {
+test('an empty setting counts as unset', () => {
   const empty = Object.fromEntries(Object.keys(table).map(name => [name, ' ']))
   assert.deepEqual(readConfig(empty), readConfig({}))
 })
@@ -111,90 +111,90 @@ const bad: [name: keyof typeof table, texts: string[], fault: string][] = [
   [
     'PORT',
     ['-1', '65536', '8443a', '0x10', '1e3', '8.5', '٣', '99999999999999999999'],
-    'is a whole number from 0 to 65535',
+    'must be an integer from 0 to 65535',
   ],
-  ['PLAIN_PORT', ['0', '70000', 'http'], 'is a whole number from 1 to 65535'],
-  ['PUBLIC_URL', ['http://api.example.com', 'api.example.com', 'https://'], 'is an address that begins with https://'],
+  ['PLAIN_PORT', ['0', '70000', 'http'], 'must be an integer from 1 to 65535'],
+  ['PUBLIC_URL', ['http://api.example.com', 'api.example.com', 'https://'], 'must be a URL that begins with https://'],
   [
     'TRUSTED_PROXIES',
     ['proxy.example.com', '10.0.0.5;10.0.0.6', '10.0.0', '10.0.0.0/33', '::1/129', '10.0.0.0/', '10.0.0.0/0/0'],
-    'is a list of IP addresses or networks, separated by commas',
+    'must be a list of IP addresses or networks, separated by commas',
   ],
-  ['HTTP2', ['yes', 'ON', 'true'], 'is one of off, on'],
-  ['WORKERS', ['0', '100000', 'all'], `is a whole number from 1 to ${Math.max(64, cpus().length)}`],
-  ['DATABASE_POOL', ['1', '201'], 'is a whole number from 2 to 200'],
-  ['JOBS', ['no', 'ON'], 'is one of on, off'],
-  ['ACCESS_LOG', ['true', 'debug'], 'is one of off, on'],
-  ['OTEL_EXPORTER_OTLP_ENDPOINT', ['otel:4318', 'grpc://otel'], 'is an address that begins with http:// or https://'],
+  ['HTTP2', ['yes', 'on', 'TRUE'], 'must be true or false'],
+  ['WEB_CONCURRENCY', ['0', '100000', 'all'], `must be an integer from 1 to ${Math.max(64, cpus().length)}`],
+  ['DATABASE_POOL', ['1', '201'], 'must be an integer from 2 to 200'],
+  ['RUN_JOBS', ['no', 'off'], 'must be true or false'],
+  ['ACCESS_LOG', ['on', 'debug'], 'must be true or false'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', ['otel:4318', 'grpc://otel'], 'must be a URL that begins with http:// or https://'],
   [
     'OTEL_TRACES_SAMPLER',
     ['on', 'ALWAYS_ON'],
-    'is one of parentbased_traceidratio, parentbased_always_on, parentbased_always_off, traceidratio, always_on, always_off',
+    'must be one of parentbased_traceidratio, parentbased_always_on, parentbased_always_off, traceidratio, always_on, always_off',
   ],
-  ['OTEL_TRACES_SAMPLER_ARG', ['1.1', '-1', 'always_on', '1.0.0'], 'is a number from 0 to 1'],
-  ['LOG_LEVEL', ['verbose', 'INFO'], 'is one of fatal, error, warn, info, debug, trace, silent'],
-  ['DRAIN_SECONDS', ['-1', '601', '25s'], 'is a whole number from 0 to 600'],
+  ['OTEL_TRACES_SAMPLER_ARG', ['1.1', '-1', 'always_on', '1.0.0'], 'must be a number from 0 to 1'],
+  ['LOG_LEVEL', ['verbose', 'INFO'], 'must be one of fatal, error, warn, info, debug, trace, silent'],
+  ['DRAIN_SECONDS', ['-1', '601', '25s'], 'must be an integer from 0 to 600'],
 ]
 for (const [name, texts, fault] of bad)
   for (const text of texts)
-    test(`${name}=${text} is refused`, () =>
-      assert.deepEqual(faultsOf({ [name]: text }), [`${name} ${fault}, not ${JSON.stringify(text)}.`]))
+    test(`${name}=${text} is rejected`, () =>
+      assert.deepEqual(findProblems({ [name]: text }), [`${name} ${fault}; it is ${JSON.stringify(text)}.`]))
 
-test('headers that are none are refused, without being repeated', () => {
+test('invalid headers are rejected without being repeated', () => {
   for (const text of ['%zz=canary', 'a b=canary', '=canary'])
-    assert.deepEqual(faultsOf({ OTEL_EXPORTER_OTLP_HEADERS: text }), [
-      'OTEL_EXPORTER_OTLP_HEADERS is a list like name=value,name=value.',
+    assert.deepEqual(findProblems({ OTEL_EXPORTER_OTLP_HEADERS: text }), [
+      'OTEL_EXPORTER_OTLP_HEADERS must be a list such as name=value,name=value.',
     ])
 })
 
-test('a file that is not there is refused, by its name', () => {
-  assert.deepEqual(faultsOf({ TLS_CERT_FILE: here, TLS_KEY_FILE: '/nowhere/key.pem' }), [
-    'TLS_KEY_FILE names a file that is not there, not "/nowhere/key.pem".',
+test('a missing file is rejected by name', () => {
+  assert.deepEqual(findProblems({ TLS_CERT_FILE: here, TLS_KEY_FILE: '/nowhere/key.pem' }), [
+    'TLS_KEY_FILE must name an existing file; it is "/nowhere/key.pem".',
   ])
 })
 
-test('a certificate without its key is refused, and the reverse', () => {
-  const fault = 'TLS_CERT_FILE and TLS_KEY_FILE are set together, or neither.'
-  assert.deepEqual(faultsOf({ TLS_CERT_FILE: here }), [fault])
-  assert.deepEqual(faultsOf({ TLS_KEY_FILE: here }), [fault])
-  assert.deepEqual(faultsOf({ TLS_CERT_FILE: here, TLS_KEY_FILE: here }), [])
+test('a certificate and its key must be set together', () => {
+  const fault = 'TLS_CERT_FILE and TLS_KEY_FILE must be set together.'
+  assert.deepEqual(findProblems({ TLS_CERT_FILE: here }), [fault])
+  assert.deepEqual(findProblems({ TLS_KEY_FILE: here }), [fault])
+  assert.deepEqual(findProblems({ TLS_CERT_FILE: here, TLS_KEY_FILE: here }), [])
 })
 
-test('replicas are of a database that is named, each once', () => {
+test('replicas need a primary and are named once', () => {
   const DATABASE_URL = 'postgres://a@one/c'
-  assert.deepEqual(faultsOf({ DATABASE_READ_URL: 'postgres://a@two/c' }), [
-    'DATABASE_READ_URL names replicas of the PostgreSQL that DATABASE_URL names: set both.',
+  assert.deepEqual(findProblems({ DATABASE_READ_URL: 'postgres://a@two/c' }), [
+    "DATABASE_READ_URL can't be set without DATABASE_URL, the primary of these replicas.",
   ])
-  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:hunter2@two:1,two:1/c' }), [
-    'DATABASE_READ_URL names a replica twice.',
+  assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:hunter2@two:1,two:1/c' }), [
+    "DATABASE_READ_URL can't name a replica twice.",
   ])
-  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:b@two,two:5432/c' }), [
-    'DATABASE_READ_URL names a replica twice.',
+  assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:b@two,two:5432/c' }), [
+    "DATABASE_READ_URL can't name a replica twice.",
   ])
-  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:12#hunter2@two/c' }), [
-    'DATABASE_READ_URL is no URL: special characters of the password are written as %XX, as %23 for #.',
+  assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:12#hunter2@two/c' }), [
+    'DATABASE_READ_URL must be a URL: write special characters in the password as %XX, for example %23 for #.',
   ])
-  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'mysql://a:hunter2@two/c' }), [
-    'DATABASE_READ_URL begins with postgres://.',
+  assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: 'mysql://a:hunter2@two/c' }), [
+    'DATABASE_READ_URL must begin with postgres://.',
   ])
-  assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:b@two:1,two:2/c' }), [])
+  assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: 'postgres://a:b@two:1,two:2/c' }), [])
 })
 
-test('of a password that is not encoded nothing is taken for a server', () => {
+test('an unencoded password is never read as a server name', () => {
   const DATABASE_URL = 'postgres://a@one/c'
-  const fault = 'is no URL: special characters of the password are written as %XX, as %23 for #.'
+  const fault = 'must be a URL: write special characters in the password as %XX, for example %23 for #.'
   for (const url of ['postgres://u:12#9x@two/c', 'postgres://u:12/9x@two/c', 'postgres://u:hunter/2@two/c']) {
-    assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: url }), [`DATABASE_READ_URL ${fault}`])
-    assert.deepEqual(faultsOf({ DATABASE_URL: url }), [`DATABASE_URL ${fault}`])
+    assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: url }), [`DATABASE_READ_URL ${fault}`])
+    assert.deepEqual(findProblems({ DATABASE_URL: url }), [`DATABASE_URL ${fault}`])
   }
   for (const url of ['postgres://u:12%239x@two/c', 'postgres://u@%2Ftmp%2Fa:5433/c', 'postgres://u@/c?host=/tmp'])
-    assert.deepEqual(faultsOf({ DATABASE_URL, DATABASE_READ_URL: url }), [])
+    assert.deepEqual(findProblems({ DATABASE_URL, DATABASE_READ_URL: url }), [])
 })
 
-test('secrets are not repeated in what is said of them', () => {
-  assert.deepEqual(faultsOf({ SECRET_KEY: 'short-secret', DATABASE_URL: 'mysql://tillbridge:hunter2@db/shop' }), [
-    'DATABASE_URL begins with postgres://.',
-    'SECRET_KEY has at least 32 characters.',
+test('messages never contain a secret', () => {
+  assert.deepEqual(findProblems({ SECRET_KEY: 'short-secret', DATABASE_URL: 'mysql://tillbridge:hunter2@db/shop' }), [
+    'DATABASE_URL must begin with postgres://.',
+    'SECRET_KEY must have at least 32 characters; it has 12.',
   ])
   const addresses = [
     'smtp://shop:hunter2@',
@@ -203,21 +203,21 @@ test('secrets are not repeated in what is said of them', () => {
     'hunter2',
   ]
   for (const SMTP_URL of addresses)
-    assert.deepEqual(faultsOf({ SMTP_URL }), [
-      'SMTP_URL is an address like smtp://user:password@host:587 or smtps://host, perhaps with ?tls=off.',
+    assert.deepEqual(findProblems({ SMTP_URL }), [
+      'SMTP_URL must be a URL such as smtp://user:password@host:587 or smtps://host, optionally with ?tls=off.',
     ])
 })
 
-test('all faults are named at once, in the order of .env.example', () => {
+test('all problems are listed at once, in the order of .env.example', () => {
   const first = Object.fromEntries(bad.map(([name, texts]) => [name, texts[0] ?? '']))
-  const named = faultsOf(first).map(line => line.split(' ')[0])
+  const named = findProblems(first).map(line => line.split(' ')[0])
   assert.deepEqual(
     named,
     Object.keys(table).filter(name => name in first),
   )
 })
 
-test('.env.example lists exactly the settings that are read, each with its reason', () => {
+test('.env.example lists exactly the settings, each with a description', () => {
   assert.equal(example, envExample())
   assert.deepEqual(
     [...example.matchAll(/^#([A-Z_0-9]+)=/gm)].map(([, name]) => name),
@@ -226,19 +226,29 @@ test('.env.example lists exactly the settings that are read, each with its reaso
   for (const block of example.trim().split('\n\n').slice(1)) assert.match(block, /^# .{20,}\n#[A-Z_0-9]+=.+$/)
 })
 
-test('the defaults of .env.example are those that hold', () => {
+test('the defaults in .env.example are the actual defaults', () => {
   const lines = [...example.matchAll(/^#([A-Z_0-9]+)=(.*)$/gm)].map(
     ([, name = '', value = '']) => [name, value] as const,
   )
-  const given = ['PORT', 'HOST', 'HTTP2', 'WORKERS', 'DATABASE_POOL', 'DATA_DIR', 'JOBS', 'LOG_LEVEL', 'DRAIN_SECONDS']
+  const given = [
+    'PORT',
+    'HOST',
+    'HTTP2',
+    'WEB_CONCURRENCY',
+    'DATABASE_POOL',
+    'DATA_DIR',
+    'RUN_JOBS',
+    'LOG_LEVEL',
+    'DRAIN_SECONDS',
+  ]
   assert.deepEqual(readConfig(Object.fromEntries(lines.filter(([name]) => given.includes(name)))), readConfig({}))
 })
 
-test('config.ts alone reads the environment', async () => {
+test('only config.ts reads the environment', async () => {
   const folder = new URL('../../src/', import.meta.url)
   const files = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.ts'))
   const readers = []
   for (const name of files)
     if ((await readFile(new URL(name, folder), 'utf8')).includes('process.env')) readers.push(name)
-  assert.deepEqual(readers, ['config.ts'])
+  assert.deepEqual(readers, ['config/config.ts'])
 })

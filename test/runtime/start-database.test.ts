@@ -141,7 +141,7 @@ test('access.json is made where nothing else needs DATA_DIR, and names who serve
       BACK_OFFICE: 'apparel21',
       BACK_OFFICE_URL: simulator.url,
       BACK_OFFICE_COUNTRY: 'AU',
-      JOBS: 'off',
+      RUN_JOBS: 'false',
       DATA_DIR: join(directory(), 'data'),
       DATABASE_URL: fresh.connection,
       SECRET_KEY: 'k'.repeat(32),

@@ -24,7 +24,7 @@ const installation = (): Environment & { DATA_DIR: string } => ({ DATA_DIR: join
 
 for (const [title, settings] of [
   ['a port that is taken', (PORT: string) => ({ PORT })],
-  ['a port that is taken, with several processes', (PORT: string) => ({ PORT, WORKERS: '2' })],
+  ['a port that is taken, with several processes', (PORT: string) => ({ PORT, WEB_CONCURRENCY: '2' })],
   ['a port for plain HTTP that is taken', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT })],
   ['a port for metrics that is taken', (METRICS_PORT: string) => ({ PORT: '0', METRICS_PORT })],
 ] as const)
@@ -42,7 +42,7 @@ for (const [title, settings] of [
   })
 
 test('while the first start makes the shop it is not ready, with several processes either', async () => {
-  const environment = { ...installation(), WORKERS: '2', PORT: somePort() }
+  const environment = { ...installation(), WEB_CONCURRENCY: '2', PORT: somePort() }
   const caFile = join(environment.DATA_DIR, 'tls/ca.pem')
   const there = { baseUrl: `https://localhost:${environment.PORT}`, caFile }
   const service = begin(['start'], environment)
@@ -64,7 +64,7 @@ test('an installation that has lost the settings of its back office says which s
   const missing =
     /The service shop .*apparel21.*BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY.*tillbridge back-office set shop driver=embedded/
   try {
-    const first = await serve([], { ...environment, ...settings, JOBS: 'off' })
+    const first = await serve([], { ...environment, ...settings, RUN_JOBS: 'false' })
     assert.equal(first.err, '')
     await stop(first)
 

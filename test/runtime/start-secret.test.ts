@@ -138,7 +138,7 @@ test('the database keeps nothing of a secret but a digest under a key of its own
 })
 
 test('with the right secret it serves; each process that joins looks at its own', async () => {
-  const environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
+  const environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
   const file = join(environment.DATA_DIR, 'secret')
   const service = await serve(['--no-demo'], environment)
   const mine = await makeAccess(environment)

@@ -23,12 +23,12 @@ import {
 const environment = { DATA_DIR: join(directory(), 'data') }
 const dataDir = environment.DATA_DIR
 
-test('every bad setting is named in a line of its own, secrets are not repeated, and nothing is started', async () => {
+test('every invalid setting is listed, without secrets, and nothing starts', async () => {
   const DATA_DIR = join(directory(), 'data')
   const { code, out, err } = await run(['start'], {
     DATA_DIR,
     PORT: 'https',
-    WORKERS: '0',
+    WEB_CONCURRENCY: '0',
     HTTP2: 'yes',
     SECRET_KEY: 'too-short-secret',
     DATABASE_URL: 'mysql://tillbridge:hunter2@db/tillbridge',
@@ -41,7 +41,7 @@ test('every bad setting is named in a line of its own, secrets are not repeated,
     'PORT',
     'TLS_CERT_FILE',
     'HTTP2',
-    'WORKERS',
+    'WEB_CONCURRENCY',
     'DATABASE_URL',
     'SECRET_KEY',
     'TLS_CERT_FILE and TLS_KEY_FILE',
@@ -54,10 +54,13 @@ test('every bad setting is named in a line of its own, secrets are not repeated,
 
 test('.env in the current directory is read, and the environment wins', async () => {
   const cwd = directory()
-  fs.writeFileSync(join(cwd, '.env'), `# ours\nDATA_DIR="${dataDir}"\n  LOG_LEVEL = info \nPORT=https\n#WORKERS=0\n`)
+  fs.writeFileSync(
+    join(cwd, '.env'),
+    `# ours\nDATA_DIR="${dataDir}"\n  LOG_LEVEL = info \nPORT=https\n#WEB_CONCURRENCY=0\n`,
+  )
   const { code, err } = await run(['start'], {}, { cwd })
   assert.equal(code, 1)
-  assert.match(err, /^tillbridge: PORT is a whole number from 0 to 65535, not "https"\.\n$/)
+  assert.match(err, /^tillbridge: PORT must be an integer from 0 to 65535; it is "https"\.\n$/)
   const service = begin(['start', '--no-demo'], { PORT: '0' }, { cwd })
   await served(service, environment)
   assert.match(service.err, /"level":30/)
@@ -76,8 +79,8 @@ test('--no-demo makes no service, and says what comes next', async () => {
 
 for (const [title, settings] of [
   ['a busy port', (PORT: string) => ({ PORT })],
-  ['a busy port for plain HTTP', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT, LEAVE_SECONDS: '600' })],
-  ['a busy port with several processes', (PORT: string) => ({ PORT, WORKERS: '2' })],
+  ['a busy port for plain HTTP', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT, SHUTDOWN_DELAY_SECONDS: '600' })],
+  ['a busy port with several processes', (PORT: string) => ({ PORT, WEB_CONCURRENCY: '2' })],
 ] as const)
   test(`${title} gives one clear line, and PostgreSQL is stopped again`, async () => {
     await withTakenPort(async port => {
@@ -150,11 +153,11 @@ const protocol = ({ baseUrl, caFile = '' }: Serving) =>
     })
   })
 
-test('HTTP/2 is off, until HTTP2=on offers it beside HTTP/1.1', async () => {
+test('HTTP/2 is off unless HTTP2=true', async () => {
   const off = await serve(['--no-demo'], environment)
   assert.equal(await protocol(off), 'http/1.1')
   await stop(off)
-  const on = await serve(['--no-demo'], { ...environment, HTTP2: 'on' })
+  const on = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
   assert.equal(await protocol(on), 'h2')
   assert.equal((await ask(on, '/health/ready')).status, 200)
   assert.deepEqual(await stop(on), { code: 0, signal: null })

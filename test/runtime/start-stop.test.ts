@@ -61,8 +61,8 @@ test('when its terminal is closed it finishes what runs, and PostgreSQL is stopp
   await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
-test('LEAVE_SECONDS has load balancers look elsewhere first, with DRAIN_SECONDS=0 too', async () => {
-  const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', LEAVE_SECONDS: '600' })
+test('SHUTDOWN_DELAY_SECONDS has load balancers look elsewhere first, with DRAIN_SECONDS=0 too', async () => {
+  const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', SHUTDOWN_DELAY_SECONDS: '600' })
   service.child.kill('SIGTERM')
   await until(async () => (await ask(service, '/health/ready')).status === 503, 'it is told')
   assert.equal((await ask(service, '/stores', await access)).status, 200)
@@ -95,7 +95,7 @@ test('connections that are kept open without a request do not hold up the stop',
 
 for (const drain of ['25', '0'])
   test(`HTTP/2 sessions without a request do not hold up the stop, with DRAIN_SECONDS=${drain}`, async () => {
-    const service = await serve(['--no-demo'], { ...environment, HTTP2: 'on', DRAIN_SECONDS: drain })
+    const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: drain })
     const session = connect(service.baseUrl, { ca: fs.readFileSync(service.caFile ?? '') })
     session.on('error', () => {})
     const stream = session.request({ ':path': '/health/live' })
@@ -128,7 +128,7 @@ async function askSlowlyByHttp2(service: Serving) {
 }
 
 test('an HTTP/2 request that runs is finished', async () => {
-  const service = await serve(['--no-demo'], { ...environment, HTTP2: 'on' })
+  const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
   const { other, stream, session } = await askSlowlyByHttp2(service)
   // Listened for before it can come: the answer, and the end of the connection, may overtake the end of the other session.
   const answered = once(stream, 'response')
@@ -145,7 +145,7 @@ test('an HTTP/2 request that runs is finished', async () => {
 })
 
 test('an HTTP/2 request that still runs at the end of DRAIN_SECONDS is cut off', async () => {
-  const service = await serve(['--no-demo'], { ...environment, HTTP2: 'on', DRAIN_SECONDS: '1' })
+  const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: '1' })
   const { stream, session } = await askSlowlyByHttp2(service)
   stream.on('error', () => {})
   const begun = performance.now()

@@ -173,7 +173,7 @@ test("a first request is printed with the certificate of one's own too", async t
     BACK_OFFICE: 'apparel21',
     BACK_OFFICE_URL: simulator.url,
     BACK_OFFICE_COUNTRY: 'AU',
-    JOBS: 'off',
+    RUN_JOBS: 'false',
   }
   const settings = { ...makeCertificate('h'), ...backOffice, DATA_DIR, PORT: '0', SECRET_KEY: 'x'.repeat(32) }
   const service = await served(begin(['start'], settings), settings)

@@ -18,7 +18,7 @@ import {
   workersOf,
 } from '../support/processes.ts'
 
-const environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
+const environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
 const dataDir = environment.DATA_DIR
 let service: Serving
 let access: Awaited<ReturnType<typeof installedWithAccess>>
@@ -47,7 +47,7 @@ async function untilBothServe() {
   }, 'both workers serve')
 }
 
-test('with WORKERS=2 two processes serve on one port', async () => {
+test('with WEB_CONCURRENCY=2 two processes serve on one port', async () => {
   assert.match(service.out, /with 2 processes\.$/m)
   await untilBothServe()
   assert.ok(!workers().includes(service.pid))

@@ -205,7 +205,7 @@ export function postgresOf(dataDir: string): number | undefined {
   return fs.existsSync(file) ? Number.parseInt(fs.readFileSync(file, 'utf8'), 10) : undefined
 }
 
-/** The processes that serve below one that was started with WORKERS. */
+/** The processes that serve below one that was started with WEB_CONCURRENCY. */
 export const workersOf = ({ pid }: Running): number[] =>
   childrenOf(pid).filter(child => fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('src/cli.js'))
 

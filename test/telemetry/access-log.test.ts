@@ -10,7 +10,7 @@ const plainPort = somePort()
 const environment: Environment = {
   DATA_DIR: join(directory(), 'data'),
   LOG_LEVEL: 'info',
-  ACCESS_LOG: 'on',
+  ACCESS_LOG: 'true',
   PLAIN_PORT: plainPort,
 }
 let service: Serving

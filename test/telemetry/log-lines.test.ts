@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts'
 
 const service = await startTestService()
 const kept = keptLog('trace')
-const server = await anotherServer(service, { environment: { ACCESS_LOG: 'on' }, log: kept.log })
+const server = await anotherServer(service, { environment: { ACCESS_LOG: 'true' }, log: kept.log })
 after(async () => {
   await server.stop()
   await service.stop()

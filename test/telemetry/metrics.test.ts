@@ -18,7 +18,7 @@ import {
 } from '../support/processes.ts'
 
 const port = somePort()
-const environment: Environment = { DATA_DIR: join(directory(), 'data'), METRICS_PORT: port, WORKERS: '2' }
+const environment: Environment = { DATA_DIR: join(directory(), 'data'), METRICS_PORT: port, WEB_CONCURRENCY: '2' }
 let service: Serving
 let access: Awaited<ReturnType<typeof installedWithAccess>>
 

@@ -70,10 +70,10 @@ export function openApparel21(
   const { client, release } = upstream
   const feeds = feedsOf(client, release, settings.every)
   return {
-    backOffice: of => apparel21(upstream, of, settings.exports !== undefined),
+    backOffice: of => apparel21(upstream, of, settings.exportFolder !== undefined),
     isOurs: false,
     // The files have every sale, also those of nobody in particular.
-    feeds: settings.exports === undefined ? feeds : feeds.filter(({ name }) => name !== 'transactions'),
+    feeds: settings.exportFolder === undefined ? feeds : feeds.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,
     get breaker() {
       return breaker
@@ -84,7 +84,7 @@ export function openApparel21(
 }
 
 function connectionFrom(settings: BackOfficeSettings, service: Service): Connection {
-  const { url = '', country = '', user, password, ca, timeZone, release, concurrency, gateways } = settings
+  const { url = '', country = '', user, password, ca, timeZone, version: release, concurrency, gateways } = settings
   return {
     url,
     countryCode: country,

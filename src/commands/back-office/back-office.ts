@@ -8,11 +8,11 @@ import {
   type BackOfficeField,
   type BackOfficeSettings,
   backOfficeFields,
-  contradictionsIn,
   type DriverName,
   driverNames,
+  findContradictions,
+  findProblem,
   ours,
-  unfitFor,
 } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/backoffice/connections.ts'
@@ -21,23 +21,26 @@ import { leaveCommandLine } from '../terminal/audit.ts'
 import { examples } from '../terminal/examples.ts'
 import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
-import * as chosen from './choices.ts'
-import { signInOf } from './exports.ts'
-import { examine } from './test.ts'
+import * as options from './choices.ts'
+import { readSftpCredentials } from './exports.ts'
+import { testBackOffice } from './test.ts'
 
 const fields = Object.keys(backOfficeFields) as BackOfficeField[]
 
 export function backOfficeCommand(program: Command) {
   const backOffice = program
     .command('back-office')
-    .description('What stands behind each service, and how it is reached (docs/back-office.md).')
+    .description('Manage back-office connections')
     .addHelpText(
       'after',
       examples(
-        ['back-office set luma url=https://retail.example/RetailAPI/ country=AU user=retail', 'asks for the password'],
-        ['back-office test luma', 'whether it can be reached, and what works'],
-        ['back-office show luma', 'what is set; never the password'],
-        ['back-office clear luma', 'back to what BACK_OFFICE and its like say'],
+        [
+          'back-office set luma url=https://retail.example/RetailAPI/ country=AU user=retail',
+          'prompts for the password',
+        ],
+        ['back-office test luma', 'checks the connection and the capabilities'],
+        ['back-office show luma', 'shows the settings, never a password'],
+        ['back-office clear luma', 'returns to the BACK_OFFICE_… defaults'],
       ),
     )
 
@@ -45,63 +48,70 @@ export function backOfficeCommand(program: Command) {
     .command('set')
     .argument('<service>')
     .argument('<setting=value...>')
-    .option('--password-file <file>', "the user's password; without it, it is read from standard input")
-    .option('--exports-password-file <file>', 'that of the SFTP server in exports=, or of its exportsKey=')
-    .description(
-      "Set a service's own back office; what is not named stays. In force in every process within 5 seconds.",
-    )
+    .option('--password-file <file>', "file with the user's password (default: standard input)")
+    .option('--sftp-password-file <file>', 'file with the password of the SFTP user or of sftpKeyFile')
+    .description("Set a service's back-office connection")
     .addHelpText('after', settingsHelp())
     .action((name: string, assignments: string[], files: PasswordFiles) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const { change, choices } = await changeFrom(assignments, files)
+        const { change, choices } = await parseChange(assignments, files)
         const settings = await db.transaction(tx => merge(tx, keys, service, change, choices))
-        console.log(linesOf(settings, 'its own', service).join('\n'))
-        for (const line of await chosen.unlistedGateways(choices, db, service)) console.log(line)
-        console.log(`Next: tillbridge back-office test ${name}`)
+        console.log(formatSettings(settings, 'own connection', service).join('\n'))
+        for (const line of await options.unlistedGateways(choices, db, service)) console.log(line)
+        console.log(
+          `Connection saved. Every process uses it within 5 seconds.\nNext: tillbridge back-office test ${name}`,
+        )
       }),
     )
 
   backOffice
     .command('show')
     .argument('<service>')
-    .description('What stands behind a service.')
-    .addHelpText('after', examples(['back-office show luma', 'and whether that is its own, or of the environment']))
+    .description("Show a service's back office")
+    .addHelpText('after', examples(['back-office show luma', 'its own connection, or the default']))
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const { settings, whose } = await effective(db, keys, service)
-        console.log(linesOf(settings, whose, service).join('\n'))
+        const { settings, origin } = await effectiveSettings(db, keys, service)
+        console.log(formatSettings(settings, origin, service).join('\n'))
       }),
     )
 
   backOffice
     .command('test')
     .argument('<service>')
-    .description('Ask the back office of a service, as the service would: exits with 1 where that fails.')
-    .addHelpText('after', examples(['back-office test luma', 'its release, and what works and what does not']))
+    .description("Test a service's back-office connection")
+    .addHelpText(
+      'after',
+      examples(['back-office test luma', 'shows its version and capabilities; exits with 1 on failure']),
+    )
     .action((name: string) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const { settings } = await effective(db, keys, service)
-        await examine(settings, service, db)
+        const { settings } = await effectiveSettings(db, keys, service)
+        await testBackOffice(settings, service, db)
       }),
     )
 
   backOffice
     .command('clear')
     .argument('<service>')
-    .description("Forget a service's own back office: what the environment says is behind it again.")
-    .addHelpText('after', examples(['back-office clear luma', 'its password is gone too']))
+    .description("Remove a service's connection and use the default")
+    .addHelpText('after', examples(['back-office clear luma', 'also deletes its password']))
     .action((name: string) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const cleared = await db.transaction(async tx => {
-          const was = await clearBackOffice(tx, service)
-          if (was) await note(tx, service, 'back-office clear', {})
-          return was
+          const existed = await clearBackOffice(tx, service)
+          if (existed) await recordChange(tx, service, 'back-office clear', {})
+          return existed
         })
-        console.log(cleared ? `${name} is left to the environment.` : `${name} has no back office of its own.`)
+        console.log(
+          cleared
+            ? `Connection of ${name} removed. It uses the default (BACK_OFFICE_…) now.`
+            : `${name} has no connection of its own. It uses the default.`,
+        )
       }),
     )
 }
@@ -109,78 +119,78 @@ export function backOfficeCommand(program: Command) {
 function settingsHelp() {
   const lines = [
     ['driver', `One of ${driverNames.join(', ')}. Default: apparel21.`],
-    ...fields.map(name => [name, backOfficeFields[name].why]),
-    ['ca', 'A file of certificates (PEM) to trust it by, instead of the usual ones; its content is kept.'],
-    ...chosen.choicesHelp,
+    ...fields.map(name => [name, backOfficeFields[name].description]),
+    ['ca', "A file with CA certificates (PEM) to trust instead of the system's. Tillbridge stores its content."],
+    ...options.optionsHelp,
   ] as const
   const width = Math.max(...lines.map(([name]) => name.length))
-  return `\nSettings:\n${lines.map(([name, why]) => `  ${name.padEnd(width)} ${why}`).join('\n')}\n\nAn empty value takes one away.\n${examples(
+  return `\nSettings:\n${lines.map(([name, description]) => `  ${name.padEnd(width)} ${description}`).join('\n')}\n\nAn empty value removes a setting. Settings that you don't name stay unchanged.\n${examples(
     [
       'back-office set luma url=https://retail.example/RetailAPI/ country=AU user=retail --password-file /run/secrets/retail',
-      'with a password from a file',
+      'reads the password from a file',
     ],
-    ['back-office set luma timeZone=Australia/Melbourne release=2022.1', 'the rest stays as it is'],
-    ['back-office set luma exports=/srv/exports/luma', 'the folder of its scheduled exports'],
+    ['back-office set luma timeZone=Australia/Melbourne version=2022.1', 'changes two settings'],
+    ['back-office set luma exportFolder=/srv/exports/luma', 'reads scheduled exports from a folder'],
     [
-      'back-office set luma exports=sftp://luma@files.example/out exportsHostKey=SHA256:… exportsKey=/etc/tillbridge/exports_key',
-      'or fetched from a server that is known by its key',
+      'back-office set luma exportFolder=sftp://luma@files.example/out sftpHostKey=SHA256:… sftpKeyFile=/etc/tillbridge/exports_key',
+      'reads them from an SFTP server',
     ],
-    ['back-office set luma every.customers=5m every.stock=1m', 'how often feeds are pulled'],
-    ['back-office set luma gateway.paypal.merchantId=LUMA-PP gateway.paypal.cardType=PP', 'what it knows a gateway by'],
-    ['back-office set luma driver=embedded', 'whatever the environment says, its own tables'],
+    ['back-office set luma every.customers=5m every.stock=1m', 'sets sync intervals'],
+    ['back-office set luma gateway.paypal.merchantId=LUMA-PP gateway.paypal.cardType=PP', 'maps a payment gateway'],
+    ['back-office set luma driver=embedded', 'uses the embedded back office'],
   )}`
 }
 
 interface PasswordFiles {
   passwordFile?: string
-  exportsPasswordFile?: string
+  sftpPasswordFile?: string
 }
 type Change = { [name in keyof BackOfficeSettings]?: BackOfficeSettings[name] | undefined }
 
-/** What is to change; throws with all that is wrong. An empty value takes a setting away. */
-async function changeFrom(assignments: readonly string[], { passwordFile, exportsPasswordFile }: PasswordFiles) {
-  const { rest, faults, choices } = chosen.choicesAmong(assignments)
+/** Parses `setting=value` arguments. An empty value removes a setting. Throws an error that lists every problem. */
+async function parseChange(assignments: readonly string[], { passwordFile, sftpPasswordFile }: PasswordFiles) {
+  const { rest, problems, choices } = options.parseOptions(assignments)
   const change: Record<string, string | undefined> = {}
   for (const assignment of rest) {
     const [, name = '', value = ''] = /^([A-Za-z]+)=(.*)$/s.exec(assignment) ?? []
-    const unfit = faultOf(name, value, assignment)
-    if (unfit !== undefined) faults.push(unfit)
-    else if (Object.hasOwn(change, name)) faults.push(`${name} is set twice.`)
+    const problem = findAssignmentProblem(name, value, assignment)
+    if (problem !== undefined) problems.push(problem)
+    else if (Object.hasOwn(change, name)) problems.push(`${name} can't be set twice.`)
     else change[name] = value === '' ? undefined : value
   }
-  if (faults.length) throw new Error(faults.join('\n'))
-  if (change.ca !== undefined) change.ca = await certificates(change.ca)
+  if (problems.length) throw new Error(problems.join('\n'))
+  if (change.ca !== undefined) change.ca = await readCertificates(change.ca)
   if ('user' in change && change.user === undefined) change.password = undefined
   else if (passwordFile !== undefined || change.user !== undefined)
     change.password = await readSecret('Password: ', passwordFile)
   const isInputTaken = change.user !== undefined && passwordFile === undefined
-  const signIn = await signInOf(change, exportsPasswordFile, isInputTaken)
-  return { change: { ...signIn, ...change } as Change, choices }
+  const credentials = await readSftpCredentials(change, sftpPasswordFile, isInputTaken)
+  return { change: { ...credentials, ...change } as Change, choices }
 }
 
-function faultOf(name: string, value: string, assignment: string): string | undefined {
-  if (name === 'password' || name === 'exportsPassword')
-    return 'A password on the command line is seen by everybody on this machine: use --password-file or --exports-password-file, or standard input.'
+function findAssignmentProblem(name: string, value: string, assignment: string): string | undefined {
+  if (name === 'password' || name === 'sftpPassword')
+    return "A password can't be a command-line argument: every user of this machine can see it. Use --password-file, --sftp-password-file or standard input."
   if (name === 'driver') {
     const isKnown = (driverNames as readonly string[]).includes(value)
-    return isKnown ? undefined : `driver is one of ${driverNames.join(', ')}.`
+    return isKnown ? undefined : `driver must be one of ${driverNames.join(', ')}.`
   }
   if (name === 'ca') return
   if (!(fields as string[]).includes(name))
-    return `${JSON.stringify(assignment.slice(0, 40))} is no setting=value; the settings: driver, ${fields.join(', ')}, ca.`
-  const unfit = value === '' ? undefined : unfitFor(name as BackOfficeField, value)
-  return unfit && `${name} ${unfit}.`
+    return `${JSON.stringify(assignment.slice(0, 40))} must have the form setting=value. Settings: driver, ${fields.join(', ')}, ca.`
+  const problem = value === '' ? undefined : findProblem(name as BackOfficeField, value)
+  return problem && `${name} ${problem}.`
 }
 
-async function certificates(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
-    throw new Error(`ca: ${path} cannot be read (${code}).`)
+async function readCertificates(path: string): Promise<string> {
+  const content = await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+    throw new Error(`ca: ${path} can't be read (${code}).`)
   })
   try {
-    new X509Certificate(text)
-    return text
+    new X509Certificate(content)
+    return content
   } catch {
-    throw new Error(`ca: ${path} holds no certificate (PEM).`)
+    throw new Error(`ca: ${path} must contain a PEM certificate.`)
   }
 }
 
@@ -189,54 +199,59 @@ async function merge(
   keys: Keys,
   service: Service,
   change: Change,
-  choices: chosen.ChoiceChange,
+  choices: options.OptionsChange,
 ): Promise<BackOfficeSettings> {
   const before = await storedBackOffice(tx, keys, service)
-  if (before?.isLocked && !('password' in change || 'exportsPassword' in change))
-    throw new Error('A password that is kept was encrypted with another key: give it again, with user= or exports=.')
-  // An own back office is another one than the environment's: it takes nothing over from there, least of all a password.
-  const given = {
+  if (before?.isLocked && !('password' in change || 'sftpPassword' in change))
+    throw new Error(
+      'The stored password was encrypted with another SECRET_KEY. Set it again, together with user= or exportFolder=.',
+    )
+  // A service's own connection inherits nothing from the default, least of all a password.
+  const wanted = {
     driver: 'apparel21' as DriverName,
     ...before?.settings,
     ...change,
-    ...chosen.withChoices(before?.settings, choices),
+    ...options.withOptions(before?.settings, choices),
   }
-  const merged = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const settings = (given.driver === ours ? { driver: given.driver } : merged) as unknown as BackOfficeSettings
-  const faults = contradictionsIn(settings, name => name)
-  if (!faults.length) faults.push(...chosen.unknownFeeds(choices, settings, service))
-  if (faults.length) throw new Error(faults.join('\n'))
+  const merged = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+  const settings = (wanted.driver === ours ? { driver: wanted.driver } : merged) as unknown as BackOfficeSettings
+  const problems = findContradictions(settings, name => name)
+  if (!problems.length) problems.push(...options.unknownSyncs(choices, settings, service))
+  if (problems.length) throw new Error(problems.join('\n'))
   await setBackOffice(tx, keys, service, settings)
-  const { password: _, exportsPassword: __, ...told } = change
-  await note(tx, service, 'back-office set', { ...told, ...chosen.fieldsOf(choices) })
+  const { password: _, sftpPassword: __, ...audited } = change
+  await recordChange(tx, service, 'back-office set', { ...audited, ...options.auditedFields(choices) })
   return settings
 }
 
-/** Milliseconds after which every process knows of a change. */
-const knownMs = 4_000
+/** After this time every process has read the new settings. */
+const propagationMs = 4_000
 
-/** Leaves a line in the audit, and has what is to be pulled planned anew. */
-async function note(tx: Db, service: Service, operation: string, body: object) {
+/** Writes an audit entry, and reschedules the syncs once every process uses the new settings. */
+async function recordChange(tx: Db, service: Service, operation: string, body: object) {
   await leaveCommandLine(tx, service, { operation, subject: '/back-office', body })
-  await addJob(tx, null, 'plan-syncs', { dueAt: new Date(Date.now() + knownMs).toISOString() })
+  await addJob(tx, null, 'plan-syncs', { dueAt: new Date(Date.now() + propagationMs).toISOString() })
 }
 
-async function effective(db: Db, keys: Keys, service: Service) {
+async function effectiveSettings(db: Db, keys: Keys, service: Service) {
   const own = await storedBackOffice(db, keys, service)
-  if (own?.isLocked) throw new Error('The password was encrypted with another key than SECRET_KEY: set it anew.')
+  if (own?.isLocked)
+    throw new Error(
+      'The stored password was encrypted with another SECRET_KEY. Set it again: tillbridge back-office set.',
+    )
   return own
-    ? { settings: own.settings, whose: 'its own' }
-    : { settings: backOfficeOf(readConfig()), whose: "the environment's" }
+    ? { settings: own.settings, origin: 'own connection' }
+    : { settings: backOfficeOf(readConfig()), origin: 'default' }
 }
 
-function linesOf(settings: BackOfficeSettings, whose: string, service: Service): string[] {
+function formatSettings(settings: BackOfficeSettings, origin: string, service: Service): string[] {
   const shown = fields.flatMap(name => (settings[name] === undefined ? [] : [`${name} = ${settings[name]}`]))
   return [
-    `driver = ${settings.driver} (${whose})`,
+    `driver = ${settings.driver} (${origin})`,
     ...shown,
     ...(settings.password === undefined ? [] : ['password = (set)']),
-    ...(settings.exportsPassword === undefined ? [] : ['exportsPassword = (set)']),
+    ...(settings.sftpPassword === undefined ? [] : ['sftpPassword = (set)']),
     ...(settings.ca === undefined ? [] : ['ca = (set)']),
-    ...chosen.choiceLines(settings, service),
+    ...options.optionLines(settings, service),
   ]
 }

@@ -4,96 +4,100 @@ import type { Feed } from '../../domain/sync/port.ts'
 import {
   type BackOfficeSettings,
   type Merchant,
-  most,
+  maxCharacters,
   paymentOrigins,
 } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 
-/** What is to change of the schedules and of the merchants of gateways; undefined takes one away. */
-export interface ChoiceChange {
+/** Changed sync intervals and gateway mappings. Undefined removes one. */
+export interface OptionsChange {
   every: ReadonlyMap<string, number | undefined>
   gateways: ReadonlyMap<string, Merchant>
 }
 
-/** What `back-office set` says of both. */
-export const choicesHelp = [
-  ['every.<feed>', 'How often a feed is pulled, from 1m to 7d, such as every.stock=1m. Shown by `show`.'],
-  ['gateway.<name>.<part>', 'What it knows a payment gateway by: merchantId, cardType, origin, accountId.'],
+/** The help of `back-office set` for these options. */
+export const optionsHelp = [
+  ['every.<sync>', 'The interval of a sync, from 1m to 7d, for example every.stock=1m.'],
+  [
+    'gateway.<name>.<part>',
+    'How the back office identifies a payment gateway: merchantId, cardType, origin, accountId.',
+  ],
 ] as const
 
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
-const bounds = { least: 60, most: 7 * 86_400 }
+const [minIntervalSeconds, maxIntervalSeconds] = [60, 7 * 86_400]
 
-const parts: Readonly<Record<keyof Merchant, (text: string) => string | undefined>> = {
-  origin: text =>
-    (paymentOrigins as readonly string[]).includes(text) ? undefined : `is one of ${paymentOrigins.join(', ')}`,
-  merchantId: most(100),
-  cardType: most(250),
-  accountId: most(100),
+const parts: Readonly<Record<keyof Merchant, (value: string) => string | undefined>> = {
+  origin: value =>
+    (paymentOrigins as readonly string[]).includes(value) ? undefined : `must be one of ${paymentOrigins.join(', ')}`,
+  merchantId: maxCharacters(100),
+  cardType: maxCharacters(250),
+  accountId: maxCharacters(100),
 }
 
-/** Reads the assignments of `every.` and `gateway.` (`every.stock=1m`); the others are given back. */
-export function choicesAmong(assignments: readonly string[]) {
-  const faults: string[] = []
+/** Parses the `every.…` and `gateway.…` assignments (`every.stock=1m`). Returns the other assignments in `rest`. */
+export function parseOptions(assignments: readonly string[]) {
+  const problems: string[] = []
   const rest: string[] = []
   const every = new Map<string, number | undefined>()
   const gateways = new Map<string, Merchant>()
-  const refuse = (fault: string | undefined) => fault !== undefined && faults.push(`${fault}.`)
+  const reject = (problem: string | undefined) => problem !== undefined && problems.push(`${problem}.`)
   for (const assignment of assignments) {
     const [, feed, time = ''] = /^every\.([^=]*)=(.*)$/s.exec(assignment) ?? []
-    const [, gateway, part = '', text = ''] = /^gateway\.([^=]+)\.([^=.]*)=(.*)$/s.exec(assignment) ?? []
+    const [, gateway, part = '', value = ''] = /^gateway\.([^=]+)\.([^=.]*)=(.*)$/s.exec(assignment) ?? []
     if (feed !== undefined) {
-      const wanted = time === '' ? undefined : secondsIn(time)
-      if (time !== '' && wanted === undefined) refuse(`every.${feed} is a time from 1m to 7d, such as 5m, 1h or 1d`)
-      else if (every.has(feed)) refuse(`every.${feed} is set twice`)
-      else every.set(feed, wanted)
+      const interval = time === '' ? undefined : parseInterval(time)
+      if (time !== '' && interval === undefined)
+        reject(`every.${feed} must be an interval from 1m to 7d, for example 5m, 1h or 1d`)
+      else if (every.has(feed)) reject(`every.${feed} can't be set twice`)
+      else every.set(feed, interval)
     } else if (gateway !== undefined) {
-      const known = gateways.get(gateway) ?? {}
+      const merchant = gateways.get(gateway) ?? {}
       const named = `gateway.${gateway}.${part}`
-      if (!Object.hasOwn(parts, part)) refuse(`${named} is none of ${Object.keys(parts).join(', ')}`)
-      else if (Object.hasOwn(known, part)) refuse(`${named} is set twice`)
+      if (!Object.hasOwn(parts, part)) reject(`${named} must end in one of ${Object.keys(parts).join(', ')}`)
+      else if (Object.hasOwn(merchant, part)) reject(`${named} can't be set twice`)
       else {
-        const unfit = text === '' ? undefined : parts[part as keyof Merchant](text)
-        refuse(unfit && `${named} ${unfit}`)
-        gateways.set(gateway, { ...known, [part]: text === '' ? undefined : text })
+        const problem = value === '' ? undefined : parts[part as keyof Merchant](value)
+        reject(problem && `${named} ${problem}`)
+        gateways.set(gateway, { ...merchant, [part]: value === '' ? undefined : value })
       }
     } else rest.push(assignment)
   }
-  return { rest, faults, choices: { every, gateways } satisfies ChoiceChange }
+  return { rest, problems, choices: { every, gateways } satisfies OptionsChange }
 }
 
-function secondsIn(time: string): number | undefined {
+function parseInterval(time: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(time) ?? []
   const found = Number(count) * (seconds[unit] ?? Number.NaN)
-  return found >= bounds.least && found <= bounds.most ? found : undefined
+  return found >= minIntervalSeconds && found <= maxIntervalSeconds ? found : undefined
 }
 
-/** Seconds as they are set: 300 is `5m`. */
-function timeOf(wanted: number): string {
-  const [unit, size] = Object.entries(seconds).findLast(([, each]) => wanted % each === 0) ?? ['s', 1]
-  return `${wanted / size}${unit}`
+/** Formats seconds as an interval: 300 is `5m`. */
+function formatInterval(interval: number): string {
+  const [unit, size] = Object.entries(seconds).findLast(([, each]) => interval % each === 0) ?? ['s', 1]
+  return `${interval / size}${unit}`
 }
 
-const given = (entries: Iterable<readonly [string, unknown]>): object | undefined => {
-  const left = [...entries].filter(([, value]) => value !== undefined)
-  return left.length ? Object.fromEntries(left) : undefined
+const definedEntries = (entries: Iterable<readonly [string, unknown]>): object | undefined => {
+  const defined = [...entries].filter(([, value]) => value !== undefined)
+  return defined.length ? Object.fromEntries(defined) : undefined
 }
 
-/** What is chosen when the change is made; undefined where nothing is. */
-export function withChoices(before: BackOfficeSettings | undefined, { every, gateways }: ChoiceChange) {
+/** Returns the options after a change. Undefined if none is left. */
+export function withOptions(before: BackOfficeSettings | undefined, { every, gateways }: OptionsChange) {
   const merchants = new Map(Object.entries(before?.gateways ?? {}))
   for (const [name, change] of gateways)
-    merchants.set(name, given(Object.entries({ ...merchants.get(name), ...change })) as Merchant)
+    merchants.set(name, definedEntries(Object.entries({ ...merchants.get(name), ...change })) as Merchant)
   return {
-    every: given([...Object.entries(before?.every ?? {}).filter(([feed]) => !every.has(feed)), ...every]),
-    gateways: given(merchants),
+    every: definedEntries([...Object.entries(before?.every ?? {}).filter(([feed]) => !every.has(feed)), ...every]),
+    gateways: definedEntries(merchants),
   } as Pick<BackOfficeSettings, 'every' | 'gateways'>
 }
 
-/** What is pulled of a back office that is set so. Nothing is asked of it. */
-function feedsBehind(settings: BackOfficeSettings, service: Service): readonly Feed[] {
+/** Returns the syncs of a back office with these settings. Sends no request to it. */
+function syncsOf(settings: BackOfficeSettings, service: Service): readonly Feed[] {
   const driver = drivers[settings.driver](settings, service, quietLog())
   try {
     return driver.feeds
@@ -102,38 +106,38 @@ function feedsBehind(settings: BackOfficeSettings, service: Service): readonly F
   }
 }
 
-/** Schedules of feeds that there are not, a sentence each. */
-export function unknownFeeds({ every }: ChoiceChange, settings: BackOfficeSettings, service: Service): string[] {
-  const names = every.size ? feedsBehind(settings, service).map(({ name }) => name) : []
+/** Returns one sentence per interval of a sync that doesn't exist. */
+export function unknownSyncs({ every }: OptionsChange, settings: BackOfficeSettings, service: Service): string[] {
+  const names = every.size ? syncsOf(settings, service).map(({ name }) => name) : []
   return [...every.entries()]
-    .filter(([feed, wanted]) => wanted !== undefined && !names.includes(feed))
-    .map(([feed]) => `every.${feed}: there is no feed ${feed}; there are: ${names.join(', ')}.`)
+    .filter(([feed, interval]) => interval !== undefined && !names.includes(feed))
+    .map(([feed]) => `every.${feed}: sync ${feed} not found. Syncs: ${names.join(', ')}.`)
 }
 
-/** Merchants of gateways that the service does not have, a line each. */
-export async function unlistedGateways({ gateways }: ChoiceChange, db: Db, service: Service): Promise<string[]> {
+/** Returns one line per mapped gateway that the service doesn't have. */
+export async function unlistedGateways({ gateways }: OptionsChange, db: Db, service: Service): Promise<string[]> {
   const names = await gatewayNames(db, service)
   return [...gateways.keys()]
     .filter(gateway => !names.includes(gateway))
     .map(
       gateway =>
-        `${service.name} has no payment gateway ${gateway} yet: tillbridge service set ${service.name} gateways=…`,
+        `Payment gateway ${gateway} not found in ${service.name}. Add it: tillbridge service set ${service.name} gateways=…`,
     )
 }
 
-/** What is changed, by its names, as the audit tells it. */
-export const fieldsOf = ({ every, gateways }: ChoiceChange) => ({
+/** Returns the changed fields for the audit log. */
+export const auditedFields = ({ every, gateways }: OptionsChange) => ({
   ...(every.size && { every: Object.fromEntries([...every.keys()].map(feed => [feed, true])) }),
   ...(gateways.size && { gateway: Object.fromEntries(gateways) }),
 })
 
-/** The schedule of each feed, and what gateways are known by, as they are set. */
-export function choiceLines(settings: BackOfficeSettings, service: Service): string[] {
+/** Formats the interval of each sync and the gateway mappings, one per line. */
+export function optionLines(settings: BackOfficeSettings, service: Service): string[] {
   const { every = {}, gateways = {} } = settings
   return [
-    ...feedsBehind(settings, service).map(
+    ...syncsOf(settings, service).map(
       ({ name, everySeconds }) =>
-        `every.${name} = ${timeOf(everySeconds)}${Object.hasOwn(every, name) ? '' : ' (default)'}`,
+        `every.${name} = ${formatInterval(everySeconds)}${Object.hasOwn(every, name) ? '' : ' (default)'}`,
     ),
     ...Object.entries(gateways).flatMap(([name, merchant]) =>
       Object.entries(merchant).map(([part, value]) => `gateway.${name}.${part} = ${value}`),

@@ -1,27 +1,29 @@
 import { type BackOfficeSettings, sftpAddressIn } from '../../domain/tenancy/back-office-settings.ts'
 import { readSecret } from '../terminal/secret.ts'
 
-type SignIn = { [name in 'exportsHostKey' | 'exportsKey' | 'exportsPassword']?: string | undefined }
+type Credentials = { [name in 'sftpHostKey' | 'sftpKeyFile' | 'sftpPassword']?: string | undefined }
 
 /**
- * What comes with a change of the exports: whoever names a server or a key says how to sign in, and a folder needs none of it. The
- * password comes from a file, or from standard input unless another one is read from there.
+ * Returns the SFTP credentials that change with the export folder: a new server or key replaces the old credentials, and a local folder
+ * removes them. The password comes from `passwordFile`, otherwise from standard input unless another password is read from it.
  */
-export async function signInOf(
+export async function readSftpCredentials(
   change: { readonly [name in keyof BackOfficeSettings]?: unknown },
-  file: string | undefined,
+  passwordFile: string | undefined,
   isInputTaken: boolean,
-): Promise<SignIn> {
-  const { exports, exportsKey } = change as Record<string, string | undefined>
-  const isServer = exports !== undefined && sftpAddressIn(exports) !== undefined
-  if ('exports' in change && !isServer)
-    return { exportsHostKey: undefined, exportsKey: undefined, exportsPassword: undefined }
-  if (file !== undefined) {
-    const exportsPassword = await readSecret('', file)
-    return isServer ? { exportsKey: undefined, exportsPassword } : { exportsPassword }
+): Promise<Credentials> {
+  const { exportFolder, sftpKeyFile } = change as Record<string, string | undefined>
+  const isServer = exportFolder !== undefined && sftpAddressIn(exportFolder) !== undefined
+  if ('exportFolder' in change && !isServer)
+    return { sftpHostKey: undefined, sftpKeyFile: undefined, sftpPassword: undefined }
+  if (passwordFile !== undefined) {
+    const sftpPassword = await readSecret('', passwordFile)
+    return isServer ? { sftpKeyFile: undefined, sftpPassword } : { sftpPassword }
   }
-  if (exportsKey !== undefined || !isServer) return 'exportsKey' in change ? { exportsPassword: undefined } : {}
+  if (sftpKeyFile !== undefined || !isServer) return 'sftpKeyFile' in change ? { sftpPassword: undefined } : {}
   if (isInputTaken && !process.stdin.isTTY)
-    throw new Error('Only one password comes from standard input: use --password-file or --exports-password-file.')
-  return { exportsKey: undefined, exportsPassword: await readSecret("The SFTP server's password: ") }
+    throw new Error(
+      'Only one password can be read from standard input. Use --password-file or --sftp-password-file for the other one.',
+    )
+  return { sftpKeyFile: undefined, sftpPassword: await readSecret("The SFTP server's password: ") }
 }

@@ -6,47 +6,47 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { openExports } from '../../import/sources/open-source.ts'
 
-const exportsMs = 120_000
+const exportFolderTimeoutMs = 120_000
 
-/** Asks the back office of a service, and looks where its exports arrive. Throws with all that fails. */
-export async function examine(settings: BackOfficeSettings, service: Service, db: Database) {
-  const faults: string[] = []
-  for (const part of [examineApi, examineExports])
-    await part(settings, service, db).catch(({ message }: Error) => faults.push(message))
-  if (faults.length) throw new Error(faults.join('\n'))
+/** Tests a service's back office and its export folder. Throws an error that lists every failure. */
+export async function testBackOffice(settings: BackOfficeSettings, service: Service, db: Database) {
+  const failures: string[] = []
+  for (const test of [testApi, testExportFolder])
+    await test(settings, service, db).catch(({ message }: Error) => failures.push(message))
+  if (failures.length) throw new Error(failures.join('\n'))
 }
 
-async function examineApi(settings: BackOfficeSettings, service: Service, db: Database) {
+async function testApi(settings: BackOfficeSettings, service: Service, db: Database) {
   const log = { info() {}, warn: (facts: object, message: string) => console.error(message, JSON.stringify(facts)) }
   const driver = drivers[settings.driver](settings, service, log)
   try {
     if (!driver.isOurs) {
       const { release, stores, currency } = await driver.look()
-      console.log(`Reached: release ${release ?? 'unknown'}, ${stores} stores${currency ? `, ${currency}` : ''}.`)
+      console.log(`Connected: version ${release ?? 'unknown'}, ${stores} stores${currency ? `, ${currency}` : ''}.`)
       if (currency !== undefined && currency !== service.settings.currency)
         console.log(
-          `The service is set to ${service.settings.currency}: tillbridge service set ${service.name} currency=${currency}`,
+          `The service uses ${service.settings.currency}. To change it: tillbridge service set ${service.name} currency=${currency}`,
         )
     }
     for (const { name, available, reason } of (await driver.backOffice(service).capabilities(db)).capabilities)
-      console.log(`${available ? 'works ' : 'lacks '} ${name}${reason ? `: ${reason.replaceAll('`', '')}` : ''}`)
+      console.log(`${available ? 'available  ' : 'unavailable'}  ${name}${reason ? `: ${reason.replaceAll('`', '')}` : ''}`)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    throw new Error(`The back office of ${service.name} does not answer as it should: ${error.message} (${error.code})`)
+    throw new Error(`The back office of ${service.name} failed: ${error.message} (${error.code})`)
   } finally {
     driver.close()
   }
 }
 
-/** Makes its folders, as the first file would: what may be read may not have to be ours to write. */
-async function examineExports(settings: BackOfficeSettings) {
-  if (settings.exports === undefined) return
-  const place = await openExports(settings, AbortSignal.timeout(exportsMs))
+/** Also creates the subfolders, as the first import would: a folder that can be read can't always be written to. */
+async function testExportFolder(settings: BackOfficeSettings) {
+  if (settings.exportFolder === undefined) return
+  const folder = await openExports(settings, AbortSignal.timeout(exportFolderTimeoutMs))
   try {
-    await place.makeRoom()
-    const { look } = await lookInto(place, undefined)
-    console.log(`Exports: ${settings.exports} is reached; files that wait there: ${look.size}.`)
+    await folder.makeRoom()
+    const { look } = await lookInto(folder, undefined)
+    console.log(`Export folder: ${settings.exportFolder} can be read and written. Waiting files: ${look.size}.`)
   } finally {
-    await place.close()
+    await folder.close()
   }
 }

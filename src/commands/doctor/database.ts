@@ -29,7 +29,7 @@ export async function jobs({ db }: Pick<OpenedDatabase, 'db'>) {
   const oldest = `the oldest has been due for ${Math.floor(oldestSeconds)} s`
   if (isIdle)
     throw new Error(
-      `No process does them, ${oldest}: e-mails wait, and nothing is pulled from back offices. Start with JOBS=on, or run: tillbridge worker`,
+      `No process does them, ${oldest}: e-mails wait, and nothing is pulled from back offices. Start with RUN_JOBS=true, or run: tillbridge worker`,
     )
   return oldestSeconds ? oldest : 'none is due'
 }

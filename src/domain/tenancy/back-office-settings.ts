@@ -1,151 +1,164 @@
 import { isTimeZone } from '../values/time-zone.ts'
 
-/** What stands behind a service, and how it is reached: the service's own, or the environment's for all that have none. */
+/** The connection to a service's back office: its own, or the environment's default. */
 export interface BackOfficeSettings {
   driver: DriverName
-  /** The base of its API. */
+  /** The base URL of its API. */
   url?: string
-  /** What it calls the country, or the web store. */
+  /** The back office's code of the country or web store. */
   country?: string
   user?: string
   password?: string
-  /** Certificates (PEM) to trust. */
+  /** CA certificates (PEM) to trust. */
   ca?: string
-  /** The zone of the head office; absent: the service's. */
+  /** The back office's time zone. Default: the service's. */
   timeZone?: string
-  /** The release, where it cannot be found out. */
-  release?: string
-  /** How many calls one process may have under way with it, as text. */
+  /** Its version, if it can't be detected. */
+  version?: string
+  /** The maximum concurrent calls of one process, as a string. */
   concurrency?: string
-  /** The folder that it writes its scheduled exports to: a path, or the address of one of an SFTP server. */
-  exports?: string
-  /** Fingerprints of the keys that the SFTP server may show, separated by commas: `SHA256:…`. */
-  exportsHostKey?: string
-  /** The path of a private key to sign in to it with; without one the password does. */
-  exportsKey?: string
-  /** The user's, or that of the private key. */
-  exportsPassword?: string
-  /** Seconds between two pulls of a feed, by its name, where it is not pulled as often as feeds are by themselves. */
+  /** The folder of its scheduled exports: a path, or the URL of a folder on an SFTP server. */
+  exportFolder?: string
+  /** Accepted host key fingerprints of the SFTP server, separated by commas: `SHA256:…`. */
+  sftpHostKey?: string
+  /** The path of a private key for the SFTP server. If absent, the password is used. */
+  sftpKeyFile?: string
+  /** The password of the SFTP user, or of the private key. */
+  sftpPassword?: string
+  /** Seconds between two syncs, by sync name, if they differ from the sync's default. */
   every?: Readonly<Record<string, number>>
-  /** What it knows payment gateways by, by their names in `GET /payment-gateways`. */
+  /** How the back office identifies payment gateways, by their names in `GET /payment-gateways`. */
   gateways?: Readonly<Record<string, Merchant>>
 }
 
-/** A payment gateway as a back office has it set up. */
+/** A payment gateway as it is configured in a back office. */
 export interface Merchant {
-  /** `CreditCard` where it is absent; also what PayPal and Afterpay are. */
+  /** Default: `CreditCard`, which includes PayPal and Afterpay. */
   origin?: (typeof paymentOrigins)[number]
-  /** One of its sales payment gateways (SPayGate). Some kinds of gateway have to have one. */
+  /** One of the back office's sales payment gateways (SPayGate). Some gateway types require it. */
   merchantId?: string
-  /** The gateway's name where it is absent; a wallet's own for `AdyenWallet`. */
+  /** Default: the gateway's name, or the wallet's name for `AdyenWallet`. */
   cardType?: string
   accountId?: string
 }
 
-/** What a payment may be; vouchers are told apart from it. */
+/** The payment origins that the back office accepts, apart from vouchers. */
 export const paymentOrigins = ['CreditCard', 'DirectDebit', 'Zip', 'AdyenWallet', 'Openpay'] as const
 
-/** What has one value, and a name of its own in the environment. */
+/** Settings with a single value and an environment variable. */
 export type SettingName = Exclude<keyof BackOfficeSettings, 'every' | 'gateways'>
 
 export const driverNames = ['embedded', 'apparel21'] as const
 export type DriverName = (typeof driverNames)[number]
-/** The driver of our own tables: nobody else stands behind the service. */
+/** The driver of the embedded back office: the records are in Tillbridge's own tables. */
 export const ours = 'embedded' satisfies DriverName
 
-/** One text of the settings: what it is for, and what is wrong with a value of it. */
+/** One setting: its description, an example and its validation. */
 interface Field {
-  why: string
+  description: string
   example: string
-  /** What it has to be, where it is not. */
-  unfit?: (text: string) => string | undefined
+  /** Returns what the value must be, to follow the setting's name, or undefined if the value is valid. */
+  findProblem?: (value: string) => string | undefined
 }
 
-/** What is wrong with a text that may have so many characters. */
-export const most =
-  (characters: number) =>
-  (text: string): string | undefined =>
-    text.length > characters || /\p{Cc}/u.test(text)
-      ? `has at most ${characters} characters, none of control`
+/** Returns a validator for a string with at most `max` characters and no control characters. */
+export const maxCharacters =
+  (max: number) =>
+  (value: string): string | undefined =>
+    value.length > max || /\p{Cc}/u.test(value)
+      ? `must have at most ${max} characters and can't contain control characters`
       : undefined
 
-/** The most calls that one process may have under way with a back office. */
-const mostAtATime = 256
+/** The upper limit of `concurrency`. */
+const maxConcurrency = 256
 
-/** The texts that both the environment (`BACK_OFFICE_URL`) and `tillbridge back-office set` (`url=…`) take. */
+/** The settings that both the environment (`BACK_OFFICE_URL`) and `tillbridge back-office set` (`url=…`) accept. */
 export const backOfficeFields = {
   url: {
-    why: "The base of the back office's API.",
+    description: "The base URL of the back office's API.",
     example: 'https://retail.example/RetailAPI/',
-    unfit: text => (isBase(text) ? undefined : 'is an address like https://host/RetailAPI/, without a user or a query'),
+    findProblem: value =>
+      isBaseUrl(value) ? undefined : 'must be a URL such as https://host/RetailAPI/, without a user, password or query',
   },
   country: {
-    why: 'The code by which the back office knows the country, or the web store.',
+    description: "The back office's code of the country or web store.",
     example: 'AU',
-    unfit: most(50),
+    findProblem: maxCharacters(50),
   },
-  user: { why: 'The user to sign in to it as; without one nobody signs in.', example: 'retail', unfit: most(250) },
+  user: {
+    description: 'The user to sign in as. If unset, Tillbridge sends no credentials.',
+    example: 'retail',
+    findProblem: maxCharacters(250),
+  },
   timeZone: {
-    why: "The head office's time zone, as the IANA names it. Without it: the service's.",
+    description: "The back office's IANA time zone. Default: the service's.",
     example: 'Australia/Melbourne',
-    unfit: text => (isTimeZone(text) ? undefined : 'is an IANA time zone'),
+    findProblem: value => (isTimeZone(value) ? undefined : 'must be an IANA time zone'),
   },
-  release: {
-    why: 'The release of its API, where its page does not tell it.',
+  version: {
+    description: "The back office's version, if its API doesn't report it.",
     example: '2022.1',
-    unfit: text => (/^\d{4}\.\d{1,3}[a-z]?$/.test(text) ? undefined : 'is a release like 2022.1 or 2023.4a'),
+    findProblem: value =>
+      /^\d{4}\.\d{1,3}[a-z]?$/.test(value) ? undefined : 'must be a version such as 2022.1 or 2023.4a',
   },
   concurrency: {
-    why: 'How many calls of one process may be under way with it at a time, beside one that reads stock; more wait for a few seconds. 16 where nothing is set.',
+    description:
+      'Maximum concurrent calls per process, plus one for stock. Further calls wait for a few seconds. Default: 16.',
     example: '16',
-    unfit: text =>
-      /^[1-9]\d{0,2}$/.test(text) && Number(text) <= mostAtATime ? undefined : `is a number from 1 to ${mostAtATime}`,
+    findProblem: value =>
+      /^[1-9]\d{0,2}$/.test(value) && Number(value) <= maxConcurrency
+        ? undefined
+        : `must be an integer from 1 to ${maxConcurrency}`,
   },
-  exports: {
-    why: 'The folder that it leaves its exports in: customers_, orders_ and rewards_ files (CSV). A path, or the address of one of an SFTP server, without a password: sftp://user@host:22/folder (/~/folder: from the home on).',
+  exportFolder: {
+    description:
+      "The folder of the back office's scheduled exports (customers_, orders_ and rewards_ CSV files): a path, or an SFTP URL without a password: sftp://user@host:22/folder (/~/folder is relative to the home directory).",
     example: '/srv/exports/luma',
-    unfit: text => (/^sftp:/i.test(text) ? unfitSftp(text) : text.startsWith('/') ? most(500)(text) : notExports),
+    findProblem: value =>
+      /^sftp:/i.test(value) ? findSftpProblem(value) : value.startsWith('/') ? maxCharacters(500)(value) : notAFolder,
   },
-  exportsHostKey: {
-    why: 'The fingerprint of the key that the SFTP server of the exports shows, as `ssh-keygen -lf` tells it; of several, separated by commas, any. A server that shows another one is sent nothing.',
+  sftpHostKey: {
+    description:
+      "The fingerprint of the SFTP server's host key, as `ssh-keygen -lf` prints it. Separate several with commas. Tillbridge sends nothing to a server with another key.",
     example: 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE',
-    unfit: text =>
-      text.split(',').every(each => /^\s*SHA256:[A-Za-z0-9+/]{43}=?\s*$/.test(each))
-        ? most(500)(text)
-        : 'is one or more fingerprints like SHA256: and 43 characters, separated by commas',
+    findProblem: value =>
+      value.split(',').every(each => /^\s*SHA256:[A-Za-z0-9+/]{43}=?\s*$/.test(each))
+        ? maxCharacters(500)(value)
+        : 'must be one or more fingerprints (SHA256: and 43 characters), separated by commas',
   },
-  exportsKey: {
-    why: 'The file of a private key (OpenSSH or PEM) to sign in to that SFTP server with, instead of a password.',
+  sftpKeyFile: {
+    description: 'A private key file (OpenSSH or PEM) to sign in to the SFTP server with, instead of a password.',
     example: '/etc/tillbridge/exports_key',
-    unfit: text => (text.startsWith('/') ? most(500)(text) : 'is the whole path of a file, from / on'),
+    findProblem: value => (value.startsWith('/') ? maxCharacters(500)(value) : 'must be an absolute path'),
   },
 } as const satisfies Record<string, Field>
 export type BackOfficeField = keyof typeof backOfficeFields
 
-export const unfitFor = (name: BackOfficeField, text: string): string | undefined =>
-  (backOfficeFields[name] as Field).unfit?.(text)
+/** Returns what a setting must be, to follow its name, or undefined if the value is valid. */
+export const findProblem = (name: BackOfficeField, value: string): string | undefined =>
+  (backOfficeFields[name] as Field).findProblem?.(value)
 
-function isBase(text: string) {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false
-  const { username, password, search, hash } = new URL(text)
-  return username + password + search + hash === '' && text.length <= 500
+function isBaseUrl(value: string) {
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) return false
+  const { username, password, search, hash } = new URL(value)
+  return username + password + search + hash === '' && value.length <= 500
 }
 
-const notExports = 'is the whole path of a folder, from / on, or an address like sftp://user@host:22/folder'
+const notAFolder = 'must be an absolute path, or a URL such as sftp://user@host:22/folder'
 
-/** A folder of an SFTP server. */
+/** A folder on an SFTP server. */
 export interface SftpAddress {
   user: string
   host: string
   port: number
-  /** From `/` on, or from `../` on where it is within the user's home. */
+  /** Absolute, or relative to the user's home directory (`./…`). */
   path: string
 }
 
-/** What `sftp://user@host:22/folder` says; undefined where a text is no such address. */
-export function sftpAddressIn(text: string): SftpAddress | undefined {
-  if (!/^sftp:\/\/[^/?#:@]+@[^/?#@]+(\/[^?#]*)?$/i.test(text) || !URL.canParse(text)) return
-  const { username, hostname, port, pathname } = new URL(text)
+/** Parses `sftp://user@host:22/folder`. Returns undefined if it isn't such a URL. */
+export function sftpAddressIn(value: string): SftpAddress | undefined {
+  if (!/^sftp:\/\/[^/?#:@]+@[^/?#@]+(\/[^?#]*)?$/i.test(value) || !URL.canParse(value)) return
+  const { username, hostname, port, pathname } = new URL(value)
   try {
     const [user, path] = [username, pathname].map(decodeURIComponent) as [string, string]
     const folder = path.replace(/\/+$/, '').replace(/^\/~(?=\/|$)/, '.') || '/'
@@ -155,52 +168,55 @@ export function sftpAddressIn(text: string): SftpAddress | undefined {
   }
 }
 
-function unfitSftp(text: string) {
-  if (/^sftp:\/\/[^/@]*:.*@/i.test(text))
-    return 'has no password in it: that is given by `back-office set … --exports-password-file`, or BACK_OFFICE_EXPORTS_PASSWORD'
-  const address = sftpAddressIn(text)
-  return address ? most(500)(text + address.user + address.path) : notExports
+function findSftpProblem(value: string) {
+  if (/^sftp:\/\/[^/@]*:.*@/i.test(value))
+    return "can't contain a password: use `back-office set … --sftp-password-file`, or BACK_OFFICE_SFTP_PASSWORD"
+  const address = sftpAddressIn(value)
+  return address ? maxCharacters(500)(value + address.user + address.path) : notAFolder
 }
 
-/** What does not go together, a sentence each. `named` says what whoever set it calls a setting. */
-export function contradictionsIn(
-  { driver, every: _, gateways: __, ...given }: BackOfficeSettings,
-  named: (name: SettingName) => string,
+/** Returns one sentence per contradiction between settings. `nameOf` returns a setting's name as the user wrote it. */
+export function findContradictions(
+  { driver, every: _, gateways: __, ...settings }: BackOfficeSettings,
+  nameOf: (name: SettingName) => string,
 ): string[] {
-  const faults: string[] = []
-  const names = (Object.keys(given) as (keyof typeof given)[]).filter(name => given[name] !== undefined)
+  const problems: string[] = []
+  const names = (Object.keys(settings) as (keyof typeof settings)[]).filter(name => settings[name] !== undefined)
   if (driver === ours) {
     if (names.length)
-      faults.push(
-        `${names.map(named).join(', ')}: nothing of the embedded back office; ${named('driver')}=apparel21 is missing.`,
+      problems.push(
+        `${names.map(nameOf).join(', ')} can't be set for the embedded back office. Set ${nameOf('driver')}=apparel21 too.`,
       )
-    return faults
+    return problems
   }
   for (const name of ['url', 'country'] as const)
-    if (given[name] === undefined) faults.push(`${named(name)} is needed where ${named('driver')} is ${driver}.`)
-  if ((given.user === undefined) !== (given.password === undefined))
-    faults.push(`${named('user')} and ${named('password')} are set together, or neither.`)
-  faults.push(...exportsFaults(given, named))
-  if (given.user?.includes(':')) faults.push(`${named('user')} has no colon: Basic authentication cannot carry one.`)
-  return faults
+    if (settings[name] === undefined) problems.push(`${nameOf(name)} must be set if ${nameOf('driver')} is ${driver}.`)
+  if ((settings.user === undefined) !== (settings.password === undefined))
+    problems.push(`${nameOf('user')} and ${nameOf('password')} must be set together.`)
+  problems.push(...findExportContradictions(settings, nameOf))
+  if (settings.user?.includes(':'))
+    problems.push(`${nameOf('user')} can't contain a colon: Basic authentication doesn't allow it.`)
+  return problems
 }
 
-function exportsFaults(
-  { exports, exportsHostKey, exportsKey, exportsPassword }: Partial<BackOfficeSettings>,
-  named: (name: SettingName) => string,
+function findExportContradictions(
+  { exportFolder, sftpHostKey, sftpKeyFile, sftpPassword }: Partial<BackOfficeSettings>,
+  nameOf: (name: SettingName) => string,
 ): string[] {
-  const parts = { exportsHostKey, exportsKey, exportsPassword }
-  const set = (Object.keys(parts) as (keyof typeof parts)[]).filter(name => parts[name] !== undefined)
-  if (exports === undefined || !sftpAddressIn(exports))
-    return set.length
-      ? [`${set.map(named).join(', ')}: nothing but an SFTP server in ${named('exports')} needs that.`]
+  const sftpSettings = { sftpHostKey, sftpKeyFile, sftpPassword }
+  const names = (Object.keys(sftpSettings) as (keyof typeof sftpSettings)[]).filter(
+    name => sftpSettings[name] !== undefined,
+  )
+  if (exportFolder === undefined || !sftpAddressIn(exportFolder))
+    return names.length
+      ? [`${names.map(nameOf).join(', ')} can't be set unless ${nameOf('exportFolder')} is an SFTP URL.`]
       : []
-  const faults: string[] = []
-  if (exportsHostKey === undefined)
-    faults.push(
-      `${named('exportsHostKey')} is needed: the fingerprint of the SFTP server's key (SHA256:…). Its administrator knows it: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub.`,
+  const problems: string[] = []
+  if (sftpHostKey === undefined)
+    problems.push(
+      `${nameOf('sftpHostKey')} must be set to the fingerprint of the SFTP server's host key (SHA256:…). Its administrator can print it: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub.`,
     )
-  if (exportsKey === undefined && exportsPassword === undefined)
-    faults.push(`${named('exportsPassword')} or ${named('exportsKey')} is needed to sign in to the SFTP server.`)
-  return faults
+  if (sftpKeyFile === undefined && sftpPassword === undefined)
+    problems.push(`${nameOf('sftpPassword')} or ${nameOf('sftpKeyFile')} must be set to sign in to the SFTP server.`)
+  return problems
 }

@@ -3,11 +3,11 @@ import type { ExportPlace } from './export-source.ts'
 import { openFolder } from './folder.ts'
 import { openSftpFolder } from './sftp.ts'
 
-/** Opens what `exports` names: a folder of this machine, or one of an SFTP server. To be closed; the signal breaks it off. */
+/** Opens the export folder: a local one, or one on an SFTP server. The caller must close it. `signal` aborts the work. */
 export async function openExports(settings: BackOfficeSettings, signal: AbortSignal): Promise<ExportPlace> {
-  const { exports = '', exportsHostKey = '', exportsKey, exportsPassword } = settings
-  const address = sftpAddressIn(exports)
-  if (!address) return openFolder(exports)
-  const hostKeys = exportsHostKey.split(',').map(each => each.trim().replace(/=+$/, ''))
-  return openSftpFolder({ address, hostKeys, keyFile: exportsKey, password: exportsPassword }, signal)
+  const { exportFolder = '', sftpHostKey = '', sftpKeyFile: keyFile, sftpPassword: password } = settings
+  const address = sftpAddressIn(exportFolder)
+  if (!address) return openFolder(exportFolder)
+  const hostKeys = sftpHostKey.split(',').map(each => each.trim().replace(/=+$/, ''))
+  return openSftpFolder({ address, hostKeys, keyFile, password }, signal)
 }

@@ -18,8 +18,8 @@ interface Row {
   version: string
   driver: DriverName
   password: Buffer | null
-  exportsPassword: Buffer | null
-  texts: Partial<Record<Exclude<SettingName, 'driver' | 'password' | 'exportsPassword'>, string>>
+  sftpPassword: Buffer | null
+  texts: Partial<Record<Exclude<SettingName, 'driver' | 'password' | 'sftpPassword'>, string>>
   every: NonNullable<BackOfficeSettings['every']>
   gateways: NonNullable<BackOfficeSettings['gateways']>
 }
@@ -28,9 +28,9 @@ const place = (serviceId: number) => `back_office ${serviceId}`
 const exportsPlace = (serviceId: number) => `back_office exports ${serviceId}`
 
 const columns = sql`
-  service_id as "serviceId", version::text, driver, password, exports_password as "exportsPassword", every, gateways,
-  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'release', release, 'concurrency', concurrency, 'exports', exports,
-    'exportsHostKey', exports_host_key, 'exportsKey', exports_key)) as texts`
+  service_id as "serviceId", version::text, driver, password, exports_password as "sftpPassword", every, gateways,
+  json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'version', release, 'concurrency', concurrency, 'exportFolder', exports,
+    'sftpHostKey', exports_host_key, 'sftpKeyFile', exports_key)) as texts`
 
 /** The own back offices of all services. */
 export const storedBackOffices = async (db: Db, keys: Keys): Promise<StoredBackOffice[]> =>
@@ -45,7 +45,7 @@ export async function storedBackOffice(tx: Db, keys: Keys, service: Service): Pr
 function from(row: Row, keys: Keys): StoredBackOffice {
   const { serviceId, version, driver, texts, every, gateways } = row
   const password = opened(place(serviceId), row.password, keys)
-  const exportsPassword = opened(exportsPlace(serviceId), row.exportsPassword, keys)
+  const sftpPassword = opened(exportsPlace(serviceId), row.sftpPassword, keys)
   return {
     serviceId,
     version,
@@ -53,13 +53,12 @@ function from(row: Row, keys: Keys): StoredBackOffice {
       driver,
       ...texts,
       ...(password !== undefined && { password }),
-      ...(exportsPassword !== undefined && { exportsPassword }),
+      ...(sftpPassword !== undefined && { sftpPassword }),
       ...(Object.keys(every).length && { every }),
       ...(Object.keys(gateways).length && { gateways }),
     },
     isLocked:
-      (row.password !== null && password === undefined) ||
-      (row.exportsPassword !== null && exportsPassword === undefined),
+      (row.password !== null && password === undefined) || (row.sftpPassword !== null && sftpPassword === undefined),
   }
 }
 
@@ -81,19 +80,18 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
     password,
     ca,
     timeZone,
-    release,
+    version,
     concurrency,
-    exports,
+    exportFolder,
     every = {},
     gateways = {},
   } = settings
-  const { exportsHostKey, exportsKey, exportsPassword } = settings
+  const { sftpHostKey, sftpKeyFile, sftpPassword } = settings
   const sealed = password === undefined ? null : seal(keys.sealed, place(service.id), password)
-  const exportsSealed =
-    exportsPassword === undefined ? null : seal(keys.sealed, exportsPlace(service.id), exportsPassword)
+  const sftpSealed = sftpPassword === undefined ? null : seal(keys.sealed, exportsPlace(service.id), sftpPassword)
   await tx.run(sql`
     insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, every, gateways)
-    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${release ?? null}, ${concurrency ?? null}, ${exports ?? null}, ${exportsHostKey ?? null}, ${exportsKey ?? null}, ${exportsSealed}, ${JSON.stringify(every)}, ${JSON.stringify(gateways)})
+    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${version ?? null}, ${concurrency ?? null}, ${exportFolder ?? null}, ${sftpHostKey ?? null}, ${sftpKeyFile ?? null}, ${sftpSealed}, ${JSON.stringify(every)}, ${JSON.stringify(gateways)})
     on conflict (service_id) do update
       set (driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, every, gateways, version)
         = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.release, excluded.concurrency, excluded.exports, excluded.exports_host_key, excluded.exports_key, excluded.exports_password, excluded.every, excluded.gateways, gen_random_uuid())`)

@@ -13,7 +13,7 @@ import { startTestService } from '../../support/service.ts'
 import { follower, sorted, standing, type Told, take } from './following.ts'
 
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
-const other = await anotherServer(api, { environment: { HTTP2: 'on' } })
+const other = await anotherServer(api, { environment: { HTTP2: 'true' } })
 after(async () => {
   await other.stop()
   await api.stop()

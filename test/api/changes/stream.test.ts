@@ -11,7 +11,7 @@ import { anotherServer, credentials, tlsTo } from '../../support/servers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
-const withHttp2 = await anotherServer(api, { environment: { HTTP2: 'on' } })
+const withHttp2 = await anotherServer(api, { environment: { HTTP2: 'true' } })
 after(async () => {
   await withHttp2.stop()
   await api.stop()
@@ -164,7 +164,7 @@ test('tenants are apart', async () => {
 })
 
 test('at the end of the process streams end at once', async () => {
-  const server = await anotherServer(api, { environment: { HTTP2: 'on' } })
+  const server = await anotherServer(api, { environment: { HTTP2: 'true' } })
   const streams = await Promise.all(
     [false, true].map(http2 => openEvents({ at: server, caller: api, path: '/changes/stream', http2 })),
   )

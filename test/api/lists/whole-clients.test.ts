@@ -16,7 +16,7 @@ import { ndjson, openLines, type Telling } from './lines.ts'
 
 const { api } = await startOrderShop()
 const kept = keptLog('error')
-const other = await anotherServer(api, { environment: { HTTP2: 'on' }, log: kept.log })
+const other = await anotherServer(api, { environment: { HTTP2: 'true' }, log: kept.log })
 after(async () => {
   await other.stop()
   await api.stop()

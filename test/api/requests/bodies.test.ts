@@ -186,7 +186,7 @@ test('a body where none is wanted is judged by its bytes, over HTTP/2 too', asyn
   assert.equal((await ask({ 'content-type': 'application/json' }, '{}')).status, 202)
   for (const type of ['text/plain', 'text/csv', 'application/x-ndjson'])
     isProblem(await ask({ 'content-type': type }, '{}'), 'unsupported_media_type', service.baseUrl)
-  const server = await anotherServer(service, { environment: { HTTP2: 'on' } })
+  const server = await anotherServer(service, { environment: { HTTP2: 'true' } })
   const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
   try {
     for (const [body, type, status] of [

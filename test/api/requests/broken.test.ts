@@ -65,7 +65,7 @@ test('garbage alone is refused at once', async () => {
 })
 
 test('it is the same over HTTP/1.1 where HTTP/2 is spoken too', async () => {
-  const server = await anotherServer(api, { environment: { HTTP2: 'on' } })
+  const server = await anotherServer(api, { environment: { HTTP2: 'true' } })
   try {
     assert.deepEqual(statusesIn(await speak(server, `${reading}${reading}\0`)), [200, 200, 400])
   } finally {

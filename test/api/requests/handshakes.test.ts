@@ -118,7 +118,7 @@ test('whatever name a client calls the server by, the certificate is the one tha
 
 // At the same time: all of it is waiting for what the server is patient with.
 describe('handshakes that are not finished', { concurrency: true }, () => {
-  for (const http2 of ['off', 'on'])
+  for (const http2 of ['false', 'true'])
     test(`with HTTP2=${http2}, a handshake that is not finished is let go within 30 s, and the others are served`, async () => {
       const server = await anotherServer(service, { environment: { HTTP2: http2 } })
       const hello = clientHello({ suites: [good] })

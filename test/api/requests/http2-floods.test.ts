@@ -8,7 +8,7 @@ import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 const kept = keptLog('warn')
-const server = await anotherServer(service, { environment: { HTTP2: 'on' }, log: kept.log })
+const server = await anotherServer(service, { environment: { HTTP2: 'true' }, log: kept.log })
 after(async () => {
   await server.stop()
   await service.stop()

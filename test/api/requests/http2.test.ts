@@ -9,7 +9,7 @@ import { startTestService } from '../../support/service.ts'
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
 const kept = keptLog('warn')
-const server = await anotherServer(service, { environment: { HTTP2: 'on' }, log: kept.log })
+const server = await anotherServer(service, { environment: { HTTP2: 'true' }, log: kept.log })
 after(() => server.stop())
 
 const address = server.baseUrl.replace('localhost', '127.0.0.1')

@@ -10,7 +10,7 @@ import { keyed, post, put } from '../../support/write.ts'
 const { api } = await startOrderShop()
 const proxy = await startPostgresProxy(api.database.connection)
 const database = { ...api.database, connection: proxy.connection }
-const far = await startTestService({ beside: { ...api, database }, environment: { JOBS: 'off' } })
+const far = await startTestService({ beside: { ...api, database }, environment: { RUN_JOBS: 'false' } })
 after(async () => {
   await far.stop()
   proxy.close()

@@ -35,7 +35,7 @@ async function dripping(
 // At the same time: all of it is waiting for what the server is patient with.
 describe('clients that are slow', { concurrency: true }, () => {
   describe('headers that come slowly', { concurrency: true }, () => {
-    for (const http2 of ['off', 'on'])
+    for (const http2 of ['false', 'true'])
       test(`with HTTP2=${http2}, who sends headers slowly is let go within 20 s, and the others are served`, async () => {
         const server = await anotherServer(service, { environment: { HTTP2: http2 } })
         try {
@@ -64,7 +64,7 @@ describe('clients that are slow', { concurrency: true }, () => {
   ] as const)
     test(`over HTTP/2 a body of ${path} that comes too slowly is let go within 35 s, and the connection is not`, () =>
       makesNone(service, async () => {
-        const server = await anotherServer(service, { environment: { HTTP2: 'on' } })
+        const server = await anotherServer(service, { environment: { HTTP2: 'true' } })
         const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })
         try {
           const begun = performance.now()

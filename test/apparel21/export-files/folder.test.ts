@@ -61,7 +61,7 @@ before(async () => {
   const made = await addService(db, 'luma', { currency: 'AUD' })
   assert.ok(made)
   luma = made
-  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', exports: folder })
+  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', exportFolder: folder })
   offices = await openOffices({ db, keys, defaults: { driver: 'embedded' }, log })
   const driver = offices.driverOf(luma)
   for (const name of ['references', 'stores', 'products', 'reward-programs', 'customers']) {

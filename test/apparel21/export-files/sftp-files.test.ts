@@ -171,8 +171,8 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     }).listen(0, '127.0.0.1')
     await once(proxy, 'listening')
     const { port } = proxy.address() as AddressInfo
-    const exports = settings.exports?.replace(/:\d+/, `:${port}`) ?? ''
-    await set({ exports })
+    const exports = settings.exportFolder?.replace(/:\d+/, `:${port}`) ?? ''
+    await set({ exportFolder: exports })
     await look()
     await assert.rejects(look(), { message: new RegExp(`:${port}: could not read ${there(name)}: `) })
     proxy.close()

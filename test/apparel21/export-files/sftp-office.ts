@@ -43,9 +43,9 @@ export async function sftpOfTests() {
     driver: 'apparel21',
     url: simulator.url,
     country: 'AU',
-    exports: `sftp://${sshd.user}@127.0.0.1:${sshd.port}${sshd.folder}`,
-    exportsHostKey: sshd.hostKey,
-    exportsKey: sshd.keyFile,
+    exportFolder: `sftp://${sshd.user}@127.0.0.1:${sshd.port}${sshd.folder}`,
+    sftpHostKey: sshd.hostKey,
+    sftpKeyFile: sshd.keyFile,
   }
   const changed = (change: Change) =>
     Object.fromEntries(

@@ -54,13 +54,13 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
 
   test('a server that shows another key is sent nothing: there is an alert at once, which ends with the right one', async () => {
     const name = 'customers_20260210T101500Z.csv'
-    await set({ exportsHostKey: strangeKey, exportsKey: undefined, exportsPassword: canary })
+    await set({ sftpHostKey: strangeKey, sftpKeyFile: undefined, sftpPassword: canary })
     leave(name, head + person(9))
     await assert.rejects(look(), { name: 'ExportsUnreadable' })
     const alert = await alertOf('exports_unreadable')
     assert.ok(alert?.detail.includes(`showed the host key ${sshd.hostKey} (ssh-ed25519), which is not the one`))
     assert.ok(existsSync(there(name)))
-    await set({ exportsHostKey: `${strangeKey},${sshd.hostKey}=` })
+    await set({ sftpHostKey: `${strangeKey},${sshd.hostKey}=` })
     await takeAll()
     assert.deepEqual(await listAlerts(db), [])
   })
@@ -68,15 +68,15 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
   const wrong: [what: string, change: () => Change, reason: RegExp][] = [
     [
       'a wrong password',
-      () => ({ exportsKey: undefined, exportsPassword: canary }),
+      () => ({ sftpKeyFile: undefined, sftpPassword: canary }),
       /refused the user, or its password\.$/,
     ],
-    ['a wrong private key', () => ({ exportsKey: sshd.strangeKeyFile }), /refused the user, or its private key\.$/],
-    ['a private key that is not there', () => ({ exportsKey: '/no/such/key' }), /cannot be read: ENOENT\.$/],
-    ['a private key that is none', () => ({ exportsKey: '/etc/passwd' }), /is none, or needs another passphrase\.$/],
+    ['a wrong private key', () => ({ sftpKeyFile: sshd.strangeKeyFile }), /refused the user, or its private key\.$/],
+    ['a private key that is not there', () => ({ sftpKeyFile: '/no/such/key' }), /cannot be read: ENOENT\.$/],
+    ['a private key that is none', () => ({ sftpKeyFile: '/etc/passwd' }), /is none, or needs another passphrase\.$/],
     [
       'a folder that is not there',
-      () => ({ exports: `${settings.exports}/no` }),
+      () => ({ exportFolder: `${settings.exportFolder}/no` }),
       /could not list \S+\/no: there is no such/,
     ],
   ]
@@ -89,7 +89,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     })
 
   test('a password that is refused is an alert, which does not hold it', async () => {
-    await set({ exportsKey: undefined, exportsPassword: canary })
+    await set({ sftpKeyFile: undefined, sftpPassword: canary })
     await assert.rejects(look(), { name: 'ExportsUnreadable' })
     const alert = await alertOf('exports_unreadable')
     assert.match(alert?.detail ?? '', /^The SFTP server 127\.0\.0\.1:\d+ refused the user, or its password\.$/)
@@ -97,13 +97,13 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
   })
 
   test('a private key that is locked is opened by its password', async () => {
-    const exportsKey = there('.locked')
-    copyFileSync(sshd.keyFile, exportsKey)
-    chmodSync(exportsKey, 0o600)
-    assert.equal(spawnSync('ssh-keygen', ['-p', '-q', '-P', '', '-N', canary, '-f', exportsKey]).status, 0)
-    assert.ok((await placed(place => place.names(), { exportsKey, exportsPassword: canary })).includes('done'))
+    const sftpKeyFile = there('.locked')
+    copyFileSync(sshd.keyFile, sftpKeyFile)
+    chmodSync(sftpKeyFile, 0o600)
+    assert.equal(spawnSync('ssh-keygen', ['-p', '-q', '-P', '', '-N', canary, '-f', sftpKeyFile]).status, 0)
+    assert.ok((await placed(place => place.names(), { sftpKeyFile, sftpPassword: canary })).includes('done'))
     await assert.rejects(
-      placed(place => place.names(), { exportsKey }),
+      placed(place => place.names(), { sftpKeyFile }),
       { message: /or needs another passphrase\.$/ },
     )
   })
@@ -128,40 +128,40 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const own = { exports: `sftp://luma@127.0.0.1:${port}${sshd.folder}`, exportsPassword: canary }
-    await setBackOffice(db, keys, luma, changed({ ...own, exportsKey: undefined }))
+    const own = { exportFolder: `sftp://luma@127.0.0.1:${port}${sshd.folder}`, sftpPassword: canary }
+    await setBackOffice(db, keys, luma, changed({ ...own, sftpKeyFile: undefined }))
     const row = await db.row<{ text: string }>(
       sql`select row_to_json(b)::text || encode(exports_password, 'escape') as text from back_office b`,
     )
     assert.ok(row?.text.includes(sshd.hostKey) && !row.text.includes(canary))
     const stored = await storedBackOffice(db, keys, luma)
     assert.ok(stored)
-    const names = await placed(place => place.names(), { ...stored.settings, exportsKey: undefined })
+    const names = await placed(place => place.names(), { ...stored.settings, sftpKeyFile: undefined })
     assert.ok(names.includes('done'))
     const elsewhere = await storedBackOffice(db, keysFrom(randomBytes(32)), luma)
-    assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.exportsPassword], [true, undefined])
+    assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.sftpPassword], [true, undefined])
     await setBackOffice(db, keys, luma, settings)
     server.close()
   })
 
-  test('the command line sets a server up, says whether it is reached, and never tells the password', async () => {
+  test('the command line configures and tests a server and never prints the password', async () => {
     const environment = { DATABASE_URL: connection, SECRET_KEY: secret }
     const passwordFile = there('.password')
     writeFileSync(passwordFile, `${canary}\n`)
     const reached = await done(['back-office', 'test', 'luma'], environment)
-    assert.match(reached, /^Exports: sftp:\/\/\S+ is reached; files that wait there: 0\.$/m)
-    const args = ['back-office', 'set', 'luma', `exports=${settings.exports}`]
-    const set = await done([...args, '--exports-password-file', passwordFile], environment)
-    assert.match(set, /^exportsPassword = \(set\)$/m)
-    assert.doesNotMatch(set, /^exportsKey = /m)
+    assert.match(reached, /^Export folder: sftp:\/\/\S+ can be read and written\. Waiting files: 0\.$/m)
+    const args = ['back-office', 'set', 'luma', `exportFolder=${settings.exportFolder}`]
+    const set = await done([...args, '--sftp-password-file', passwordFile], environment)
+    assert.match(set, /^sftpPassword = \(set\)$/m)
+    assert.doesNotMatch(set, /^sftpKeyFile = /m)
     const refused = await run(['back-office', 'test', 'luma'], environment)
     assert.equal(refused.code, 1)
     assert.match(refused.err, /tillbridge: The SFTP server \S+ refused the user, or its password\.$/m)
-    assert.match(refused.out, /^Reached: release /m)
-    const open = await run(['back-office', 'set', 'luma', `exportsPassword=${canary}`], environment)
-    assert.match(open.err, /A password on the command line is seen/)
-    const folder = await done(['back-office', 'set', 'luma', `exports=${sshd.folder}`], environment)
-    assert.doesNotMatch(folder, /exportsHostKey|exportsPassword/)
+    assert.match(refused.out, /^Connected: version /m)
+    const open = await run(['back-office', 'set', 'luma', `sftpPassword=${canary}`], environment)
+    assert.match(open.err, /A password can't be a command-line argument/)
+    const folder = await done(['back-office', 'set', 'luma', `exportFolder=${sshd.folder}`], environment)
+    assert.doesNotMatch(folder, /sftpHostKey|sftpPassword/)
     const audit = await db.rows<{ record: string }>(sql`select record from audit`)
     assert.ok(audit.length >= 2)
     const all = [reached, set, refused.out, refused.err, open.err, folder, ...audit.map(({ record }) => record)]

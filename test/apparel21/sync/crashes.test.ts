@@ -44,7 +44,7 @@ test('a worker that is killed while it pulls is taken over, and the feed is pull
     BACK_OFFICE_COUNTRY: 'AU',
   }
   simulator.faults.add({ kind: 'hang', path: '/Stores' })
-  const service = await serve(['--no-demo'], { ...environment, JOBS: 'off' })
+  const service = await serve(['--no-demo'], { ...environment, RUN_JOBS: 'false' })
   t.after(() => stop(service))
   await done(['service', 'add', 'luma', 'currency=AUD'], environment)
   const client = await databaseOf(environment.DATA_DIR ?? '')

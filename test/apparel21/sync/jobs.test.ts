@@ -150,7 +150,7 @@ test('a feed that was not pulled for three times as long as it should raises one
 
 test('a run that has asked for nothing leaves the alert of a feed that is stalled', async () => {
   const before = offices.driverOf(luma)
-  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', release: '2021.1' })
+  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', version: '2021.1' })
   await until(() => offices.driverOf(luma) !== before, 'it is known', 5_000)
   await db.run(
     sql`update sync_state set finished_at = now() - interval '73 hours', full_at = now() where feed = 'customers' and service_id = ${luma.id}`,

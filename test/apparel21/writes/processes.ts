@@ -66,7 +66,7 @@ export async function shopOfProcesses() {
       DATA_DIR: join(home, name),
       DATABASE_URL: urlOf(connection),
       SECRET_KEY: secret,
-      JOBS: 'off',
+      RUN_JOBS: 'false',
       ...more,
     }),
     /** One write; rejects where the connection ends without an answer. */

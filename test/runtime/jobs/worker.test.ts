@@ -43,7 +43,7 @@ describe('worker processes', { concurrency: true }, () => {
   test('a worker that is killed around the sending of a mail is taken over: one more mail at most, the same Message-ID, within 60 s', async t => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data') }
     const sink = await startSink()
-    const service = await serve(['--no-demo'], { ...(await installed(environment)), JOBS: 'off' })
+    const service = await serve(['--no-demo'], { ...(await installed(environment)), RUN_JOBS: 'false' })
     assert.match(service.out, /^E-mails and other jobs are done by: tillbridge worker$/m)
     const { db, queue } = await writerOf(environment.DATA_DIR ?? '')
     const worker = (more: Environment = {}) =>
@@ -130,7 +130,7 @@ describe('worker processes', { concurrency: true }, () => {
   })
 
   test('without a mail server e-mails are files under the data directory; the command line lists them and tries them again', async () => {
-    const environment: Environment = { DATA_DIR: join(directory(), 'data'), WORKERS: '2' }
+    const environment: Environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
     const dataDir = environment.DATA_DIR ?? ''
     const service = await serve(['--no-demo'], await installed(environment))
     assert.match(service.out, /^E-mails are not sent but left in \S+\/data\/mail; SMTP_URL names a mail server\.$/m)

@@ -69,7 +69,7 @@ export async function openShop(): Promise<KilledShop> {
       DATA_DIR: join(home, name),
       DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
       SECRET_KEY: secret,
-      JOBS: 'off',
+      RUN_JOBS: 'false',
       ...more,
     }),
     send: (to, method, path, body, key) =>
