@@ -55,7 +55,7 @@ const minSecretLength = 32
 
 /** Every setting, by the name of its environment variable. `.env.example` is generated from this table. */
 export const table = {
-  PORT: integer('The HTTPS port.', 8443, [0, 65_535]),
+  PORT: integer('The port that serves HTTPS.', 8443, [0, 65_535]),
   HOST: {
     description: 'The IP address to listen on. 0.0.0.0 listens on all interfaces.',
     example: '127.0.0.1',

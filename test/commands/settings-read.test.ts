@@ -12,7 +12,7 @@ const doctor = async (envFile: string, environment = {}) => {
 
 test('.env accepts export, quotes, comments and CRLF', async () => {
   const out = await doctor(
-    `export PORT=x1 \nWORKERS=x2  # all of them\nHOST='x4'\nother_name=1\nDATA_DIR=/nowhere/a#b  # the big disk\nPUBLIC_URL= # none yet\r\nCA="one\nmore line"\n`,
+    `export PORT=x1 \nWEB_CONCURRENCY=x2  # all of them\nHOST='x4'\nother_name=1\nDATA_DIR=/nowhere/a#b  # the big disk\nPUBLIC_URL= # none yet\r\nCA="one\nmore line"\n`,
   )
   assert.match(out, /PORT must be .*; it is "x1"\.$/m)
   assert.match(out, /WEB_CONCURRENCY must be .*; it is "x2"\.$/m)
