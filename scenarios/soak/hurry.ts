@@ -15,7 +15,7 @@ const limits: Partial<Limits> = {
   bulkDeadlineMs: 4_000,
   pageRows: 40,
   openMs: 150,
-  mostOpenMs: 1_200,
+  maxOpenMs: 1_200,
   patienceMs: 300,
 }
 /** Seconds between two pulls of a feed, until it is read in full, and until a record is visited again. */

@@ -1,9 +1,11 @@
 import { pino } from 'pino'
 import { openOffices } from '../../src/backoffice/back-offices.ts'
 import { backOfficeOf, readConfig } from '../../src/config/config.ts'
+import { writesOf } from '../../src/http/routing/recover-writes.ts'
 import { jobs, officeJobs } from '../../src/jobs/jobs.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { postOf } from '../../src/mail/transport.ts'
+import { resources } from '../../src/resources/resources.ts'
 import { openInstallation } from '../../src/runtime/installation/installation.ts'
 import { listen } from '../../src/runtime/listener.ts'
 import { askedToStop } from '../../src/runtime/signals.ts'
@@ -28,7 +30,7 @@ if (role === 'api') {
   await close(graceMs)
 } else {
   armFailpoint(config.failpoint)
-  const table = { ...jobs, ...hasty(officeJobs(offices)) }
+  const table = { ...jobs, ...hasty(officeJobs(offices, writesOf(resources))) }
   const worker = startWorker({ db, keys, log, post: postOf(config) }, table)
   console.log('The soak does jobs now.')
   await askedToStop(log)

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { ttlCache } from '../concurrency/ttl-cache.ts'
 import { hmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
+import { authCacheTtlMs } from '../domain/accounts.ts'
 import { type Assignments, assignmentsOf, passwordHash } from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
-import { authCacheTtlMs, failuresAllowed } from './sign-in.ts'
+import { failuresAllowed } from './sign-in.ts'
 
 /** Who is signed in to the console, and what they may use. */
 export interface SignedIn {

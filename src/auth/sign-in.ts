@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { ttlCache } from '../concurrency/ttl-cache.ts'
 import { hmac, type Keys } from '../crypto/keys.ts'
 import { type Db, sql } from '../database/db.ts'
+import { authCacheTtlMs } from '../domain/accounts.ts'
 import { type Assignments, assignmentsOf, passwordHash } from '../store/accounts/accounts.ts'
 import { countFailure } from '../store/accounts/failures.ts'
 
@@ -11,8 +12,6 @@ interface Account {
   assignments?: Promise<Assignments>
 }
 
-/** Milliseconds for which a process caches accounts, sessions and service assignments. A later request is never admitted after a revocation. */
-export const authCacheTtlMs = 2_000
 /**
  * Milliseconds after which a stream or a bulk export checks again if its caller is still admitted. The check can use a cached account, so
  * both intervals together must stay below the 5 s within which a revocation takes effect. Longer than the cache, so that each check reads

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import type { Db } from '../database/db.ts'
-import { AccountInput } from '../domain/accounts.ts'
+import { AccountInput, type Role, roles } from '../domain/accounts.ts'
 import {
   accountExists,
   addAccount,
@@ -9,9 +9,7 @@ import {
   holdRoles,
   listAccounts,
   nameShoppers,
-  type Role,
   revoke,
-  roles,
 } from '../store/accounts/accounts.ts'
 import { leaveCommandLine } from './terminal/audit.ts'
 import { printCredentials } from './terminal/credentials.ts'

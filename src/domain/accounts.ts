@@ -1,6 +1,16 @@
 import { Type } from '../schemas/schemas.ts'
-import { roles } from '../store/accounts/accounts.ts'
 import { LocalTime, Nullable, Text, Whole, Words } from './values/fields.ts'
+
+/** Roles of an account in a service, from least to most. Each role includes the permissions of the roles before it. */
+export const roles = ['visitor', 'maintainer', 'admin'] as const
+export type Role = (typeof roles)[number]
+export const includesRole = (role: Role, required: Role) => roles.indexOf(role) >= roles.indexOf(required)
+
+/**
+ * Milliseconds for which a process may use an account, an assignment or a shard address that it has read. No request that arrives later
+ * than this after a revocation is admitted.
+ */
+export const authCacheTtlMs = 2_000
 
 /** What a username is, in words. A colon would end it in the Authorization header (RFC 7617). */
 export const usernameRule = '1 to 100 characters, with at least one letter or digit and no colon'

@@ -1,6 +1,12 @@
 import { type Static, Type } from '../schemas/schemas.ts'
 import { Id, LocalTime, Text } from './values/fields.ts'
 
+/** The account and the request that a write is recorded with. */
+export interface Actor {
+  username: string
+  requestId: string
+}
+
 /** One write as the audit keeps it (contract 1.5 and 9): its values are not kept, they may be personal, or secret. */
 export type Audit = Static<typeof Audit>
 export const Audit = Type.Object(

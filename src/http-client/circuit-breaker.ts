@@ -1,75 +1,76 @@
-import { Failure, isOutage } from '../backoffice/apparel21/client/failure.ts'
-import type { Stage } from '../backoffice/apparel21/client/stages.ts'
+/**
+ * Stops calls to an external system that fails repeatedly.
+ * Pattern: circuit breaker with one probe at a time and a doubling open period.
+ */
+
 import { backoff, withJitter } from '../concurrency/backoff.ts'
 
-/** Keeps calls from a back office that does not answer. */
-interface Breaker {
-  /** Milliseconds until the next attempt; 0: go ahead, and say how it went. While it is half open, one may. */
-  enter(): number
-  passed(): void
-  failed(): void
-  /** Went ahead, and came to nothing that says anything of the back office. */
-  gaveUp(): void
-  /** Opens it for so long, whatever was before. */
-  open(forMs: number): void
-  readonly state: 'closed' | 'open' | 'half open'
-}
-
-interface Settings {
-  breakerFailures: number
+interface CircuitBreakerOptions {
+  /** Consecutive failures before the circuit opens. */
+  failureThreshold: number
+  /** Milliseconds until one probe is let through. Doubles after each failed probe, up to `maxOpenMs`. */
   openMs: number
-  mostOpenMs: number
+  maxOpenMs: number
+  /** A monotonic clock in milliseconds. Default `performance.now`. */
   now?: () => number
   onChange?: (state: 'open' | 'closed') => void
 }
 
-/**
- * Opens after so many failures in a row. When its time is over one call may try: if that fails it stays open for twice as long, a
- * little more or less so that several processes do not try at once.
- */
-export function makeBreaker({
-  breakerFailures,
+export interface CircuitBreaker {
+  /** Returns the milliseconds until the next call may be made. 0 permits the call, whose end must be reported to one of the events. */
+  enter(): number
+  onSuccess(): void
+  onFailure(): void
+  /** The call ended without evidence about the external system, for example because the caller aborted it. */
+  onIgnored(): void
+  /** Opens the circuit for about this long, whatever its state. */
+  open(forMs: number): void
+  readonly state: 'closed' | 'open' | 'half open'
+}
+
+export function createCircuitBreaker({
+  failureThreshold,
   openMs,
-  mostOpenMs,
+  maxOpenMs,
   now = () => performance.now(),
   onChange = () => {},
-}: Settings): Breaker {
+}: CircuitBreakerOptions): CircuitBreaker {
   let failures = 0
-  const openPeriods = backoff({ initialMs: openMs, maxMs: mostOpenMs })
+  const openPeriods = backoff({ initialMs: openMs, maxMs: maxOpenMs })
   let openUntil: number | undefined
-  let probing = false
+  let isProbing = false
 
   const open = (forMs: number) => {
-    const was = openUntil
+    const wasClosed = openUntil === undefined
+    // Jitter, so that several processes don't probe at the same time.
     openUntil = now() + withJitter(forMs, 0.2)
-    probing = false
-    if (was === undefined) onChange('open')
+    isProbing = false
+    if (wasClosed) onChange('open')
   }
   return {
     enter() {
       if (openUntil === undefined) return 0
-      const left = openUntil - now()
-      if (left > 0) return left
-      if (probing) return 1_000
-      probing = true
+      const remainingMs = openUntil - now()
+      if (remainingMs > 0) return remainingMs
+      if (isProbing) return 1_000
+      isProbing = true
       return 0
     },
-    passed() {
+    onSuccess() {
       failures = 0
       openPeriods.reset()
-      probing = false
-      // One that was under way when it opened says as much as a probe.
+      isProbing = false
+      // A call that was in flight when the circuit opened is as good as a probe.
       if (openUntil === undefined) return
       openUntil = undefined
       onChange('closed')
     },
-    failed() {
-      const wasProbe = probing
-      if (!wasProbe && (openUntil !== undefined || ++failures < breakerFailures)) return
+    onFailure() {
+      if (!isProbing && (openUntil !== undefined || ++failures < failureThreshold)) return
       open(openPeriods.next())
     },
-    gaveUp() {
-      probing = false
+    onIgnored() {
+      isProbing = false
     },
     open,
     get state() {
@@ -77,18 +78,3 @@ export function makeBreaker({
     },
   }
 }
-
-/** Keeps calls back while the breaker is open, and tells it how the others end. Credentials that are refused open it at once. */
-export const guardedBy =
-  (breaker: Breaker, mostOpenMs: number): Stage =>
-  ({ signal }) => {
-    const waitMs = breaker.enter()
-    if (waitMs > 0) throw new Failure('closed', 'The back office is given a rest.', { waitMs })
-    return error => {
-      const failure = error instanceof Failure ? error : undefined
-      if (failure?.kind === 'denied') breaker.open(failure.waitMs ?? mostOpenMs)
-      else if (failure?.kind === 'closed' || signal?.aborted) breaker.gaveUp()
-      else if (failure && isOutage(failure)) breaker.failed()
-      else breaker.passed()
-    }
-  }

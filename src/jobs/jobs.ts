@@ -1,4 +1,5 @@
 import type { Offices } from '../backoffice/back-offices.ts'
+import type { WriteOperations } from '../http/routing/recover-writes.ts'
 import { deliverJob, lookJob } from '../store/webhooks/schedule.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { judgeMappingsAgain } from './check-mappings.ts'
@@ -44,11 +45,11 @@ export const jobs: Readonly<Record<string, Job>> = {
 }
 
 /** The jobs that back offices are asked in. */
-export const officeJobs = (offices: Offices): Readonly<Record<string, Job>> => ({
+export const officeJobs = (offices: Offices, writes: WriteOperations): Readonly<Record<string, Job>> => ({
   'plan-syncs': planSyncs(offices),
   'sync-feed': syncFeed(offices),
   'import-exports': importExports(offices),
-  'settle-writes': settleWrites(offices),
+  'settle-writes': settleWrites(offices, writes),
 })
 
 /** The jobs of a control database, about its data databases. */

@@ -1,14 +1,11 @@
 import type { Offices } from '../backoffice/back-offices.ts'
-import { settle, writesOf } from '../http/routing/recover-writes.ts'
-import { resources } from '../resources/resources.ts'
+import { settle, type WriteOperations } from '../http/routing/recover-writes.ts'
 import { readService } from '../store/tenancy/services.ts'
 import { endIntent, takeLeft } from '../store/writes/intents.ts'
 import type { Job } from './job.ts'
 
-const writes = writesOf(resources)
-
-/** Finds out what has become of writes that were left open: the process died, or the back office's answer was lost. */
-export const settleWrites = (offices: Offices): Job => ({
+/** Recovers writes whose outcome is unknown, because the process died or the back office's response was lost. */
+export const settleWrites = (offices: Offices, writes: WriteOperations): Job => ({
   everySeconds: 5,
   atOnce: 2,
   waitsSeconds: [5, 30],

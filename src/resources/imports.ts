@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { includesRole, type Role } from '../domain/accounts.ts'
 import { Import, RefusedLines } from '../domain/sync/syncs.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
@@ -12,7 +13,6 @@ import type { Kind } from '../import/pipeline/import-type.ts'
 import { kindNamed, kinds } from '../import/pipeline/import-types.ts'
 import { decimalMarks } from '../import/pipeline/numbers.ts'
 import { Type } from '../schemas/schemas.ts'
-import { type Role, reaches } from '../store/accounts/accounts.ts'
 import { leaveAuditLine } from '../store/audit/audit.ts'
 import { beginFileRun, importRecord, refusedRecord } from '../store/sync/file-runs.ts'
 
@@ -100,7 +100,7 @@ export function imports(api: Api) {
       })
       // Before the work begins, which nobody would hear the end of if this failed.
       const begun = await importRecord(db, service, run.id)
-      const withheld = reaches(role, 'admin') ? [] : (kindOf.ofAdmins ?? [])
+      const withheld = includesRole(role, 'admin') ? [] : (kindOf.ofAdmins ?? [])
       const options = { keys, run: run.id, dryRun: isTrial, stopAfter: query.stop_after, signal: ending, withheld }
       const source = { name: 'The file', format, stream }
       const work = importFile(db, service, run.kind, source, Object.assign(options, dialect)).catch(error => {

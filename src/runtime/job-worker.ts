@@ -74,13 +74,17 @@ export async function askForJobs(config: Config, { installation, offices, databa
 
 /** The jobs of a database, by whether it is the control database. */
 async function tables({ webhookNetworks }: Config, databases: Databases) {
-  const [{ jobs, officeJobs, webhookJobs, databaseJobs }, { senderWithin }] = await Promise.all([
-    import('../jobs/jobs.ts'),
-    import('../webhooks/sender.ts'),
-  ])
+  const [{ jobs, officeJobs, webhookJobs, databaseJobs }, { senderWithin }, { writesOf }, { resources }] =
+    await Promise.all([
+      import('../jobs/jobs.ts'),
+      import('../webhooks/sender.ts'),
+      import('../http/routing/recover-writes.ts'),
+      import('../resources/resources.ts'),
+    ])
+  const writes = writesOf(resources)
   return (offices: Offices, of: 'control' | 'data') => ({
     ...jobs,
-    ...officeJobs(offices),
+    ...officeJobs(offices, writes),
     ...webhookJobs(senderWithin(webhookNetworks)),
     ...(of === 'control' && databaseJobs(databases.open)),
   })

@@ -14,7 +14,7 @@ import {
 } from '../store/writes/intents.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import { type Identity, inProgress } from './idempotency.ts'
-import { type Effect, isRefusal, NeverDone } from './write.ts'
+import { type Effect, isRejection, NotApplied } from './write.ts'
 
 /** Seconds of a claim that have to be left where a back office is told something: as long as it may take to answer. */
 const telling = 12
@@ -47,7 +47,7 @@ export function claimOf(
 
   /** Whether the back office may have done it, for all that is known. */
   function isOpen(error: unknown) {
-    if (mayBeDone()) return !isRefusal(error)
+    if (mayBeDone()) return !isRejection(error)
     return effect === 'about to be' && isUnknown(error)
   }
 
@@ -84,7 +84,7 @@ export function claimOf(
 
     note(told: Effect) {
       if (told === 'about to be') {
-        if (isSettling) throw new NeverDone()
+        if (isSettling) throw new NotApplied()
         if (performance.now() > endsAt - telling * 1_000) throw away()
       }
       effect = told
@@ -102,7 +102,7 @@ export function claimOf(
       ).catch(() => {})
     },
     /** What is told of a failure: nothing is certain where the back office may have done it. */
-    told: (error: unknown) => (mayBeDone() && !isRefusal(error) ? outcomeUnknown(error) : error),
+    told: (error: unknown) => (mayBeDone() && !isRejection(error) ? outcomeUnknown(error) : error),
   }
 }
 

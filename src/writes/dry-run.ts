@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Db, sql } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
+import type { Holding } from '../store/writes/intents.ts'
 import type { Site } from './commit.ts'
 import type { Carrying } from './execute.ts'
 import { inSteps } from './stages.ts'
-import type { Finish, Holding } from './write.ts'
+import type { CommitPhase } from './write.ts'
 
 /** What a transaction came to that is undone. */
 class Undone<T> extends Error {
@@ -24,7 +25,7 @@ class Undone<T> extends Error {
 export async function tryOut<T>(
   site: Site,
   service: Service,
-  work: (carrying: Carrying) => Promise<Finish<T | ApiError>>,
+  work: (carrying: Carrying) => Promise<CommitPhase<T | ApiError>>,
 ): Promise<T> {
   const found = await inSteps(site, service, async ({ step, ...steps }) => {
     const undone = async <R>(of: (tx: Db) => Promise<R>, holding?: Holding): Promise<R> => {

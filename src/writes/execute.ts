@@ -5,13 +5,13 @@ import { ApiError } from '../errors/api-error.ts'
 import { type Audited, leaveAuditLine } from '../store/audit/audit.ts'
 import { requireHere } from '../store/lists/change-timestamp.ts'
 import { type Answer, isKeyUsed, type KeyedWrite, keepAnswer, takeKey } from '../store/writes/idempotency.ts'
-import type { Requested } from '../store/writes/intents.ts'
+import type { Holding, Requested } from '../store/writes/intents.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import { type Claim, claimOf, outcomeUnknown } from './claim.ts'
 import { type Site, transact } from './commit.ts'
 import { type Identity, inProgress, whyUsed } from './idempotency.ts'
 import { type Holdings, holdingsOf, TakenOver } from './locks.ts'
-import type { Finish, Holding, Write } from './write.ts'
+import type { CommitPhase, Write } from './write.ts'
 
 /** What a write is told of itself while it is carried out. */
 export type Carrying = Pick<
@@ -45,7 +45,7 @@ export async function carryOut(
   service: Service,
   identity: Identity,
   requested: Requested,
-  work: (carrying: Carrying) => Promise<Finish<Done | ApiError>>,
+  work: (carrying: Carrying) => Promise<CommitPhase<Done | ApiError>>,
   left?: { token: string },
 ): Promise<Answer> {
   const { id, keyed } = identity
@@ -96,7 +96,7 @@ async function step<T>(
 }
 
 /** Ends the claim, where there is one, finishes, and keeps audit line and answer. */
-async function inLastTransaction(write: UnderWay, finish: Finish<Done | ApiError>): Promise<Answer | ApiError> {
+async function inLastTransaction(write: UnderWay, finish: CommitPhase<Done | ApiError>): Promise<Answer | ApiError> {
   const { site, service, keyed, claim, holdings } = write
   /** Of an attempt whose commit nobody knows. */
   let answered: Answer | ApiError | undefined
@@ -123,7 +123,7 @@ async function inLastTransaction(write: UnderWay, finish: Finish<Done | ApiError
 }
 
 /** Nobody waits for the key: where it is not free nothing behind it is carried out, and what came of that is nobody's business. */
-async function underKey<T>(tx: Db, service: Service, keyed: KeyedWrite, of: Finish<T>): Promise<T> {
+async function underKey<T>(tx: Db, service: Service, keyed: KeyedWrite, of: CommitPhase<T>): Promise<T> {
   const [taken, done] = [takeKey(tx, service, keyed), of(tx)]
   await Promise.allSettled([taken, done])
   await taken

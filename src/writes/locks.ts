@@ -1,8 +1,8 @@
 import type { Keys } from '../crypto/keys.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import type { Holding } from '../store/writes/intents.ts'
 import { keepHolds, takeHolds } from '../store/writes/intents.ts'
-import type { Holding } from './write.ts'
 
 /** Milliseconds between two looks at it, where no process here has it. */
 const lookMs = 250

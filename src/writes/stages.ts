@@ -5,10 +5,14 @@ import { requireHere } from '../store/lists/change-timestamp.ts'
 import { giveBackHolds } from '../store/writes/intents.ts'
 import { inTheWay, type Site, transact } from './commit.ts'
 import { holdingsOf, TakenOver } from './locks.ts'
-import type { Finish, Steps } from './write.ts'
+import type { CommitPhase, Steps } from './write.ts'
 
 /** Does something that takes steps, and of which nothing is left to find out, whatever becomes of it: a reading that counts, or holds. */
-export async function inSteps<T>(site: Site, service: Service, work: (steps: Steps) => Promise<Finish<T>>): Promise<T> {
+export async function inSteps<T>(
+  site: Site,
+  service: Service,
+  work: (steps: Steps) => Promise<CommitPhase<T>>,
+): Promise<T> {
   const owner = randomUUID()
   const holdings = holdingsOf(site.keys, service, owner)
   let holds = false

@@ -2,6 +2,7 @@ import type { Keys } from '../crypto/keys.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
+import type { Holding } from '../store/writes/intents.ts'
 
 /** Where a request comes from: what failed attempts are counted against. */
 export interface Origin {
@@ -11,14 +12,6 @@ export interface Origin {
   account?: string | undefined
   /** The account, where it has named the shopper. */
   namedBy?: string
-}
-
-/** What is nobody else's until a write has ended: across processes, and for no longer than a minute after one that died. */
-export interface Holding {
-  /** What it is: `order 8001`. */
-  names: readonly string[]
-  /** Where nobody knows whether the write was carried out: until that is found out. */
-  untilKnown?: boolean
 }
 
 /** Transactions of something that takes several, because somebody else is asked in between. */
@@ -67,24 +60,24 @@ export interface Write extends Steps {
  * What is left of a write: work for the transaction in which audit and answer are stored with it. Nobody is asked in it. An
  * `ApiError` that it returns is committed with what was counted; one that it throws undoes all of it.
  */
-export type Finish<T> = (tx: Db) => Promise<T>
+export type CommitPhase<T> = (tx: Db) => Promise<T>
 
 /** A write in its last transaction. */
-export type Finishing<W = Write> = W & { tx: Db }
+export type WithTransaction<W = Write> = W & { tx: Db }
 
 /** What is left, and what is made of it. */
 export const after =
-  <A, B>(finish: Finish<A>, then: (done: A) => B): Finish<B> =>
+  <A, B>(finish: CommitPhase<A>, then: (done: A) => B): CommitPhase<B> =>
   async tx =>
     then(await finish(tx))
 
 /** A write that is settled was never carried out, as far as can be found out. */
-export class NeverDone extends Error {
+export class NotApplied extends Error {
   constructor() {
     super('The back office knows nothing of it.')
   }
 }
 
 /** Whether an error says what there is to know of a write; not where something is in use. */
-export const isRefusal = (error: unknown) =>
+export const isRejection = (error: unknown) =>
   error instanceof ApiError && error.status < 500 && error.code !== 'concurrent_update'

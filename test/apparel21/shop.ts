@@ -12,7 +12,7 @@ import { resources } from '../../src/resources/resources.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { takeLeft } from '../../src/store/writes/intents.ts'
 import { syncFeed } from '../../src/sync/sync.ts'
-import type { Finish } from '../../src/writes/write.ts'
+import type { CommitPhase } from '../../src/writes/write.ts'
 import { behind, settings } from '../drivers/apparel21.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
 
@@ -49,7 +49,7 @@ const gateways: Connection['gateways'] = {
 }
 
 /** Short, and never at rest: outages are of the tests' making. */
-const limits = { deadlineMs: 2_000, breakerFailures: 1_000, patienceMs: 0 }
+const limits = { deadlineMs: 2_000, failureThreshold: 1_000, patienceMs: 0 }
 
 export async function openShop(own: Partial<Settings> = {}, simulated: SimulatorOptions = {}): Promise<Shop> {
   const simulator = await startSimulator({
@@ -76,7 +76,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   simulator.ledger.clear()
 
   function undoing(driver: BackOffice): BackOffice {
-    const after = async <T>(work: Promise<Finish<T>>): Promise<Finish<T>> => {
+    const after = async <T>(work: Promise<CommitPhase<T>>): Promise<CommitPhase<T>> => {
       const finish = await work
       return async tx => {
         const done = await finish(tx)

@@ -95,7 +95,9 @@ test('a control database that was restored from before a service was moved to a 
 test('so it is where it was in the control database, and what that has of before goes', async () => {
   const { id } = luma.service
   await shop.db.run(sql`update service set shard_name = null where service_id = ${id}`)
-  await shop.db.run(sql`insert into tombstone (service_id, kind, id, changed_at) values (${id}, 'product', 'old', now())`)
+  await shop.db.run(
+    sql`insert into tombstone (service_id, kind, id, changed_at) values (${id}, 'product', 'old', now())`,
+  )
   assert.match(await shop.add('west', west), /has it in itself: tillbridge database add west --take luma/)
   await shop.add('west', west, '--take', 'luma')
   await isServed(luma, 4)

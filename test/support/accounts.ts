@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { apiKeyOf, type Role } from '../../src/store/accounts/accounts.ts'
+import type { Role } from '../../src/domain/accounts.ts'
+import { apiKeyOf } from '../../src/store/accounts/accounts.ts'
 import type { Caller, TestService } from './service.ts'
 import { post } from './write.ts'
 

@@ -3,6 +3,7 @@ import type { Configured } from '../../domain/vouchers/issue.ts'
 import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
 import { capability, common, needing, returns } from '../port/capabilities.ts'
 import { type Release, since } from './client/release.ts'
+import { whyNoErasure } from './operations/customers.ts'
 
 const always: readonly CapabilityName[] = [
   'stores',
@@ -28,10 +29,6 @@ export const exported: ReadonlyMap<CapabilityName, string> = new Map([
     'The back office does not say which store a customer joined in: `joinedStoreId` and `joinedStoreCode` come with its export files only.',
   ],
 ])
-
-/** Why a customer whom the back office has cannot be erased here. */
-export const whyNoErasure =
-  'The back office has no way to erase a person by its interface: they are erased there first, and then here.'
 
 /** What this kind of back office cannot do whatever its release, and where it comes from instead. */
 const never: readonly Capability[] = [

@@ -1,13 +1,7 @@
 import { randomInt, randomUUIDv7 } from 'node:crypto'
 import { columnsFrom, judgeChange } from '../../domain/customers/changes.ts'
 import { consentChanges } from '../../domain/customers/consent.ts'
-import {
-  type CustomerChange,
-  type CustomerInput,
-  type CustomerWritten,
-  emailTaken,
-  withoutNulls,
-} from '../../domain/customers/input.ts'
+import { type CustomerChange, type CustomerInput, emailTaken, withoutNulls } from '../../domain/customers/input.ts'
 import type { KnownReferences } from '../../domain/customers/references.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
@@ -15,19 +9,26 @@ import { recordConsent } from '../../store/customers/consent.ts'
 import { addCustomer, customerRecord, customerWithEmail } from '../../store/customers/customers.ts'
 import { lockReferencesOf } from '../../store/customers/reference-locks.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
-import type { Finishing } from '../../writes/write.ts'
+import type { WithTransaction } from '../../writes/write.ts'
+import type { CustomerWritten } from '../port/customers.ts'
 
 /** A new customer in our own tables. */
-export async function createCustomer(write: Finishing, given: CustomerInput): Promise<CustomerWritten> {
+export async function createCustomer(write: WithTransaction, given: CustomerInput): Promise<CustomerWritten> {
   const { tx, service } = write
   const input = withoutNulls(given)
   const now = nowIn(service)
-  const { columns, consent, warnings } = judged(write, undefined, input, await lockReferencesOf(write, input), now)
+  const { columns, consent, warnings } = judged(
+    write,
+    undefined,
+    input,
+    await lockReferencesOf(write.tx, write.service, input),
+    now,
+  )
   const id = randomUUIDv7()
   const startDate = now.toString({ smallestUnit: 'second' })
   const [added] = await Promise.all([
     addCustomer(tx, service, { ...columns, id, code: codeFor(input), startDate }),
-    recordConsent(write, id, consentChanges(undefined, consent)),
+    recordConsent(write.tx, write.service, write, id, consentChanges(undefined, consent)),
   ])
   if (!added) throw await taken(write, input)
   return { id, record: added.record, warnings }
@@ -35,12 +36,12 @@ export async function createCustomer(write: Finishing, given: CustomerInput): Pr
 
 /** Changes a customer; undefined: there is none. */
 export async function updateCustomer(
-  write: Finishing,
+  write: WithTransaction,
   id: string,
   change: CustomerChange,
 ): Promise<CustomerWritten | undefined> {
   const { tx, service } = write
-  const known = await lockReferencesOf(write, change)
+  const known = await lockReferencesOf(write.tx, write.service, change)
   const before = await lockCustomer(tx, service, id)
   if (!before) return
   write.requireMatch(before.record)
@@ -48,7 +49,7 @@ export async function updateCustomer(
   if (!(await putCustomer(tx, service, { ...columns, id }))) throw await taken(write, change)
   const [written] = await Promise.all([
     customerRecord(tx, service, id),
-    recordConsent(write, id, consentChanges(before.consent, consent)),
+    recordConsent(write.tx, write.service, write, id, consentChanges(before.consent, consent)),
   ])
   if (!written) throw new Error('a customer that was put in is there')
   return { id, record: written.record, warnings }
@@ -58,7 +59,7 @@ const nowIn = ({ settings }: Service) => Temporal.Now.plainDateTimeISO(settings.
 
 /** What becomes of a customer by a change, by the columns; throws what stands against it. */
 function judged(
-  { service }: Finishing,
+  { service }: WithTransaction,
   before: StoredCustomer | undefined,
   change: CustomerChange,
   known: KnownReferences,
@@ -75,7 +76,7 @@ function judged(
   return { columns: { ...columnsFrom(change), ...consent, referenceValues: references }, consent, warnings }
 }
 
-const taken = async ({ tx, service }: Finishing, { contact }: CustomerChange) =>
+const taken = async ({ tx, service }: WithTransaction, { contact }: CustomerChange) =>
   emailTaken((await customerWithEmail(tx, service, contact?.email ?? ''))?.id)
 
 /** A code in the manner of `SMITJOHN22`; letters that are not Latin are left out. Identifiers tell customers apart, codes need not. */

@@ -2,7 +2,7 @@ import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { orderNamed } from '../../store/orders/orders.ts'
 import { erase } from '../../store/privacy/erasure.ts'
-import type { Finish } from '../../writes/write.ts'
+import type { CommitPhase } from '../../writes/write.ts'
 import type { BackOffice } from '../port/back-office.ts'
 import { capabilitiesOf, configured } from './capabilities.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
@@ -39,7 +39,7 @@ export const embedded = (service: Service): BackOffice => ({
 function inOneTransaction<W extends object, A extends unknown[], T>(
   work: (finishing: W & { tx: Db }, ...given: A) => Promise<T>,
 ) {
-  return async (write: W, ...given: A): Promise<Finish<T>> =>
+  return async (write: W, ...given: A): Promise<CommitPhase<T>> =>
     tx =>
       work({ ...write, tx }, ...given)
 }

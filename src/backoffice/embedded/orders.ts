@@ -1,5 +1,5 @@
 import { numberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
-import { lineSteps, type OrderInput, type WrittenRecord } from '../../domain/orders/orders.ts'
+import { lineSteps, type OrderInput } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import { toApiError } from '../../errors/api-error.ts'
@@ -11,13 +11,14 @@ import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
 import { type HeldOrder, orderRecord } from '../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/orders/place.ts'
 import { holdRewardAccount } from '../../store/rewards/ledger.ts'
-import type { Finishing } from '../../writes/write.ts'
+import type { WithTransaction } from '../../writes/write.ts'
+import type { WrittenRecord } from '../port/orders.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
 import { addShipped } from './fulfilment.ts'
 import { drawVoucher } from './vouchers/draw.ts'
 
 /** Places an order in our own tables. Rows are held in one order: customer, number, vouchers, stock, reward account. */
-export async function placeOrder(write: Finishing, input: OrderInput): Promise<WrittenRecord> {
+export async function placeOrder(write: WithTransaction, input: OrderInput): Promise<WrittenRecord> {
   const { tx, service } = write
   const { currency, shipOrders } = service.settings
   const decimals = decimalsOf(currency)
@@ -71,5 +72,8 @@ export async function placeOrder(write: Finishing, input: OrderInput): Promise<W
 }
 
 /** Draws on the vouchers that pay; throws what stands against all of them. */
-const drawVouchers = ({ tx, service, keys }: Finishing, { number: orderNumber }: HeldOrder, { payments }: OrderInput) =>
-  forEachVoucher(payments, draw => drawVoucher(tx, keys, service, { ...draw, orderNumber }))
+const drawVouchers = (
+  { tx, service, keys }: WithTransaction,
+  { number: orderNumber }: HeldOrder,
+  { payments }: OrderInput,
+) => forEachVoucher(payments, draw => drawVoucher(tx, keys, service, { ...draw, orderNumber }))

@@ -1,6 +1,5 @@
 import type { Db } from '../../database/db.ts'
 import { inOrder, numberTaken } from '../../domain/orders/order-rules.ts'
-import type { WrittenRecord } from '../../domain/orders/orders.ts'
 import { sum, units } from '../../domain/orders/pricing.ts'
 import { judgeReturn } from '../../domain/orders/return-rules.ts'
 import { nextReturnStatus, type ReturnInput, type ReturnStep, returnSteps } from '../../domain/orders/returns.ts'
@@ -26,12 +25,13 @@ import {
 } from '../../store/orders/returns.ts'
 import { addReturn } from '../../store/orders/sales.ts'
 import { holdRewardAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
-import type { Finishing } from '../../writes/write.ts'
+import type { WithTransaction } from '../../writes/write.ts'
+import type { WrittenRecord } from '../port/orders.ts'
 import { type GivenBack, refundVouchers } from './vouchers/refund.ts'
 
 /** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
 export async function createReturn(
-  { tx, service }: Finishing,
+  { tx, service }: WithTransaction,
   idOrNumber: string,
   input: ReturnInput,
 ): Promise<WrittenRecord> {

@@ -1,9 +1,8 @@
 import type { Db } from '../../database/db.ts'
-import type { CustomerWrites } from '../../domain/customers/input.ts'
-import type { OrderReads, OrderWrites } from '../../domain/orders/orders.ts'
-import type { HistoryReads } from '../../domain/orders/transactions.ts'
-import type { RewardReads } from '../../domain/rewards/rewards.ts'
-import type { VoucherWrites } from '../../domain/vouchers/vouchers.ts'
+import type { CustomerWrites } from './customers.ts'
+import type { HistoryReads, OrderReads, OrderWrites } from './orders.ts'
+import type { RewardReads } from './rewards.ts'
+import type { VoucherWrites } from './vouchers.ts'
 
 /** What may be possible with a back office. */
 export type CapabilityName =

@@ -1,12 +1,10 @@
 import { type ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
-import type { Finish, Write } from '../../writes/write.ts'
 import { Address } from '../values/address.ts'
 import { notBlank } from '../values/characters.ts'
 import { Flag, Id, LocalDate, Optional, Text } from '../values/fields.ts'
 import { omitUnchanged } from '../values/unchanged-fields.ts'
 import { Customer } from './customers.ts'
-import type { Erasure } from './erasure.ts'
 
 const Name = (description: string, example: string) =>
   Type.String({ description, minLength: 1, maxLength: 50, pattern: notBlank, examples: [example] })
@@ -134,26 +132,6 @@ export const CustomerChange = Type.Object(
   },
   { $id: 'CustomerChange', additionalProperties: false },
 )
-
-/** A customer as written. */
-export interface CustomerWritten {
-  id: string
-  /** The whole record (`Customer`), as JSON text. */
-  record: string
-  warnings: { code: string; detail: string }[]
-}
-
-/** What a driver does with customers (contract 4). Both throw `invalid_field` and `email_taken`, naming each field. */
-export interface CustomerWrites {
-  createCustomer(write: Write, input: CustomerInput): Promise<Finish<CustomerWritten>>
-  /** Undefined: there is no such customer. Throws `precondition_failed` and `precondition_required` as well. */
-  updateCustomer(write: Write, id: string, change: CustomerChange): Promise<Finish<CustomerWritten | undefined>>
-  /** Undefined: nobody has, or had, the identifier. Throws `capability_unavailable` where the back office would keep the person. */
-  eraseCustomer(
-    write: Pick<Write, 'service' | 'step' | 'learn' | 'requireMatch'>,
-    id: string,
-  ): Promise<Finish<Erasure | undefined>>
-}
 
 /** A new customer has nothing to clear. */
 export const withoutNulls = (input: CustomerInput): CustomerInput =>

@@ -1,14 +1,8 @@
-import type { Keys } from '../../crypto/keys.ts'
-import type { Database } from '../../database/db.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
-import type { Finish, Write } from '../../writes/write.ts'
-import type { Service } from '../tenancy/service-settings.ts'
 import { addressee, OrderAddress } from '../values/address.ts'
 import { notBlank, notPadded } from '../values/characters.ts'
 import { Currency, Id, LocalTime, Money, Nullable, Optional, Text, Whole, Words } from '../values/fields.ts'
 import { Discount, DiscountInput } from './discounts.ts'
-import type { Brought } from './history-freshness.ts'
-import type { ReturnInput, ReturnReason } from './returns.ts'
 
 export const lineStatuses = ['processing', 'shipped', 'cancelled', 'returned'] as const
 export type LineStatus = (typeof lineStatuses)[number]
@@ -160,31 +154,5 @@ export const Order = Type.Object(
   { $id: 'Order', additionalProperties: false },
 )
 
-/** What was written, as JSON text. */
-export interface WrittenRecord {
-  id: string
-  record: string
-}
-
-/** How an order is named: by its identifier, or else by its number; or by its number alone. */
+/** Identifies an order by its ID or else its number, or by its number only. */
 export type OrderName = { idOrNumber: string } | { number: string }
-
-/** What a driver does with orders and returns (contract 6). */
-export interface OrderWrites {
-  placeOrder(write: Write, input: OrderInput): Promise<Finish<WrittenRecord>>
-  /** `order`: its identifier, or else its number. Throws `not_found` where the service has no such order. */
-  createReturn(write: Write, order: string, input: ReturnInput): Promise<Finish<WrittenRecord>>
-  /** Why something may be returned: those of the service's reasons that the back office takes. */
-  returnReasons(service: Service): Promise<ReturnReason[]>
-  /**
-   * The identifier of an order in our tables; one that the back office alone knows is put there. Undefined: there is none. Where both
-   * an identifier and a number could be meant, it is the identifier.
-   */
-  findOrder(reading: { db: Database; keys: Keys; service: Service }, name: OrderName): Promise<string | undefined>
-}
-
-/** What a driver does for the orders of one customer. */
-export interface OrderReads {
-  /** Brings the stored orders up to date, as far as that can be done while a caller waits. Undefined: they always are. */
-  bringOrders(reading: { db: Database; keys: Keys; service: Service }, customerId: string): Promise<Brought | undefined>
-}

@@ -1,6 +1,4 @@
-import type { Database } from '../../database/db.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
-import type { Service } from '../tenancy/service-settings.ts'
 import {
   Currency,
   Id,
@@ -14,7 +12,6 @@ import {
   Whole,
   Words,
 } from '../values/fields.ts'
-import type { Brought } from './history-freshness.ts'
 
 const channels = ['store', 'headOffice', 'web'] as const
 const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
@@ -106,12 +103,6 @@ export const RetailTransaction = Type.Object(
   },
   { $id: 'RetailTransaction', additionalProperties: false },
 )
-
-/** What a driver does for the history of one customer (contract 5). */
-export interface HistoryReads {
-  /** Brings the stored history up to date, as far as that can be done while a caller waits. Undefined: it always is. */
-  bringHistory(reading: { db: Database; service: Service }, customerId: string): Promise<Brought | undefined>
-}
 
 /** One row a line; what the lines of one transaction share is repeated. */
 export const TransactionRow = Type.Object({

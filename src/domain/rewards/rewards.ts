@@ -1,6 +1,4 @@
-import type { Db } from '../../database/db.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
-import type { Service } from '../tenancy/service-settings.ts'
 import { Currency, Flag, Id, LocalDate, LocalTime, Money, Nullable, Text, Whole, Words } from '../values/fields.ts'
 
 const programId = Id('The programme.', '1')
@@ -135,15 +133,6 @@ export const RewardAccount = Type.Object(
   },
   { $id: 'RewardAccount', additionalProperties: false },
 )
-
-/** What a driver does with reward accounts (contract 8). */
-export interface RewardReads {
-  /** An account as it is at this moment, as JSON text (`RewardAccount`). Undefined: there is none, or no such customer. */
-  rewardAccount(
-    reading: { db: Db; service: Service },
-    by: { id: string } | { customerId: string },
-  ): Promise<{ record: string } | undefined>
-}
 
 /** One row a tier; what the tiers of one programme share is repeated. */
 export const RewardProgramRow = Type.Object({

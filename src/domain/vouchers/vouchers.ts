@@ -1,6 +1,4 @@
-import type { ApiError } from '../../errors/api-error.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
-import type { Finish, Write } from '../../writes/write.ts'
 import { OrderAddress } from '../values/address.ts'
 import { notBlank } from '../values/characters.ts'
 import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../values/fields.ts'
@@ -188,27 +186,3 @@ export type LockOfVoucher = { number: string; lockSeconds: number } & (
   | { validationId: string }
   | { pin: string; amount?: string | undefined }
 )
-
-/** What a look-up needs of a write: it counts wrong PINs. */
-export type VoucherReading = Pick<Write, 'step' | 'keys' | 'service' | 'origin' | 'isTrial'>
-
-/**
- * What a driver does with gift vouchers (contract 7). What a caller is refused is returned where a failed attempt was counted with
- * it: the count has to be committed.
- */
-export interface VoucherWrites {
-  /** The voucher that number and PIN open; whatever its state. */
-  lookUpVoucher(reading: VoucherReading, opening: VoucherOpening): Promise<Finish<Voucher | ApiError>>
-  /** The same, with a validation in place of the one before it: for an amount, or for all that is left. */
-  validateVoucher(
-    reading: VoucherReading,
-    validation: VoucherOpening & { amount?: string | undefined },
-  ): Promise<Finish<ValidatedVoucher | ApiError>>
-  /**
-   * Holds a voucher for the one who validated it last, holds it anew, or gives it back (0 seconds). By its PIN it is validated and held
-   * in one step: nobody gets between, and the answer has the `validationId`.
-   */
-  lockVoucher(write: Write, lock: LockOfVoucher): Promise<Finish<ReadVoucher | ApiError>>
-  /** Makes a digital voucher, and sees to it that number and PIN are sent to the receiver. */
-  issueVoucher(write: Write, input: VoucherInput): Promise<Finish<IssuedVoucher>>
-}

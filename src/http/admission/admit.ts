@@ -4,9 +4,10 @@ import type { SignIn } from '../../auth/sign-in.ts'
 import type { BackOffice } from '../../backoffice/port/back-office.ts'
 import type { Driver } from '../../backoffice/port/driver.ts'
 import { DatabaseAway, OnTheMove } from '../../database/errors.ts'
+import { includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
-import { type Assignment, type Assignments, type Role, reaches } from '../../store/accounts/accounts.ts'
+import type { Assignment, Assignments } from '../../store/accounts/accounts.ts'
 import { databaseNow } from '../../store/tenancy/services.ts'
 import { addStep } from '../../telemetry/timeline.ts'
 import type { Sender } from '../../webhooks/sender.ts'
@@ -155,5 +156,5 @@ export const tooManyFailures = ({ retryAfter }: { retryAfter: number }) =>
   new ApiError('too_many_failures', undefined, { retryAfter })
 
 export function requireRole({ role }: Pick<Assignment, 'role'>, needed: Role) {
-  if (!reaches(role, needed)) throw new ApiError('insufficient_role', `This requires the role \`${needed}\`.`)
+  if (!includesRole(role, needed)) throw new ApiError('insufficient_role', `This requires the role \`${needed}\`.`)
 }

@@ -224,7 +224,11 @@ function readOf<Q extends TObject, P extends Params>(
   isWhole = false,
 ): Context<Static<Q>, P> {
   const { service } = known
-  const { query, given, errors: faults } = readQuery((shape ?? none) as Q, request.query as string, service.settings.timeZone)
+  const {
+    query,
+    given,
+    errors: faults,
+  } = readQuery((shape ?? none) as Q, request.query as string, service.settings.timeZone)
   throwIfAny([...faults, ...(isWhole ? faultsOfWhole(given) : []), ...(judge?.(query, given, service) ?? [])])
   return withQuery(known, query)
 }

@@ -4,14 +4,14 @@ import type { BackOffice } from '../../backoffice/port/back-office.ts'
 import type { Driver } from '../../backoffice/port/driver.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
+import type { Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { hasControls } from '../../domain/values/characters.ts'
 import { type ErrorCode, notFound } from '../../errors/api-error.ts'
 import type { TObject, TSchema } from '../../schemas/schemas.ts'
-import type { Role } from '../../store/accounts/accounts.ts'
 import type { Sender } from '../../webhooks/sender.ts'
 import { inSteps } from '../../writes/stages.ts'
-import type { Finish, Origin, Steps } from '../../writes/write.ts'
+import type { CommitPhase, Origin, Steps } from '../../writes/write.ts'
 import type { Gate } from '../admission/admit.ts'
 import { originOf } from '../admission/client-address.ts'
 import type { Media } from '../negotiation/accept.ts'
@@ -132,7 +132,7 @@ export interface Context<Query = unknown, P extends Params = Params> extends Ask
   role: Role
   db: Database
   /** For what a read counts or holds. */
-  inSteps: <T>(work: (steps: Steps) => Promise<Finish<T>>) => Promise<T>
+  inSteps: <T>(work: (steps: Steps) => Promise<CommitPhase<T>>) => Promise<T>
   query: Query
 }
 

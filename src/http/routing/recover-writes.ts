@@ -4,7 +4,7 @@ import { endIntent, type Left, leaveIntent, type Requested } from '../../store/w
 import { senderWithin } from '../../webhooks/sender.ts'
 import { type Carrying, carryOut } from '../../writes/execute.ts'
 import { AnsweredBefore } from '../../writes/idempotency.ts'
-import { isRefusal, NeverDone } from '../../writes/write.ts'
+import { isRejection, NotApplied } from '../../writes/write.ts'
 import type { Gate } from '../admission/admit.ts'
 import type { Api } from './api.ts'
 import { beginOf, type How, howOf, type WriteContext, type WriteMethod, type WriteWork } from './writes.ts'
@@ -15,8 +15,10 @@ interface KindOfWrite {
   work: WriteWork
 }
 
-/** The API's writes, by method and path. */
-export function writesOf(resources: readonly ((api: Api) => void)[]): ReadonlyMap<string, KindOfWrite> {
+/** The API's write operations, by method and path. */
+export type WriteOperations = ReadonlyMap<string, KindOfWrite>
+
+export function writesOf(resources: readonly ((api: Api) => void)[]): WriteOperations {
   const writes = new Map<string, KindOfWrite>()
   const collected = (method: WriteMethod): Api['post'] => {
     return (path, described, work) => {
@@ -46,7 +48,7 @@ const afterOutage = 30
 
 interface Settling {
   gate: Pick<Gate, 'db' | 'keys' | 'backOffice' | 'driver'>
-  writes: ReadonlyMap<string, KindOfWrite>
+  writes: WriteOperations
   log: Logger
 }
 
@@ -72,7 +74,7 @@ export async function settle({ gate, writes, log }: Settling, service: Service, 
     log.info(about, 'A write whose outcome nobody knew was carried out: it is stored.')
   } catch (error) {
     if (error instanceof AnsweredBefore) return
-    const isFinal = error instanceof NeverDone || isRefusal(error)
+    const isFinal = error instanceof NotApplied || isRejection(error)
     if (isFinal && looks + 1 < looksInVain) await leaveIntent(db, service, left, betweenLooks, 1)
     else if (isFinal) {
       await db.transaction(tx => endIntent(tx, service, left))

@@ -8,7 +8,7 @@ import { failpoint } from '../../testing/failpoints.ts'
 import { tryOut } from '../../writes/dry-run.ts'
 import { type Carrying, carryOut, type Done } from '../../writes/execute.ts'
 import { AnsweredBefore, identityOf, readIdempotencyKey } from '../../writes/idempotency.ts'
-import type { Finish, Write } from '../../writes/write.ts'
+import type { CommitPhase, Write } from '../../writes/write.ts'
 import type { Gate } from '../admission/admit.ts'
 import { readBody } from '../body/body.ts'
 import { canonicalJson } from '../body/json.ts'
@@ -73,7 +73,7 @@ export interface WriteContext<Body = unknown, P extends Params = Params> extends
 /** What a write does before its last transaction, if anything; returns what it does in it, which is committed with audit and answer. */
 export type WriteWork<Body = unknown, P extends Params = Params> = (
   context: WriteContext<Body, P>,
-) => Finish<Written | ApiError> | Promise<Finish<Written | ApiError>>
+) => CommitPhase<Written | ApiError> | Promise<CommitPhase<Written | ApiError>>
 
 /** What a write comes to. */
 type Written = ({ record: string } | { data: unknown }) & {
@@ -185,7 +185,7 @@ function withoutMade(answer: string, made: readonly string[], body: unknown) {
 /** The work of a write, ready to be carried out: does what comes before the last transaction, and returns all that is done in it. */
 export const beginOf =
   (how: How, asked: Omit<WriteContext, keyof Carrying>, work: WriteWork) =>
-  async (carrying: Carrying): Promise<Finish<Done | ApiError>> => {
+  async (carrying: Carrying): Promise<CommitPhase<Done | ApiError>> => {
     const { username, requestId, body } = asked
     failpoint('before_effect')
     const finish = await work({ ...asked, ...carrying })

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { Role } from '../../store/accounts/accounts.ts'
 import { admittedStill, type Gate } from '../admission/admit.ts'
 
 /** What a request that waits for something, perhaps for hours, needs to know of its caller. */

@@ -51,8 +51,11 @@ export function actions(api: Api) {
   turning('pause', 'Pause a webhook', 'Changes wait until the webhook is resumed.', (tx, { service }, id) =>
     pauseWebhook(tx, service, id, 'Paused by an operator.'),
   )
-  turning('resume', 'Resume a webhook', 'Deliveries continue at once, from the cursor of the webhook.', (tx, { service }, id) =>
-    resumeWebhook(tx, service, id),
+  turning(
+    'resume',
+    'Resume a webhook',
+    'Deliveries continue at once, from the cursor of the webhook.',
+    (tx, { service }, id) => resumeWebhook(tx, service, id),
   )
 
   api.post(

@@ -1,5 +1,5 @@
-import { authCacheTtlMs } from '../../auth/sign-in.ts'
 import { ttlCache } from '../../concurrency/ttl-cache.ts'
+import { authCacheTtlMs } from '../../domain/accounts.ts'
 import type { Elsewhere, Gate } from '../../http/admission/admit.ts'
 import { readService } from '../../store/tenancy/services.ts'
 import { type WriteQueue, writeQueue } from '../../writes/fair-queue.ts'

@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { hmac, type Keys } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
+import { includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type ServiceRow, serviceColumns, serviceFrom } from '../tenancy/services.ts'
-
-/** A ladder: each role may do what the ones before it may. */
-export const roles = ['visitor', 'maintainer', 'admin'] as const
-export type Role = (typeof roles)[number]
-export const reaches = (role: Role, needed: Role) => roles.indexOf(role) >= roles.indexOf(needed)
 
 /** A service that an account may use, and as what. */
 export interface Assignment {
@@ -133,7 +129,7 @@ export async function mayDoAsMuch(tx: Db, username: string, other: string): Prom
   const own = await assignmentsOf(tx, username)
   return [...(await assignmentsOf(tx, other))].every(([name, { role }]) => {
     const mine = own.get(name)
-    return mine !== undefined && reaches(mine.role, role)
+    return mine !== undefined && includesRole(mine.role, role)
   })
 }
 

@@ -1,11 +1,13 @@
 import { type Db, sql } from '../../database/db.ts'
+import type { Actor } from '../../domain/audit.ts'
 import type { ConsentChange } from '../../domain/customers/consent.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { Finishing } from '../../writes/write.ts'
 
-/** Appends what a write has changed of a customer's consent to the record of it (contract 4). */
+/** Appends a customer's changes of consent to the consent record. */
 export async function recordConsent(
-  { tx, service, username, requestId }: Finishing,
+  tx: Db,
+  service: Service,
+  { username, requestId }: Actor,
   customerId: string,
   changes: readonly ConsentChange[],
 ) {

@@ -1,17 +1,15 @@
+import type { Db } from '../../database/db.ts'
 import { valuesOfChange } from '../../domain/customers/changes.ts'
 import type { CustomerChange } from '../../domain/customers/input.ts'
 import type { KnownReference, KnownReferences } from '../../domain/customers/references.ts'
-import type { Finishing } from '../../writes/write.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { heldReferences } from '../lists/references.ts'
 
 /**
- * What the reference cache knows of the values that a change may set. They are locked until the transaction ends, and before
- * the customer, as an import of references does: a value that is renamed meanwhile would be shown as it was.
+ * Locks and returns the cached references that a change can set. The locks last until the transaction ends, so that a value that is
+ * renamed concurrently is not shown under its old name. Lock order: references, then the customer, as in an import of references.
  */
-export async function lockReferencesOf(
-  { tx, service }: Pick<Finishing, 'tx' | 'service'>,
-  change: CustomerChange,
-): Promise<KnownReferences> {
+export async function lockReferencesOf(tx: Db, service: Service, change: CustomerChange): Promise<KnownReferences> {
   const values = valuesOfChange(change, service.settings.subscriptionMapping)
   const known = new Map<string, KnownReference>()
   const keyOf = (type: string, value: string) => JSON.stringify([type, value])

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { authCacheTtlMs } from '../../auth/sign-in.ts'
 import { type Database, sql } from '../../database/db.ts'
+import { authCacheTtlMs } from '../../domain/accounts.ts'
 import { failpoint } from '../../testing/failpoints.ts'
 import { end } from '../service-deletion/deletion.ts'
 import { type Emptied, empty } from '../service-deletion/purge.ts'

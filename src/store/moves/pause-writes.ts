@@ -45,7 +45,11 @@ export const letGo = async (source: Db, { serviceId }: Of, until: string) =>
 
 /** Whether it was shut for good. */
 export const isLetGo = async (source: Db, { serviceId }: Of) =>
-  Boolean(await source.row(sql`select true as "is" from service where service_id = ${serviceId} and move_state = 'moved_away'`))
+  Boolean(
+    await source.row(
+      sql`select true as "is" from service where service_id = ${serviceId} and move_state = 'moved_away'`,
+    ),
+  )
 
 /** It is written at the source again. */
 export const openAgain = (source: Db, { serviceId }: Of) =>
@@ -61,7 +65,9 @@ export const awaitService = async (target: Db, { serviceId, name }: Pick<Move, '
 
 /** It is all there: it may be read, and not yet written. */
 export const letRead = (target: Db, { serviceId }: Of) =>
-  target.run(sql`update service set move_state = 'read_only' where service_id = ${serviceId} and move_state = 'incoming'`)
+  target.run(
+    sql`update service set move_state = 'read_only' where service_id = ${serviceId} and move_state = 'incoming'`,
+  )
 
 /** It may be written, and its jobs are done. */
 export const letWrite = (target: Db, { serviceId }: Of) =>
@@ -69,4 +75,6 @@ export const letWrite = (target: Db, { serviceId }: Of) =>
 
 /** It does not come: nobody is to read it. */
 export const keepArriving = (target: Db, { serviceId }: Of) =>
-  target.run(sql`update service set move_state = 'incoming' where service_id = ${serviceId} and move_state = 'read_only'`)
+  target.run(
+    sql`update service set move_state = 'incoming' where service_id = ${serviceId} and move_state = 'read_only'`,
+  )

@@ -12,12 +12,14 @@ export const accountsOfIt = async (db: Db, service: Pick<Service, 'id'>): Promis
   ).map(({ username }) => username)
 
 /**
- * Lets nobody in any more, and has no further job done: each process knows it once it looks anew (`trustMs`, `renewalMs`). What is under
+ * Lets nobody in any more, and has no further job done: each process knows it once it looks anew (`authCacheTtlMs`, `renewalMs`). What is under
  * way for it is taken from its worker.
  */
 export const shut = (db: Database, service: Service) =>
   db.transaction(async tx => {
-    await tx.run(sql`update service set deletion_state = 'locked' where service_id = ${service.id} and deletion_state is null`)
+    await tx.run(
+      sql`update service set deletion_state = 'locked' where service_id = ${service.id} and deletion_state is null`,
+    )
     await tx.run(sql`
       update job set lease = null, leased_until = null, begun = begun - 1 where service_id = ${service.id} and lease is not null`)
   })
@@ -34,7 +36,9 @@ export const reopen = (db: Db, service: Service) =>
 
 /** From here on its rows may go. False: somebody else has begun with that, or has opened it again. */
 export const beginEmptying = async (db: Db, service: Service): Promise<boolean> =>
-  (await db.run(sql`update service set deletion_state = 'purging' where service_id = ${service.id} and deletion_state = 'locked'`)) > 0
+  (await db.run(
+    sql`update service set deletion_state = 'purging' where service_id = ${service.id} and deletion_state = 'locked'`,
+  )) > 0
 
 /** Removes what is left: the service itself, what refers to it and came meanwhile, and the accounts that were its alone. Returns these. */
 export const end = (db: Database, service: Pick<Service, 'id'>) =>

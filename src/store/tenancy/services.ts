@@ -46,9 +46,11 @@ export async function listServices(db: Db): Promise<Service[]> {
 
 /** Those of the whole installation, but those that are being removed. What the ones in data databases are set to is not known here. */
 export const listAllServices = async (control: Db): Promise<Service[]> =>
-  (await control.rows<ServiceRow>(sql`select ${serviceColumns} from service where deletion_state is null order by name`)).map(
-    serviceFrom,
-  )
+  (
+    await control.rows<ServiceRow>(
+      sql`select ${serviceColumns} from service where deletion_state is null order by name`,
+    )
+  ).map(serviceFrom)
 
 /** How far the end of a service has come (`store/service-deletion/`): it was shut, or loses its rows. */
 export type DeletionState = 'locked' | 'purging'

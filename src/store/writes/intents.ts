@@ -1,7 +1,14 @@
 import { hmac, type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { Holding } from '../../writes/write.ts'
+
+/** Names that one write locks across processes until it ends, for at most a minute after its process died. */
+export interface Holding {
+  /** For example `order 8001`. */
+  names: readonly string[]
+  /** Keeps the lock after the attempt if its outcome is unknown, until the outcome is known. */
+  untilKnown?: boolean
+}
 
 /** What a write was asked for: all that it takes to find out what has become of it, without its caller. */
 export interface Requested {

@@ -219,7 +219,9 @@ test('removals are forgotten when they are as old as the setting says, but for t
   ] as const)
     await db.run(aged(kind, id, days))
   await forgetOld({ db, log: pino({ level: 'silent' }), signal: new AbortController().signal } as Work)
-  const left = await db.rows(sql`select kind, id from tombstone where service_id = ${shop.service.id} order by kind, id`)
+  const left = await db.rows(
+    sql`select kind, id from tombstone where service_id = ${shop.service.id} order by kind, id`,
+  )
   assert.deepEqual(left, [
     { kind: 'customer', id: 'young' },
     { kind: 'product', id: 'old' },

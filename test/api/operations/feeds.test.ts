@@ -26,7 +26,7 @@ const offices = await openOffices({ db, keys, defaults, log })
 let worker: Worker
 before(() => {
   // Nothing is pulled here unless somebody asks for it.
-  const { 'sync-feed': syncFeed } = officeJobs(offices)
+  const { 'sync-feed': syncFeed } = officeJobs(offices, new Map())
   assert.ok(syncFeed)
   worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'sync-feed': syncFeed })
 })

@@ -5,7 +5,7 @@ import { embedded } from '../../../src/backoffice/embedded/embedded.ts'
 import { openDatabase, sql } from '../../../src/database/db.ts'
 import { carryOut } from '../../../src/writes/execute.ts'
 import { identityOf } from '../../../src/writes/idempotency.ts'
-import type { Finish, Write } from '../../../src/writes/write.ts'
+import type { CommitPhase, Write } from '../../../src/writes/write.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { orderOf, startOrderShop } from '../../support/order-shop.ts'
 
@@ -18,7 +18,11 @@ after(async () => {
   await api.stop()
 })
 
-async function write(operation: string, body: object, work: (write: Write) => Promise<Finish<{ record: string }>>) {
+async function write(
+  operation: string,
+  body: object,
+  work: (write: Write) => Promise<CommitPhase<{ record: string }>>,
+) {
   const by = { username: 'planner', requestId: randomUUID() }
   const identity = identityOf(keys, service, operation, randomUUID(), JSON.stringify(body))
   const requested = { ...by, operation, params: {}, body }

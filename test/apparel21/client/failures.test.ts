@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createBulkhead } from '../../../src/backoffice/apparel21/client/bulkhead.ts'
 import { makeRetryBudget } from '../../../src/backoffice/apparel21/client/retries.ts'
 import type { ApiError } from '../../../src/errors/api-error.ts'
-import { createBulkhead } from '../../../src/http-client/bulkhead.ts'
-import { makeBreaker } from '../../../src/http-client/circuit-breaker.ts'
+import { createCircuitBreaker } from '../../../src/http-client/circuit-breaker.ts'
 import { callsOfTests, fails, lock, stores } from './calls.ts'
 
 const { simulator, open } = await callsOfTests()
@@ -115,7 +115,7 @@ test('the breaker opens after failures in a row, lets one call try, and closes w
   await simulator.refuse()
   const states: string[] = []
   const onBreaker = (state: string) => states.push(state)
-  const client = open({ breakerFailures: 3, openMs: 300, mostOpenMs: 300 }, { onBreaker })
+  const client = open({ failureThreshold: 3, openMs: 300, maxOpenMs: 300 }, { onBreaker })
   for (let i = 0; i < 3; i++) await fails(client.document(stores), 'back_office_unavailable')
   await simulator.accept()
   simulator.ledger.clear()
@@ -133,16 +133,16 @@ test('the breaker opens after failures in a row, lets one call try, and closes w
 test('a breaker stays open longer with each attempt that fails', () => {
   let now = 0
   const states: string[] = []
-  const breaker = makeBreaker({
-    breakerFailures: 2,
+  const breaker = createCircuitBreaker({
+    failureThreshold: 2,
     openMs: 1_000,
-    mostOpenMs: 4_000,
+    maxOpenMs: 4_000,
     now: () => now,
     onChange: state => states.push(state),
   })
   const fail = () => {
     assert.equal(breaker.enter(), 0)
-    breaker.failed()
+    breaker.onFailure()
   }
   fail()
   assert.equal(breaker.state, 'closed')
@@ -157,14 +157,14 @@ test('a breaker stays open longer with each attempt that fails', () => {
   now += 10_000
   assert.equal(breaker.enter(), 0)
   assert.ok(breaker.enter() > 0, 'a second one does not try')
-  breaker.gaveUp()
+  breaker.onIgnored()
   assert.equal(breaker.enter(), 0)
-  breaker.passed()
+  breaker.onSuccess()
   assert.deepEqual([breaker.state, breaker.enter(), states], ['closed', 0, ['open', 'closed']])
 })
 
 test('calls under way and calls that wait are bounded, and each has its turn', async () => {
-  const client = open({ concurrency: 2, waiting: 3 })
+  const client = open({ concurrency: 2, maxWaiting: 3 })
   simulator.faults.add({ kind: 'latency', seconds: 0.2 })
   const answers = await Promise.allSettled(Array.from({ length: 8 }, () => client.document(stores)))
   assert.deepEqual(
@@ -176,7 +176,7 @@ test('calls under way and calls that wait are bounded, and each has its turn', a
 })
 
 test('a cancelled call leaves the bulkhead and the next call gets its permit', async () => {
-  const bulkhead = createBulkhead({ concurrency: 1, waiting: 2, waitingMs: 5_000 })
+  const bulkhead = createBulkhead({ concurrency: 1, maxWaiting: 2, maxWaitMs: 5_000 })
   const release = await bulkhead.acquire(new AbortController().signal)
   const impatient = new AbortController()
   const left = assert.rejects(bulkhead.acquire(impatient.signal), /was cancelled/)
@@ -210,7 +210,7 @@ test('a list that is left half-way gives its place back', async () => {
 
 test('of many calls in an outage at most a tenth are repeats', async () => {
   simulator.faults.add({ kind: 'html', status: 502 })
-  const client = open({ breakerFailures: 1_000 })
+  const client = open({ failureThreshold: 1_000 })
   const calls = 200
   for (let i = 0; i < calls; i++) await fails(client.document(stores), 'back_office_unavailable')
   const asked = simulator.ledger.calls.length
@@ -227,7 +227,7 @@ test('a retry budget is earned by calls', () => {
 })
 
 test('a call that its caller breaks off says nothing of the back office', async () => {
-  const client = open({ breakerFailures: 1, deadlineMs: 5_000 })
+  const client = open({ failureThreshold: 1, deadlineMs: 5_000 })
   simulator.faults.add({ kind: 'hang', times: 1 })
   const leaving = new AbortController()
   const call = fails(client.document({ ...stores, signal: leaving.signal }), 'back_office_unavailable')

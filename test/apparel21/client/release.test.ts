@@ -58,7 +58,7 @@ test('a release that is not known counts as too early, and a pinned one outranks
 
 test('a release that was told once goes on while its page is not answered, and nobody waits for it', async () => {
   const { client, backOffice } = behind(simulator, {
-    limits: { releaseMs: 1, deadlineMs: 3_000, breakerFailures: 1_000 },
+    limits: { releaseMs: 1, deadlineMs: 3_000, failureThreshold: 1_000 },
   })
   const api = await startTestService({ settings, backOffice })
   after(async () => {

@@ -59,7 +59,7 @@ export async function sftpOfTests() {
     await setBackOffice(db, keys, luma, changed(change))
     offices?.close()
     offices = await openOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-    job = officeJobs(offices)['import-exports'] ?? assert.fail()
+    job = officeJobs(offices, new Map())['import-exports'] ?? assert.fail()
   }
   const tools = {
     db,

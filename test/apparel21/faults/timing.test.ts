@@ -58,7 +58,7 @@ test('an answer that comes byte by byte ends at the deadline, in its head and in
         socket.once('close', () => clearInterval(timer))
       }),
     )
-    const caller = await fronting(url, { ...short, breakerFailures: 2, openMs: 60_000 })
+    const caller = await fronting(url, { ...short, failureThreshold: 2, openMs: 60_000 })
     for (let i = 0; i < 2; i++) {
       const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
       isAway(answer)
@@ -71,7 +71,7 @@ test('an answer that comes byte by byte ends at the deadline, in its head and in
 })
 
 test('a back office that comes and goes is asked by one at a time, and every answer is right or 503', async t => {
-  const caller = await fronting(simulator.url, { ...short, breakerFailures: 3, openMs: 150, mostOpenMs: 300 })
+  const caller = await fronting(simulator.url, { ...short, failureThreshold: 3, openMs: 150, maxOpenMs: 300 })
   simulator.ledger.clear()
   let asked = 0
   const asking: Promise<Answer>[] = []

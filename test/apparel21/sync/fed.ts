@@ -55,7 +55,7 @@ export async function openFed(
   const shop = await openShop()
   const simulator = await startSimulator({ sizes, ...options })
   const service = { ...shop.service, settings: { ...shop.service.settings, currency: 'AUD', timeZone } }
-  const limits = { pageRows: 10, breakerFailures: 1_000, patienceMs: 0, ...own }
+  const limits = { pageRows: 10, failureThreshold: 1_000, patienceMs: 0, ...own }
   const client = openClient({ url: simulator.url, countryCode: 'AU', timeZone, limits })
   const release = releaseOf(client)
   const feeds = feedsOf(client, release)

@@ -28,7 +28,7 @@ const [luma, orso] = [await addService(db, 'luma', { currency: 'AUD' }), await a
 assert.ok(luma && orso)
 await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU' })
 const offices = await openOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-const worker = startWorker({ db, keys, log, post: { send: async () => {} } }, officeJobs(offices))
+const worker = startWorker({ db, keys, log, post: { send: async () => {} } }, officeJobs(offices, new Map()))
 after(async () => {
   await worker.stop(5_000)
   offices.close()

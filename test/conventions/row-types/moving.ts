@@ -24,7 +24,9 @@ export async function askMoving(shop: TestService) {
   assert.ok(moving && (await listServices(db)).length > 0 && (await listAllServices(db)).length > 0)
   const begun = await moves.beginMove(db, moving, 'toured')
   assert.ok(begun && (await moves.findMove(db, moving.id)))
-  await db.run(sql`update service_move set heartbeat_at = heartbeat_at - interval '1 day' where service_id = ${moving.id}`)
+  await db.run(
+    sql`update service_move set heartbeat_at = heartbeat_at - interval '1 day' where service_id = ${moving.id}`,
+  )
   const [abandoned] = await moves.abandonedMoves(db)
   assert.ok(abandoned)
   assert.ok((await moves.listMoves(db)).some(({ isDead }) => isDead))

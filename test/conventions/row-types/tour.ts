@@ -223,7 +223,9 @@ async function removeOne({ db, tenant }: TestService) {
   await shut(db, service)
   assert.equal((await listEnding(db)).length, 1)
   assert.ok(await beginEmptying(db, service))
-  await db.run(sql`insert into tombstone (service_id, kind, id, changed_at) values (${service.id}, 'store', '1', now())`)
+  await db.run(
+    sql`insert into tombstone (service_id, kind, id, changed_at) values (${service.id}, 'store', '1', now())`,
+  )
   await empty(db, service, () => {}, new AbortController().signal)
   await end(db, service)
 }

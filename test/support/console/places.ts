@@ -1,4 +1,4 @@
-import type { Role } from '../../../src/store/accounts/accounts.ts'
+import type { Role } from '../../../src/domain/accounts.ts'
 import type { Console } from './console.ts'
 
 interface Screen {

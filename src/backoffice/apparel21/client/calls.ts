@@ -1,6 +1,6 @@
-import { createBulkhead, limitedBy } from '../../../http-client/bulkhead.ts'
-import { guardedBy, makeBreaker } from '../../../http-client/circuit-breaker.ts'
+import { createCircuitBreaker } from '../../../http-client/circuit-breaker.ts'
 import { attemptOver } from './attempt.ts'
+import { createBulkhead, limitedBy } from './bulkhead.ts'
 import { boundsOf, type Connection, defaultLimits, type Limits } from './connection.ts'
 import { resting } from './cool-down.ts'
 import { credentialsTold } from './credentials.ts'
@@ -11,7 +11,7 @@ import { logged } from './log.ts'
 import { noData, Refusal } from './rejection.ts'
 import { type Asking, isPath, type Writing } from './request.ts'
 import { makeRetryBudget, repeated } from './retries.ts'
-import { type Call, type Stage, through } from './stages.ts'
+import { type Call, guardedBy, type Stage, through } from './stages.ts'
 
 /** The calls of one back office: with deadlines, a breaker, a bulkhead, and repeats within a budget. Both throw `ApiError`s. */
 interface Calls {
@@ -31,10 +31,10 @@ export function openCalls(connection: Connection): Calls {
   const bulkBulkhead = createBulkhead({ ...limits, concurrency: 1 })
   const wire = openWire(connection, limits.concurrency + 1)
   const budget = makeRetryBudget()
-  const breaker = makeBreaker({
+  const breaker = createCircuitBreaker({
     ...limits,
     onChange(state) {
-      log?.warn({ state }, 'The breaker of the back office has changed.')
+      log?.warn({ state }, 'circuit breaker changed')
       onBreaker?.(state)
     },
   })
@@ -42,7 +42,7 @@ export function openCalls(connection: Connection): Calls {
     // What the breaker keeps back is not logged each time, and takes no place.
     [
       possible,
-      guardedBy(breaker, limits.mostOpenMs),
+      guardedBy(breaker, limits.maxOpenMs),
       logged(connection),
       resting(limits.patienceMs),
       limitedBy(({ size }) => (size === 'bulk' ? bulkBulkhead : bulkhead)),

@@ -39,13 +39,13 @@ export interface Limits {
   bulkBytes: number
   /** Calls under way at a time, beside one of bulk, and how many may wait for their turn. */
   concurrency: number
-  waiting: number
+  maxWaiting: number
   /** Milliseconds that one waits for its turn. */
-  waitingMs: number
-  /** Failures in a row after which nothing is tried for `openMs`, which doubles up to `mostOpenMs`. */
-  breakerFailures: number
+  maxWaitMs: number
+  /** Failures in a row after which nothing is tried for `openMs`, which doubles up to `maxOpenMs`. */
+  failureThreshold: number
   openMs: number
-  mostOpenMs: number
+  maxOpenMs: number
   /** The longest `Retry-After` that a read waits out. */
   patienceMs: number
   /** Rows of a page. */
@@ -78,11 +78,11 @@ export const defaultLimits: Limits = {
   pageBytes: 64 * 1024 ** 2,
   bulkBytes: 512 * 1024 ** 2,
   concurrency: 16,
-  waiting: 1_000,
-  waitingMs: 5_000,
-  breakerFailures: 5,
+  maxWaiting: 1_000,
+  maxWaitMs: 5_000,
+  failureThreshold: 5,
   openMs: 2_000,
-  mostOpenMs: 60_000,
+  maxOpenMs: 60_000,
   patienceMs: 2_000,
   pageRows: 500,
   overlapSeconds: 600,

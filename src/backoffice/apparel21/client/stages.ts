@@ -1,6 +1,7 @@
+import type { CircuitBreaker } from '../../../http-client/circuit-breaker.ts'
 import type { Attempt } from './attempt.ts'
 import type { Incoming } from './exchange.ts'
-import { Failure } from './failure.ts'
+import { Failure, isOutage } from './failure.ts'
 import type { Asking, Writing } from './request.ts'
 
 /** Something that each call passes before it goes out: it may keep it back, by throwing, or have it wait. What it returns hears how the call ended. */
@@ -35,5 +36,20 @@ export const through =
     } catch (error) {
       settle(error)
       throw error
+    }
+  }
+
+/** Rejects calls while the circuit breaker is open, and reports how the others end. Rejected credentials open it at once. */
+export const guardedBy =
+  (breaker: CircuitBreaker, maxOpenMs: number): Stage =>
+  ({ signal }) => {
+    const waitMs = breaker.enter()
+    if (waitMs > 0) throw new Failure('closed', 'The circuit breaker is open.', { waitMs })
+    return error => {
+      const failure = error instanceof Failure ? error : undefined
+      if (failure?.kind === 'denied') breaker.open(failure.waitMs ?? maxOpenMs)
+      else if (failure?.kind === 'closed' || signal?.aborted) breaker.onIgnored()
+      else if (failure && isOutage(failure)) breaker.onFailure()
+      else breaker.onSuccess()
     }
   }

@@ -4,7 +4,6 @@ import { type Consent, consentChanges } from '../../../domain/customers/consent.
 import {
   type CustomerChange,
   type CustomerInput,
-  type CustomerWrites,
   emailTaken,
   isOursAlone,
   withoutNulls,
@@ -20,8 +19,8 @@ import { lockReferencesOf } from '../../../store/customers/reference-locks.ts'
 import { lockCustomer } from '../../../store/customers/writes.ts'
 import { holdReferences } from '../../../store/lists/references.ts'
 import { erase } from '../../../store/privacy/erasure.ts'
-import type { Finishing, Write } from '../../../writes/write.ts'
-import { whyNoErasure } from '../capabilities.ts'
+import type { WithTransaction, Write } from '../../../writes/write.ts'
+import type { CustomerWrites } from '../../port/customers.ts'
 import type { Client } from '../client/client.ts'
 import { effect } from '../client/effect.ts'
 import { refusalBehind } from '../client/rejection.ts'
@@ -43,6 +42,10 @@ import type { Upstream } from '../queries/upstream.ts'
 import type { Xml } from '../xml/xml.ts'
 import { atText } from './rejected.ts'
 
+/** The reason for which a customer of the back office can't be erased here. */
+export const whyNoErasure =
+  'The back office has no way to erase a person by its interface: they are erased there first, and then here.'
+
 /** How often a change is tried that somebody at the head office gets ahead of. */
 const mostTries = 3
 /** The person was updated by somebody else since it was read. */
@@ -54,10 +57,9 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
     const { service, step } = write
     const input = withoutNulls(given)
     await fetchValuesOf(upstream, write, input)
-    const judged = await step(
-      async tx => judge(write, input, undefined, await lockReferencesOf({ tx, service }, input)),
-      { names: [`e-mail ${comparable(input.contact.email)}`] },
-    )
+    const judged = await step(async tx => judge(write, input, undefined, await lockReferencesOf(tx, service, input)), {
+      names: [`e-mail ${comparable(input.contact.email)}`],
+    })
     // What an attempt that was left open has made is looked for before its repeat is refused.
     if (!write.wasOpen()) throwIfAny(judged.faults)
     const person =
@@ -78,7 +80,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       if (!person || idOf(person) !== id) return async () => undefined
       const ready = await readied(upstream, write, person)
       const { lastKnown, before, judged } = await step(async tx => {
-        const known = await lockReferencesOf({ tx, service }, change)
+        const known = await lockReferencesOf(tx, service, change)
         // All hold what a customer shows before the customer.
         await holdReferences(tx, service, [ready.row])
         const lastKnown = await lockCustomer(tx, service, id)
@@ -118,15 +120,15 @@ async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 
 
 /** Puts a person that was written into our tables, with what has become of its consent. */
 async function stored(
-  write: Finishing,
+  write: WithTransaction,
   person: Readied,
   written: JudgedChange & { change: CustomerChange },
   before: Consent | undefined,
 ) {
   const { tx, service } = write
-  await lockReferencesOf(write, written.change)
+  await lockReferencesOf(write.tx, write.service, written.change)
   const { id, record, consent } = await storePerson(tx, service, person, written)
-  await recordConsent(write, id, consentChanges(before, consent))
+  await recordConsent(write.tx, write.service, write, id, consentChanges(before, consent))
   return { id, record, warnings: written.warnings }
 }
 

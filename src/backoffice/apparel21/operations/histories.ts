@@ -1,10 +1,10 @@
 import type { Database } from '../../../database/db.ts'
-import type { HistoryReads } from '../../../domain/orders/transactions.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { takeIn } from '../../../import/pipeline/ingest-rows.ts'
 import { noteAsked, toldAt } from '../../../store/sync/refreshes.ts'
 import { intakes } from '../../../sync/ingest.ts'
+import type { HistoryReads } from '../../port/orders.ts'
 import { historyOf } from '../queries/history.ts'
 import type { Upstream } from '../queries/upstream.ts'
 

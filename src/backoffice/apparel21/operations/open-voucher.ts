@@ -2,10 +2,10 @@ import type { Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../../domain/values/money.ts'
 import type { VoucherState } from '../../../domain/vouchers/states.ts'
-import type { VoucherReading } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { forgetGuesses } from '../../../store/vouchers/pin.ts'
 import { standingNow, type UpstreamVoucher } from '../../../store/vouchers/upstream.ts'
+import type { VoucherRead } from '../../port/vouchers.ts'
 import { beginGuess, countWrongGuess, type Guess } from '../../vouchers/guesses.ts'
 import type { Client } from '../client/client.ts'
 import { Refusal, refusalBehind } from '../client/rejection.ts'
@@ -24,7 +24,7 @@ type Opened = { guess: Guess; voucher: UpstreamVoucher | undefined } | ApiError
 /** Asks what number and PIN open. What is the matter with a voucher that they open is thrown. */
 export async function openVoucher(
   client: Client,
-  { step, keys, service, origin }: VoucherReading,
+  { step, keys, service, origin }: VoucherRead,
   { number, pin }: { number: string; pin: string },
 ): Promise<Opened> {
   const guess = await step(tx => beginGuess(tx, keys, service, { number, origin }), { names: [nameOf(number)] })

@@ -1,7 +1,7 @@
 import { memoize } from '../../../concurrency/ttl-cache.ts'
 import type { Db } from '../../../database/db.ts'
 import { inOrder, priceOrder } from '../../../domain/orders/order-rules.ts'
-import type { OrderInput, OrderWrites } from '../../../domain/orders/orders.ts'
+import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../../domain/values/money.ts'
@@ -20,6 +20,7 @@ import {
   variantsOf,
 } from '../../../store/orders/place.ts'
 import type { Write } from '../../../writes/write.ts'
+import type { OrderWrites } from '../../port/orders.ts'
 import type { Client } from '../client/client.ts'
 import { derivedNumber } from '../mapping/numbers.ts'
 import { faultsOfOrder, type OrderContact, type PlacedOrder } from '../mapping/order-to-xml.ts'

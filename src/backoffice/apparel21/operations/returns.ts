@@ -1,6 +1,5 @@
 import type { Db } from '../../../database/db.ts'
 import { inOrder, numberTaken } from '../../../domain/orders/order-rules.ts'
-import type { OrderWrites } from '../../../domain/orders/orders.ts'
 import { type JudgedReturn, judgeReturn } from '../../../domain/orders/return-rules.ts'
 import { isAtLeast } from '../../../domain/values/release.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../../../errors/api-error.ts'
@@ -9,7 +8,8 @@ import { beginChange } from '../../../store/lists/change-timestamp.ts'
 import { stampOrder } from '../../../store/orders/lines.ts'
 import { holdOrder } from '../../../store/orders/orders.ts'
 import { insertReturn, insertReturnLines, returnNumberTaken, returnRecord } from '../../../store/orders/returns.ts'
-import { NeverDone, type Write } from '../../../writes/write.ts'
+import { NotApplied, type Write } from '../../../writes/write.ts'
+import type { OrderWrites } from '../../port/orders.ts'
 import type { Client } from '../client/client.ts'
 import { effect } from '../client/effect.ts'
 import { numberExists, refusalBehind } from '../client/rejection.ts'
@@ -178,7 +178,7 @@ async function isOfEarlier(client: Client, write: Write, place: PlaceOfReturn, e
   const refusal = refusalBehind(error)
   if (refusal?.code === numberExists) return true
   // After an attempt that was left open anything may be said of its return before its number is.
-  if (!(error instanceof NeverDone || (refusal && write.wasOpen()))) return false
+  if (!(error instanceof NotApplied || (refusal && write.wasOpen()))) return false
   const isThere = await isReturnThere(client, place)
   if (isThere === undefined) throw nobodyCanSay()
   return isThere

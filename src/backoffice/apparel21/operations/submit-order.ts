@@ -1,7 +1,7 @@
 import { numberTaken } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { ApiError, toApiError } from '../../../errors/api-error.ts'
-import { NeverDone, type Write } from '../../../writes/write.ts'
+import { NotApplied, type Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
 import { effect } from '../client/effect.ts'
 import { numberExists, refusalBehind } from '../client/rejection.ts'
@@ -33,7 +33,7 @@ export async function place(
   } catch (error) {
     const refusal = refusalBehind(error)
     const told = atOrder(error, order, input, client.connection)
-    const isRepeated = refusal?.code === numberExists || error instanceof NeverDone
+    const isRepeated = refusal?.code === numberExists || error instanceof NotApplied
     const paysByVoucher = input.payments.some(payment => payment.voucher)
     if (!isRepeated && !(refusal && paysByVoucher)) throw told
     // Somebody has placed it: until it is seen who did, nobody is told that it was refused.

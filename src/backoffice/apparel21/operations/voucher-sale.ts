@@ -10,7 +10,7 @@ import { keptSku } from '../../../store/catalog/skus.ts'
 import { gatewayNames } from '../../../store/tenancy/gateways.ts'
 import { voucherDays } from '../../../store/vouchers/issue.ts'
 import { noteVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
-import { type Finish, isRefusal, NeverDone, type Write } from '../../../writes/write.ts'
+import { type CommitPhase, isRejection, NotApplied, type Write } from '../../../writes/write.ts'
 import { giftCardSkuId } from '../../vouchers/gift-card.ts'
 import type { Client } from '../client/client.ts'
 import { effect } from '../client/effect.ts'
@@ -35,7 +35,7 @@ export async function sellVoucher(
   { client, release, giftCards }: Pick<Upstream, 'client' | 'release' | 'giftCards'>,
   write: Write,
   input: VoucherInput,
-): Promise<Finish<IssuedVoucher>> {
+): Promise<CommitPhase<IssuedVoucher>> {
   const { settings } = write.service
   const { currency } = settings
   const gateway = gatewayOf(input, settings)
@@ -50,7 +50,7 @@ export async function sellVoucher(
   }
   const sale = await sell().catch(async error => {
     // Days pass, settings and head office change: what is refused by now may be sold.
-    const isInDoubt = write.wasOpen() && isRefusal(error)
+    const isInDoubt = write.wasOpen() && isRejection(error)
     const earlier = isInDoubt ? await earlierSale(client, write, { ...input, gateway }) : undefined
     if (!earlier) throw error
     return earlier
@@ -158,11 +158,11 @@ async function placeOrder(
 ): Promise<{ id: string | undefined } | 'taken'> {
   const path = ['Persons', sale.personId, 'Orders']
   const body = salePayload(client.connection, sale)
-  let neverTold: NeverDone | undefined
+  let neverTold: NotApplied | undefined
   try {
     return { id: (await effect(client, write, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
-    if (error instanceof NeverDone) neverTold = error
+    if (error instanceof NotApplied) neverTold = error
     else if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error, input)
     else write.note('done')
   }

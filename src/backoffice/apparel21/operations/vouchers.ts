@@ -10,13 +10,7 @@ import {
   unitsOf,
 } from '../../../domain/vouchers/redemption.ts'
 import { judgeValidation, makeValidation, repeatableValidation } from '../../../domain/vouchers/validations.ts'
-import type {
-  ValidatedVoucher,
-  Voucher,
-  VoucherOpening,
-  VoucherReading,
-  VoucherWrites,
-} from '../../../domain/vouchers/vouchers.ts'
+import type { ValidatedVoucher, Voucher, VoucherOpening } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import {
   endUpstreamValidation,
@@ -27,7 +21,8 @@ import {
   upstreamHeldBy,
   upstreamValidationOf,
 } from '../../../store/vouchers/upstream.ts'
-import { after, type Finish, NeverDone, type Write } from '../../../writes/write.ts'
+import { after, type CommitPhase, NotApplied, type Write } from '../../../writes/write.ts'
+import type { VoucherRead, VoucherWrites } from '../../port/vouchers.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
 import type { Client } from '../client/client.ts'
 import { effect } from '../client/effect.ts'
@@ -54,7 +49,7 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
 
   async lockVoucher(write, lock) {
     // What may be a lock was noted before the back office was told of it.
-    if (write.isSettling) throw new NeverDone()
+    if (write.isSettling) throw new NotApplied()
     if ('validationId' in lock) return lockBy(client, write, lock)
     const { service, keys, step, username, reference } = write
     const { number, pin, amount = '', lockSeconds } = lock
@@ -97,11 +92,11 @@ const againstOneMore = async (tx: Db, { service, username }: Write) =>
 /** Validates a voucher for an amount, or for all that is left, unless something else is `against` it. */
 async function validateVoucher(
   client: Client,
-  reading: VoucherReading,
+  reading: VoucherRead,
   { number, pin, amount: named }: VoucherOpening & { amount?: string | undefined },
   made = makeValidation(reading.keys, reading.service, number),
   against: (tx: Db) => Promise<ApiError | undefined> = async () => undefined,
-): Promise<Finish<ValidatedVoucher | ApiError>> {
+): Promise<CommitPhase<ValidatedVoucher | ApiError>> {
   const { step, keys, service, isTrial } = reading
   const { settings } = service
   const opened = await openVoucher(client, reading, { number, pin })
@@ -133,7 +128,7 @@ async function lockBy(
   client: Client,
   write: Write,
   { number, validationId, lockSeconds }: { number: string; validationId: string; lockSeconds: number },
-): Promise<Finish<Voucher | ApiError>> {
+): Promise<CommitPhase<Voucher | ApiError>> {
   const { step, keys, service, username, origin } = write
   const judged = await step(
     async tx => {

@@ -3,7 +3,7 @@ import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { sum, units } from '../../../domain/orders/pricing.ts'
 import { ApiError, type ErrorCode, type FieldError } from '../../../errors/api-error.ts'
 import { type SoldVariant, variantsOf } from '../../../store/orders/place.ts'
-import { isRefusal, NeverDone, type Write } from '../../../writes/write.ts'
+import { isRejection, NotApplied, type Write } from '../../../writes/write.ts'
 import { refusalBehind } from '../client/rejection.ts'
 import { orderFrom, type ReadLine } from '../mapping/order-from-xml.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
@@ -62,8 +62,8 @@ export async function earlierOrder(
  * refused for. One that was given up may have been carried out later, but the back office is not asked about everybody's slips.
  */
 function mayBeSaidOfRepeat({ isKeyed, wasOpen }: Pick<Write, 'isKeyed' | 'wasOpen'>, error: unknown): boolean {
-  if (error instanceof NeverDone) return true
-  if (wasOpen()) return isRefusal(error)
+  if (error instanceof NotApplied) return true
+  if (wasOpen()) return isRejection(error)
   if (!isKeyed || !(error instanceof ApiError) || refusalBehind(error)) return false
   const faults: Partial<FieldError>[] = error.errors.length ? [...error.errors] : [error]
   return faults.every(mayBeNew)

@@ -12,12 +12,12 @@ import { insertPending, insertSale, voucherDays } from '../../../store/vouchers/
 import { addEntry } from '../../../store/vouchers/ledger.ts'
 import { pinHash } from '../../../store/vouchers/pin.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
-import type { Finishing, Write } from '../../../writes/write.ts'
+import type { WithTransaction, Write } from '../../../writes/write.ts'
 import { giftCardSkuId } from '../../vouchers/gift-card.ts'
 
 /** Makes an active voucher with its ledger, and queues the e-mail that tells its receiver of it: all of it, or nothing. */
 export async function issueVoucher(
-  { tx, keys, service }: Finishing<Pick<Write, 'keys' | 'service'>>,
+  { tx, keys, service }: WithTransaction<Pick<Write, 'keys' | 'service'>>,
   input: VoucherInput,
 ): Promise<IssuedVoucher> {
   const expiryDate = await judged(tx, service, input)

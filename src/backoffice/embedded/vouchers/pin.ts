@@ -1,8 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { VoucherOpening, VoucherReading } from '../../../domain/vouchers/vouchers.ts'
+import type { VoucherOpening } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { forgetGuesses, pinHash } from '../../../store/vouchers/pin.ts'
-import type { Finishing } from '../../../writes/write.ts'
+import type { WithTransaction } from '../../../writes/write.ts'
+import type { VoucherRead } from '../../port/vouchers.ts'
 import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
 
 /**
@@ -11,7 +12,7 @@ import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
  * time does not tell either (contract 7). What is counted has to be committed: the error is returned, not thrown.
  */
 export async function judgePin(
-  { tx, keys, service, origin }: Finishing<VoucherReading>,
+  { tx, keys, service, origin }: WithTransaction<VoucherRead>,
   { number, pin }: VoucherOpening,
 ): Promise<ApiError | undefined> {
   const given = pinHash(keys, service, number, pin)

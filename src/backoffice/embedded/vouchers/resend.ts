@@ -9,7 +9,7 @@ import { redirect } from '../../../store/vouchers/persons.ts'
 import { pinHash, putPin } from '../../../store/vouchers/pin.ts'
 import { endValidation, endValidationWithLock } from '../../../store/vouchers/validation.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
-import type { Finishing, Write } from '../../../writes/write.ts'
+import type { WithTransaction, Write } from '../../../writes/write.ts'
 import { takeVoucher } from './transitions.ts'
 
 /** What there is to know of a sending: which voucher, and where to, if it is not where it went before. */
@@ -24,7 +24,7 @@ interface Sending {
  * opens it no more; whoever holds it for a sale goes on. `mayBe` throws where it is not time yet. Undefined: there is no such voucher.
  */
 export async function sendAgain(
-  { tx, keys, service }: Finishing<Pick<Write, 'keys' | 'service'>>,
+  { tx, keys, service }: WithTransaction<Pick<Write, 'keys' | 'service'>>,
   { number, receiverEmail }: Sending,
   mayBe: () => Promise<void>,
 ): Promise<Voucher | undefined> {

@@ -4,17 +4,17 @@ import type {
   ValidatedVoucher,
   Voucher,
   VoucherOpening,
-  VoucherReading,
 } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
-import type { Finishing } from '../../../writes/write.ts'
+import type { WithTransaction } from '../../../writes/write.ts'
+import type { VoucherRead } from '../../port/vouchers.ts'
 import { hold, validate } from './lock.ts'
 import { judgePin } from './pin.ts'
 
 /** The voucher that number and PIN open. */
 export async function lookUpVoucher(
-  reading: Finishing<VoucherReading>,
+  reading: WithTransaction<VoucherRead>,
   opening: VoucherOpening,
 ): Promise<Voucher | ApiError> {
   const against = await judgePin(reading, opening)
@@ -25,7 +25,7 @@ export async function lookUpVoucher(
 
 /** The same, with a validation in place of the one before it. */
 export async function validateVoucher(
-  reading: Finishing<VoucherReading>,
+  reading: WithTransaction<VoucherRead>,
   validation: VoucherOpening & { amount?: string | undefined },
 ): Promise<ValidatedVoucher | ApiError> {
   const { tx, keys, service } = reading
@@ -38,7 +38,7 @@ export async function validateVoucher(
 }
 
 /** Holds a voucher for its newest validation, holds it anew, or gives it back; by its PIN it is validated first. */
-export async function lockVoucher(write: Finishing, lock: LockOfVoucher): Promise<ReadVoucher | ApiError> {
+export async function lockVoucher(write: WithTransaction, lock: LockOfVoucher): Promise<ReadVoucher | ApiError> {
   const { tx, keys, service, username, origin } = write
   const { number, lockSeconds } = lock
   const holdFor = (validationId: string) =>

@@ -1,19 +1,19 @@
-import type { Limits } from '../backoffice/apparel21/client/connection.ts'
-import { Failure } from '../backoffice/apparel21/client/failure.ts'
-import type { Stage } from '../backoffice/apparel21/client/stages.ts'
-import type { Rejection } from '../concurrency/fair-queue.ts'
-import { type Semaphore, semaphore } from '../concurrency/semaphore.ts'
+import type { Rejection } from '../../../concurrency/fair-queue.ts'
+import { type Semaphore, semaphore } from '../../../concurrency/semaphore.ts'
+import type { Limits } from './connection.ts'
+import { Failure } from './failure.ts'
+import type { Stage } from './stages.ts'
 
 /** Creates the limit of calls in flight to one back office, so that a slow back office doesn't use up all resources. */
 export const createBulkhead = ({
   concurrency,
-  waiting,
-  waitingMs,
-}: Pick<Limits, 'concurrency' | 'waiting' | 'waitingMs'>): Semaphore =>
+  maxWaiting,
+  maxWaitMs,
+}: Pick<Limits, 'concurrency' | 'maxWaiting' | 'maxWaitMs'>): Semaphore =>
   semaphore({
     permits: concurrency,
-    maxWaiting: waiting,
-    timeoutMs: waitingMs,
+    maxWaiting,
+    timeoutMs: maxWaitMs,
     toError: reason => new Failure('closed', messages[reason], { waitMs: 1_000 }),
   })
 

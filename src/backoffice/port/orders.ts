@@ -1,0 +1,39 @@
+import type { Keys } from '../../crypto/keys.ts'
+import type { Database } from '../../database/db.ts'
+import type { Brought } from '../../domain/orders/history-freshness.ts'
+import type { OrderInput, OrderName } from '../../domain/orders/orders.ts'
+import type { ReturnInput, ReturnReason } from '../../domain/orders/returns.ts'
+import type { Service } from '../../domain/tenancy/service-settings.ts'
+import type { CommitPhase, Write } from '../../writes/write.ts'
+
+/** A record after a write, as JSON. */
+export interface WrittenRecord {
+  id: string
+  record: string
+}
+
+/** A driver's writes to orders and returns, and its look-up of orders. */
+export interface OrderWrites {
+  placeOrder(write: Write, input: OrderInput): Promise<CommitPhase<WrittenRecord>>
+  /** `order`: the ID or else the number. Throws `not_found` if the service has no such order. */
+  createReturn(write: Write, order: string, input: ReturnInput): Promise<CommitPhase<WrittenRecord>>
+  /** Returns the return reasons of the service that the back office accepts. */
+  returnReasons(service: Service): Promise<ReturnReason[]>
+  /**
+   * Returns the ID of an order in our tables, or undefined if it does not exist. Stores an order that only the back office has. If a
+   * value matches both an ID and a number, the ID wins.
+   */
+  findOrder(reading: { db: Database; keys: Keys; service: Service }, name: OrderName): Promise<string | undefined>
+}
+
+/** A driver's reads of one customer's orders. */
+export interface OrderReads {
+  /** Refreshes the stored orders within the time that a caller can wait. Returns undefined if they are always current. */
+  bringOrders(reading: { db: Database; keys: Keys; service: Service }, customerId: string): Promise<Brought | undefined>
+}
+
+/** A driver's reads of one customer's retail history. */
+export interface HistoryReads {
+  /** Refreshes the stored history within the time that a caller can wait. Returns undefined if it is always current. */
+  bringHistory(reading: { db: Database; service: Service }, customerId: string): Promise<Brought | undefined>
+}
