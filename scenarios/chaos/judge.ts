@@ -19,7 +19,7 @@ export async function judge(world: World, shop: Shop, seen: ReadonlySet<string>)
   const mailsOf = Map.groupBy(mails, mail => mail.subject)
   const extra = mails.length - mailsOf.size
   const kills = workers.reduce((sum, { deaths }) => sum + deaths.length, 0)
-  const mailsAtOnce = jobs[sendMailJob]?.atOnce ?? 0
+  const mailsAtOnce = jobs[sendMailJob]?.concurrency ?? 0
 
   return [
     ...(await writes(

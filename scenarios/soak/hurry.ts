@@ -2,7 +2,7 @@ import type { Limits } from '../../src/backoffice/apparel21/client/connection.ts
 import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
 import { feedsOf } from '../../src/backoffice/apparel21/syncs/syncs.ts'
-import type { Offices } from '../../src/backoffice/back-offices.ts'
+import type { BackOffices } from '../../src/backoffice/back-offices.ts'
 import type { Driver } from '../../src/backoffice/port/driver.ts'
 import type { Job } from '../../src/jobs/job.ts'
 
@@ -41,7 +41,7 @@ export function driverTo(url: string, ca: string): Driver {
   }
 }
 
-export const officesOf = (driver: Driver): Offices => ({
+export const officesOf = (driver: Driver): BackOffices => ({
   of: driver.backOffice,
   driverOf: () => driver,
   settingsOf: () => ({ driver: 'apparel21' }),

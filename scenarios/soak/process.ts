@@ -1,14 +1,14 @@
 import { pino } from 'pino'
-import { openOffices } from '../../src/backoffice/back-offices.ts'
-import { backOfficeOf, readConfig } from '../../src/config/config.ts'
+import { openBackOffices } from '../../src/backoffice/back-offices.ts'
+import { backOfficeSettings, readConfig } from '../../src/config/config.ts'
 import { writesOf } from '../../src/http/routing/recover-writes.ts'
-import { jobs, officeJobs } from '../../src/jobs/jobs.ts'
+import { backOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { postOf } from '../../src/mail/transport.ts'
 import { resources } from '../../src/resources/resources.ts'
 import { openInstallation } from '../../src/runtime/installation/installation.ts'
 import { listen } from '../../src/runtime/listener.ts'
-import { askedToStop } from '../../src/runtime/signals.ts'
+import { waitForShutdownSignal } from '../../src/runtime/signals.ts'
 import { armFailpoint } from '../../src/testing/failpoints.ts'
 import { driverTo, hasty, officesOf } from './hurry.ts'
 
@@ -18,22 +18,22 @@ const config = readConfig()
 const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
 const installation = await openInstallation(config)
 const { db, keys } = installation
-const defaults = backOfficeOf(config)
+const defaults = backOfficeSettings(config)
 const offices = defaults.url
   ? officesOf(driverTo(defaults.url, defaults.ca ?? ''))
-  : await openOffices({ db, keys, defaults, log })
+  : await openBackOffices({ db, keys, defaults, log })
 const graceMs = 10_000
 if (role === 'api') {
   const { baseUrl, close } = await listen(config, installation, log, { offices })
   console.log(`The soak serves ${baseUrl} now.`)
-  await askedToStop(log)
+  await waitForShutdownSignal(log)
   await close(graceMs)
 } else {
   armFailpoint(config.failpoint)
-  const table = { ...jobs, ...hasty(officeJobs(offices, writesOf(resources))) }
+  const table = { ...jobs, ...hasty(backOfficeJobs(offices, writesOf(resources))) }
   const worker = startWorker({ db, keys, log, post: postOf(config) }, table)
   console.log('The soak does jobs now.')
-  await askedToStop(log)
+  await waitForShutdownSignal(log)
   await worker.stop(graceMs)
 }
 offices.close()

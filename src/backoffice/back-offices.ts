@@ -12,7 +12,7 @@ import type { BackOffice } from './port/back-office.ts'
 import type { Driver, OnCall, OnCredentials } from './port/driver.ts'
 
 /** The back offices behind all services, as this process reaches them: one driver a service, opened when it is first needed. */
-export interface Offices {
+export interface BackOffices {
   /** Costs nothing: what it needs to know is read beforehand. */
   of(service: Service): BackOffice
   driverOf(service: Service): Driver
@@ -46,7 +46,7 @@ const lookMs = 2_000
 const graceMs = 30_000
 
 /** Opens the back offices: what services have set is read, and from then on looked after. */
-export async function openOffices({ db, keys, defaults, log }: Opening): Promise<Offices> {
+export async function openBackOffices({ db, keys, defaults, log }: Opening): Promise<BackOffices> {
   const open = new Map<number, Opened>()
   const leaving = new Map<NodeJS.Timeout, Driver>()
   const calls = countCalls(db, log)

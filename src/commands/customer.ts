@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { openOffices } from '../backoffice/back-offices.ts'
-import { backOfficeOf, readConfig } from '../config/config.ts'
+import { openBackOffices } from '../backoffice/back-offices.ts'
+import { backOfficeSettings, readConfig } from '../config/config.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
 import type { Installation } from '../runtime/installation/installation.ts'
@@ -85,7 +85,7 @@ async function confirmed(id: string, { name, orders, waiting, sales }: Summary) 
 
 /** Does at once what a service does in a job. */
 async function erased({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: Service, id: string) {
-  const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
+  const offices = await openBackOffices({ db, keys, defaults: backOfficeSettings(readConfig()), log: quietLog() })
   try {
     const office = offices.of(service)
     await inSteps({ db, keys }, service, async steps => {

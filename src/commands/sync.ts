@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { openOffices } from '../backoffice/back-offices.ts'
+import { openBackOffices } from '../backoffice/back-offices.ts'
 import type { Driver } from '../backoffice/port/driver.ts'
 import { pullFeed } from '../backoffice/run-sync.ts'
-import { backOfficeOf, readConfig } from '../config/config.ts'
+import { backOfficeSettings, readConfig } from '../config/config.ts'
 import type { Database } from '../database/db.ts'
 import { DatabaseAway } from '../database/errors.ts'
 import type { Feed } from '../domain/sync/port.ts'
@@ -46,7 +46,7 @@ Exit code: 0 when all was pulled, 2 when records were refused, 1 when a feed cou
     .action((feeds: string[], options: Options) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(options.service)
-        const offices = await openOffices({ db, keys, defaults: backOfficeOf(readConfig()), log: quietLog() })
+        const offices = await openBackOffices({ db, keys, defaults: backOfficeSettings(readConfig()), log: quietLog() })
         try {
           const driver = offices.driverOf(service)
           const facts = options.status ? await syncFacts(db, service) : []

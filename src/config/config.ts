@@ -196,7 +196,7 @@ export function readConfig(
     problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together.')
   if (environment.DATABASE_READ_URL?.trim() && !environment.DATABASE_URL?.trim())
     problems.push("DATABASE_READ_URL can't be set without DATABASE_URL, the primary of these replicas.")
-  if (!problems.length) problems.push(...findContradictions(backOfficeOf(config), name => environmentNames[name]))
+  if (!problems.length) problems.push(...findContradictions(backOfficeSettings(config), name => environmentNames[name]))
   if (problems.length) throw new ConfigError(problems.join('\n'))
   return Object.freeze(config)
 }
@@ -226,7 +226,7 @@ function readCertificates(path: string) {
 }
 
 /** Returns the default back office: the `BACK_OFFICE_…` settings of the environment. */
-export function backOfficeOf(config: Config): BackOfficeSettings {
+export function backOfficeSettings(config: Config): BackOfficeSettings {
   const entries = Object.entries(environmentNames).flatMap(([name, variable]) => {
     const value = config[camelCase(variable) as keyof Config]
     return value === undefined ? [] : [[name, value] as const]

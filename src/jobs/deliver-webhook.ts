@@ -18,7 +18,7 @@ import { mostChanges } from '../webhooks/payload.ts'
 import { paceMs, waitAfter } from '../webhooks/retry-delays.ts'
 import type { Channel, Sender } from '../webhooks/sender.ts'
 import { postSigned } from '../webhooks/signed-post.ts'
-import type { ServiceWork } from './job.ts'
+import type { ServiceJobRun } from './job.ts'
 import { retryUntilRecorded } from './retry-until-recorded.ts'
 
 /** A job lasts so long at most, so that others have their turn. Milliseconds. */
@@ -30,15 +30,15 @@ const mostMs = 5_000
  */
 export const deliverWebhook =
   (sender: Sender) =>
-  async (work: ServiceWork): Promise<void> => {
-    const { db, keys, service, subject: id, comeAgain, signal } = work
+  async (work: ServiceJobRun): Promise<void> => {
+    const { db, keys, service, subject: id, reschedule, signal } = work
     const latest = performance.now() + mostMs
     let channel: Channel | undefined
     try {
       for (;;) {
         const due = await readDue(db, keys, service, id)
         if (!due || due.state === 'paused') return
-        if (due.waitSeconds > 0) return comeAgain(due.waitSeconds)
+        if (due.waitSeconds > 0) return reschedule(due.waitSeconds)
         const next = due.delivery ?? (await putTogether(work, due))
         if (next === 'nothing') return
         if (next !== 'anew') {
@@ -48,10 +48,10 @@ export const deliverWebhook =
           }
           const wait = await deliver(work, channel, due, next)
           if (wait === undefined) return
-          if (wait > 0) return comeAgain(wait)
+          if (wait > 0) return reschedule(wait)
           if (due.isCatchingUp) await delay(paceMs, undefined, { signal })
         }
-        if (performance.now() > latest) return comeAgain(0)
+        if (performance.now() > latest) return reschedule(0)
       }
     } finally {
       channel?.close()
@@ -59,7 +59,10 @@ export const deliverWebhook =
   }
 
 /** What comes next, kept before it goes out; `anew` where the endpoint stands elsewhere now. */
-async function putTogether({ db, keys, service, log }: ServiceWork, due: Due): Promise<Delivery | 'nothing' | 'anew'> {
+async function putTogether(
+  { db, keys, service, log }: ServiceJobRun,
+  due: Due,
+): Promise<Delivery | 'nothing' | 'anew'> {
   const following = { service, kinds: due.kinds, key: keys.cursors }
   const places = placesAt(following, due.cursor)
   const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
@@ -80,11 +83,16 @@ async function putTogether({ db, keys, service, log }: ServiceWork, due: Due): P
 }
 
 /** Makes one attempt, and marks what became of it. Returns the seconds until the next; undefined where there is none. */
-async function deliver(work: ServiceWork, channel: Channel, due: Due, delivery: Delivery): Promise<number | undefined> {
-  const { db, service, signal, stillMine, log } = work
+async function deliver(
+  work: ServiceJobRun,
+  channel: Channel,
+  due: Due,
+  delivery: Delivery,
+): Promise<number | undefined> {
+  const { db, service, signal, renewLease, log } = work
   failpoint('before_post')
   // A process that was halted for longer than its lease finds that another one has taken over.
-  if (!(await stillMine())) return
+  if (!(await renewLease())) return
   const timestamp = Math.floor(Date.now() / 1_000)
   const { id: deliveryId, body, changes } = delivery
   const { retryAfterSeconds, ...outcome } = await traced(

@@ -1,7 +1,7 @@
 import { emptyPlacesOf } from '../store/privacy/erase-batch.ts'
-import type { ServiceWork } from './job.ts'
+import type { ServiceJobRun } from './job.ts'
 
 /** Empties what still names a customer who was erased, in portions; what is empty already is not found again. */
-export async function eraseCustomer({ db, keys, service, subject, signal }: ServiceWork): Promise<void> {
+export async function eraseCustomer({ db, keys, service, subject, signal }: ServiceJobRun): Promise<void> {
   await emptyPlacesOf(db, keys, service, subject, signal)
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../database/db.ts'
 import { handOnAll, servicesWithLines } from '../store/shards/shards.ts'
-import type { Work } from './job.ts'
+import type { JobRun } from './job.ts'
 
 /**
  * Hands lines of the audit on to the data databases of their services: accounts are written in the control database. A line that arrives
@@ -8,7 +8,7 @@ import type { Work } from './job.ts'
  */
 export const handOnAudit =
   (open: (database: string) => Promise<{ db: Database }>) =>
-  async ({ db, signal }: Work): Promise<void> => {
+  async ({ db, signal }: JobRun): Promise<void> => {
     let fault: unknown
     for (const { id, database } of await servicesWithLines(db))
       try {

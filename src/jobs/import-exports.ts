@@ -1,13 +1,13 @@
 import { type ExportFile, isSame, type Look, lookInto } from '../backoffice/apparel21/export-files/files.ts'
 import { type Imported, importExport } from '../backoffice/apparel21/export-files/import.ts'
 import { mostBytes, tooLarge } from '../backoffice/apparel21/export-files/lines.ts'
-import type { Offices } from '../backoffice/back-offices.ts'
+import type { BackOffices } from '../backoffice/back-offices.ts'
 import { DatabaseAway } from '../database/errors.ts'
 import { nothingTaken } from '../import/pipeline/counts.ts'
 import { type ExportPlace, ExportsUnreadable } from '../import/sources/export-source.ts'
 import { openExports } from '../import/sources/open-source.ts'
 import { raiseAlert, settleAlert } from '../store/alerts/alerts.ts'
-import { type Job, ofService, type ServiceWork } from './job.ts'
+import { type Job, ofService, type ServiceJobRun } from './job.ts'
 
 /** Seconds between two looks into a place; and until a file that has just come is looked at again. */
 const lookSeconds = 60
@@ -24,18 +24,18 @@ interface Looked {
 }
 
 /** Imports the files that a back office leaves for a service, each once: it is then in `done/`, or in `failed/` with what was refused. */
-export const importExports = (offices: Offices): Job => {
+export const importExports = (offices: BackOffices): Job => {
   const looks = new Map<number, Looked>()
   return {
     run: ofService(work => run(offices, looks, work)),
     // A server that does not answer keeps no other service waiting.
-    atOnce: 2,
-    waitsSeconds: [15, 60, 300, 900],
+    concurrency: 2,
+    retryDelaysSeconds: [15, 60, 300, 900],
   }
 }
 
-async function run(offices: Offices, looks: Map<number, Looked>, work: ServiceWork): Promise<void> {
-  const { db, service, attempt, signal, comeAgain } = work
+async function run(offices: BackOffices, looks: Map<number, Looked>, work: ServiceJobRun): Promise<void> {
+  const { db, service, attempt, signal, reschedule } = work
   const settings = offices.settingsOf(service)
   const { exportFolder: address } = settings
   if (address === undefined) return
@@ -51,7 +51,7 @@ async function run(offices: Offices, looks: Map<number, Looked>, work: ServiceWo
         if (!(await take(place, file, work))) left = true
       }
       await settleAlert(db, service.id, { kind: unreadable, subject: '' })
-      comeAgain(left ? soonSeconds : lookSeconds)
+      reschedule(left ? soonSeconds : lookSeconds)
     } finally {
       await place.close()
     }
@@ -67,7 +67,11 @@ async function run(offices: Offices, looks: Map<number, Looked>, work: ServiceWo
 }
 
 /** Takes a file. False: whoever writes it has not done, and it waits for another look. */
-async function take(place: ExportPlace, file: ExportFile, { db, service, log, signal }: ServiceWork): Promise<boolean> {
+async function take(
+  place: ExportPlace,
+  file: ExportFile,
+  { db, service, log, signal }: ServiceJobRun,
+): Promise<boolean> {
   const { kind, name, mark } = file
   const begun = performance.now()
   const isWhole = async () => isSame(await place.markOf(name), mark)

@@ -5,7 +5,7 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Post } from '../mail/transport.ts'
 
 /** What every job is given. */
-export interface Tools {
+export interface JobContext {
   db: Database
   keys: Keys
   log: Logger
@@ -13,7 +13,7 @@ export interface Tools {
 }
 
 /** One attempt at a job. */
-export interface Work extends Tools {
+export interface JobRun extends JobContext {
   /** Undefined for a job of the installation. */
   service: Service | undefined
   subject: string
@@ -24,36 +24,36 @@ export interface Work extends Tools {
   /** Told to break off: the worker stops, or another one has taken over. */
   signal: AbortSignal
   /** Whether no other worker has taken over, by the database; holds the job for longer. To be asked right before what cannot be undone. */
-  stillMine(): Promise<boolean>
+  renewLease(): Promise<boolean>
   /** Once this attempt has ended well, the job is done again in so many seconds, whatever its set times are. */
-  comeAgain(seconds: number): void
+  reschedule(seconds: number): void
 }
 
 /** One attempt at a job of a service. */
-export interface ServiceWork extends Work {
+export interface ServiceJobRun extends JobRun {
   service: Service
 }
 
 /** What a job of a service does; there is nothing to do for the installation. */
 export const ofService =
-  (run: (work: ServiceWork) => Promise<void>): Job['run'] =>
+  (run: (work: ServiceJobRun) => Promise<void>): Job['run'] =>
   async work => {
     if (isOfService(work)) await run(work)
   }
 
-const isOfService = (work: Work): work is ServiceWork => work.service !== undefined
+const isOfService = (work: JobRun): work is ServiceJobRun => work.service !== undefined
 
 /** A kind of job: a function that throws when it is to be tried again. */
 export interface Job {
-  run(work: Work): Promise<void>
+  run(work: JobRun): Promise<void>
   /** Waits before each further attempt; the last one is repeated where the job does not end itself. */
-  waitsSeconds: readonly number[]
+  retryDelaysSeconds: readonly number[]
   /** For jobs of set times: the seconds between the end of one and the next. The others are asked for (`addJob`). */
-  everySeconds?: number
+  intervalSeconds?: number
   /** How many run at a time in one worker. */
-  atOnce: number
+  concurrency: number
   /** How many of one service run at a time, in all workers; absent: any number. */
-  atOnceOfService?: number
+  concurrencyPerService?: number
   /** The share by which a wait may be longer, so that what failed together is not tried again together. */
   jitter?: number
 }

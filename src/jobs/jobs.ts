@@ -1,4 +1,4 @@
-import type { Offices } from '../backoffice/back-offices.ts'
+import type { BackOffices } from '../backoffice/back-offices.ts'
 import type { WriteOperations } from '../http/routing/recover-writes.ts'
 import { deliverJob, lookJob } from '../store/webhooks/schedule.ts'
 import type { Sender } from '../webhooks/sender.ts'
@@ -31,21 +31,45 @@ const mailWaits = [30, 2 * minute, 10 * minute, hour, 6 * hour, day]
  * and in the tables below, is also its file's.
  */
 export const jobs: Readonly<Record<string, Job>> = {
-  'send-mail': { run: ofService(sendMail), atOnce: 4, waitsSeconds: mailWaits },
-  'send-alert': { run: ofService(sendAlert), atOnce: 2, waitsSeconds: mailWaits },
-  'erase-customer': { run: ofService(eraseCustomer), atOnce: 1, waitsSeconds: [5, 30, 10 * minute] },
-  'erase-mail': { run: ofService(eraseMail), atOnce: 1, waitsSeconds: [30, 10 * minute] },
-  'end-loads': { run: endLoads, everySeconds: minute, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
-  'forget-expired': { run: forgetExpired, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
-  'forget-removals': { run: forgetRemovals, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
-  'forget-requests': { run: forgetRequests, everySeconds: hour, atOnce: 1, waitsSeconds: [minute, 10 * minute] },
-  'render-stock': { run: renderStock, everySeconds: 5, atOnce: 1, waitsSeconds: [5, minute] },
-  'judge-mappings': { run: ofService(judgeMappingsAgain), atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
-  'expire-vouchers': { run: expireVouchers, everySeconds: day, atOnce: 1, waitsSeconds: [minute, 10 * minute, hour] },
+  'send-mail': { run: ofService(sendMail), concurrency: 4, retryDelaysSeconds: mailWaits },
+  'send-alert': { run: ofService(sendAlert), concurrency: 2, retryDelaysSeconds: mailWaits },
+  'erase-customer': { run: ofService(eraseCustomer), concurrency: 1, retryDelaysSeconds: [5, 30, 10 * minute] },
+  'erase-mail': { run: ofService(eraseMail), concurrency: 1, retryDelaysSeconds: [30, 10 * minute] },
+  'end-loads': { run: endLoads, intervalSeconds: minute, concurrency: 1, retryDelaysSeconds: [minute, 10 * minute] },
+  'forget-expired': {
+    run: forgetExpired,
+    intervalSeconds: hour,
+    concurrency: 1,
+    retryDelaysSeconds: [minute, 10 * minute],
+  },
+  'forget-removals': {
+    run: forgetRemovals,
+    intervalSeconds: day,
+    concurrency: 1,
+    retryDelaysSeconds: [minute, 10 * minute, hour],
+  },
+  'forget-requests': {
+    run: forgetRequests,
+    intervalSeconds: hour,
+    concurrency: 1,
+    retryDelaysSeconds: [minute, 10 * minute],
+  },
+  'render-stock': { run: renderStock, intervalSeconds: 5, concurrency: 1, retryDelaysSeconds: [5, minute] },
+  'judge-mappings': {
+    run: ofService(judgeMappingsAgain),
+    concurrency: 1,
+    retryDelaysSeconds: [minute, 10 * minute, hour],
+  },
+  'expire-vouchers': {
+    run: expireVouchers,
+    intervalSeconds: day,
+    concurrency: 1,
+    retryDelaysSeconds: [minute, 10 * minute, hour],
+  },
 }
 
 /** The jobs that back offices are asked in. */
-export const officeJobs = (offices: Offices, writes: WriteOperations): Readonly<Record<string, Job>> => ({
+export const backOfficeJobs = (offices: BackOffices, writes: WriteOperations): Readonly<Record<string, Job>> => ({
   'plan-syncs': planSyncs(offices),
   'sync-feed': syncFeed(offices),
   'import-exports': importExports(offices),
@@ -53,14 +77,14 @@ export const officeJobs = (offices: Offices, writes: WriteOperations): Readonly<
 })
 
 /** The jobs of a control database, about its data databases. */
-export const databaseJobs = (open: Parameters<typeof handOnAudit>[0]): Readonly<Record<string, Job>> => ({
-  'hand-on-audit': { run: handOnAudit(open), everySeconds: 5, atOnce: 1, waitsSeconds: [5, minute] },
-  'end-moves': { run: endMoves(open), everySeconds: 2, atOnce: 1, waitsSeconds: [2, 10] },
+export const shardJobs = (open: Parameters<typeof handOnAudit>[0]): Readonly<Record<string, Job>> => ({
+  'hand-on-audit': { run: handOnAudit(open), intervalSeconds: 5, concurrency: 1, retryDelaysSeconds: [5, minute] },
+  'end-moves': { run: endMoves(open), intervalSeconds: 2, concurrency: 1, retryDelaysSeconds: [2, 10] },
 })
 
 /** The jobs that tell endpoints what has changed. */
 export const webhookJobs = (sender: Sender): Readonly<Record<string, Job>> => ({
-  [lookJob]: { run: lookForDeliveries, everySeconds: 1, atOnce: 1, waitsSeconds: [1, 5] },
+  [lookJob]: { run: lookForDeliveries, intervalSeconds: 1, concurrency: 1, retryDelaysSeconds: [1, 5] },
   // An endpoint that hangs costs no more than its socket: many do not keep the others waiting.
-  [deliverJob]: { run: ofService(deliverWebhook(sender)), atOnce: 256, waitsSeconds: [5, 30] },
+  [deliverJob]: { run: ofService(deliverWebhook(sender)), concurrency: 256, retryDelaysSeconds: [5, 30] },
 })

@@ -6,14 +6,14 @@ import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import { forgetAttempts } from '../store/webhooks/attempts.ts'
 import { forgetAnswers } from '../store/writes/idempotency.ts'
 import { forgetHolds } from '../store/writes/intents.ts'
-import type { Work } from './job.ts'
+import type { JobRun } from './job.ts'
 
 /**
  * Deletes what is kept for a time only: answers to writes, wrong PINs, holds of those who died, what is known of a back office's vouchers,
  * the words of mails that failed, old alerts, attempts at webhooks, runs of feeds. Done twice it finds nothing more. Throws in the end where
  * some of it could not be deleted; the others are.
  */
-export async function forgetExpired({ db, signal }: Work): Promise<void> {
+export async function forgetExpired({ db, signal }: JobRun): Promise<void> {
   let fault: unknown
   for (const each of [
     forgetHolds,

@@ -1,13 +1,13 @@
 import { forgetRequests as forget } from '../store/request-log/requests.ts'
 import { forgetCalls } from '../store/stats/back-office-calls.ts'
 import { listServices } from '../store/tenancy/services.ts'
-import type { Work } from './job.ts'
+import type { JobRun } from './job.ts'
 
 /**
  * Forgets requests that are older than services keep them (setting `requestsKeptDays`), and calls that nobody charts any more. Done twice,
  * it finds nothing more.
  */
-export async function forgetRequests({ db, log, signal }: Work): Promise<void> {
+export async function forgetRequests({ db, log, signal }: JobRun): Promise<void> {
   const days = await forget(db, await listServices(db), () => signal.aborted)
   await forgetCalls(db)
   if (days) log.info({ days }, 'Days of the log of requests were dropped.')

@@ -1,9 +1,9 @@
 import { forgetRemovals as forget } from '../store/change-feed/purge-tombstones.ts'
 import { listServices } from '../store/tenancy/services.ts'
-import type { Work } from './job.ts'
+import type { JobRun } from './job.ts'
 
 /** Forgets what has left the data long ago (setting `removalsKeptDays`), in portions; done twice it finds nothing more. */
-export async function forgetRemovals({ db, log, signal }: Work): Promise<void> {
+export async function forgetRemovals({ db, log, signal }: JobRun): Promise<void> {
   for (const service of await listServices(db)) {
     const forgotten = await forget(db, service, () => signal.aborted)
     if (forgotten) log.info({ service: service.name, forgotten }, 'Removals were forgotten.')

@@ -1,14 +1,14 @@
-import type { Offices } from '../backoffice/back-offices.ts'
+import type { BackOffices } from '../backoffice/back-offices.ts'
 import { settle, type WriteOperations } from '../http/routing/recover-writes.ts'
 import { readService } from '../store/tenancy/services.ts'
 import { endIntent, takeLeft } from '../store/writes/intents.ts'
 import type { Job } from './job.ts'
 
 /** Recovers writes whose outcome is unknown, because the process died or the back office's response was lost. */
-export const settleWrites = (offices: Offices, writes: WriteOperations): Job => ({
-  everySeconds: 5,
-  atOnce: 2,
-  waitsSeconds: [5, 30],
+export const settleWrites = (offices: BackOffices, writes: WriteOperations): Job => ({
+  intervalSeconds: 5,
+  concurrency: 2,
+  retryDelaysSeconds: [5, 30],
   async run({ db, keys, log, signal }) {
     const gate = { db, keys, backOffice: offices.of, driver: offices.driverOf }
     for (;;) {

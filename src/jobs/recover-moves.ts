@@ -1,7 +1,7 @@
 import type { Database } from '../database/db.ts'
 import { settleMove } from '../store/moves/finish.ts'
 import { abandonedMoves, takeOver } from '../store/moves/moves.ts'
-import type { Work } from './job.ts'
+import type { JobRun } from './job.ts'
 
 /**
  * Ends moves of services whose mover has died: back, or forward where the service was switched. Whoever takes a move over is alone at it,
@@ -9,7 +9,7 @@ import type { Work } from './job.ts'
  */
 export const endMoves =
   (open: (database: string) => Promise<{ db: Database }>) =>
-  async ({ db, log, signal }: Work): Promise<void> => {
+  async ({ db, log, signal }: JobRun): Promise<void> => {
     let fault: unknown
     for (const abandoned of await abandonedMoves(db))
       try {

@@ -3,13 +3,13 @@ import { pastContention } from '../database/pg/contention.ts'
 import { renderSomeStale, servicesWithStaleStock } from '../store/inventory/stale-stock.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { failpoint } from '../testing/failpoints.ts'
-import type { Work } from './job.ts'
+import type { JobRun } from './job.ts'
 
 /**
  * Has stock show what has become of stores and SKUs that much of it shows, some at a time and of each service in turn. What is rendered
  * is written down with it: who is killed is gone on with by the next one, and rendering twice changes nothing.
  */
-export const renderStock = ({ db, signal }: Work): Promise<void> => renderStaleStock(db, signal)
+export const renderStock = ({ db, signal }: JobRun): Promise<void> => renderStaleStock(db, signal)
 
 /** The same, for whoever has no worker. Throws in the end where stock of a service could not be rendered; that of the others is. */
 export async function renderStaleStock(db: Database, signal: AbortSignal): Promise<void> {

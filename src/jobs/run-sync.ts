@@ -1,10 +1,10 @@
-import type { Offices } from '../backoffice/back-offices.ts'
+import type { BackOffices } from '../backoffice/back-offices.ts'
 import { pullFeed } from '../backoffice/run-sync.ts'
 import { DatabaseAway } from '../database/errors.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { raiseAlert, settleAlert } from '../store/alerts/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync/schedule.ts'
-import { type Job, ofService, type ServiceWork } from './job.ts'
+import { type Job, ofService, type ServiceJobRun } from './job.ts'
 
 const [minute, hour] = [60, 3_600]
 
@@ -17,16 +17,16 @@ const busySeconds = 20
 const scatter = 0.1
 
 /** Pulls one feed of one service; when the next time is, the feed says. */
-export const syncFeed = (offices: Offices): Job => ({
+export const syncFeed = (offices: BackOffices): Job => ({
   run: ofService(work => run(offices, work)),
-  atOnce: 4,
-  atOnceOfService: 2,
+  concurrency: 4,
+  concurrencyPerService: 2,
   jitter: 0.2,
-  waitsSeconds: [15, minute, 5 * minute, 15 * minute, 30 * minute, hour],
+  retryDelaysSeconds: [15, minute, 5 * minute, 15 * minute, 30 * minute, hour],
 })
 
-async function run(offices: Offices, work: ServiceWork): Promise<void> {
-  const { db, log, service, subject, attempt, signal, comeAgain } = work
+async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
+  const { db, log, service, subject, attempt, signal, reschedule } = work
   const driver = offices.driverOf(service)
   const feed = driver.feeds.find(({ name }) => name === subject)
   // It is not pulled any more.
@@ -41,8 +41,8 @@ async function run(offices: Offices, work: ServiceWork): Promise<void> {
       await tellFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
     throw error
   })
-  if ('waitsFor' in pulled) return comeAgain(waitSeconds)
-  if ('busy' in pulled) return comeAgain(busySeconds)
+  if ('waitsFor' in pulled) return reschedule(waitSeconds)
+  if ('busy' in pulled) return reschedule(busySeconds)
   const { notes, isIdle, ...counts } = pulled.result
   log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
   // One that has asked for nothing is as old as it was.
@@ -56,5 +56,5 @@ async function run(offices: Offices, work: ServiceWork): Promise<void> {
     feed.everySeconds * (1 - scatter * Math.random()),
     wholeInSeconds ?? Number.POSITIVE_INFINITY,
   )
-  comeAgain(Math.max(1, Math.ceil(seconds)))
+  reschedule(Math.max(1, Math.ceil(seconds)))
 }

@@ -13,22 +13,22 @@ import {
   newlyFailing,
   planDeliveries,
 } from '../store/webhooks/schedule.ts'
-import type { Work } from './job.ts'
+import type { JobRun } from './job.ts'
 import { sendAlertJob, subjectOf } from './send-alert.ts'
 
 /** Seconds until the next look where there is no endpoint. Whoever makes one asks for a look. */
 const idleSeconds = 5
 
 /** Looks which endpoints have something to be told, and whether somebody is to be told of one that takes nothing. */
-export async function lookForDeliveries(work: Work): Promise<void> {
-  const { db, comeAgain } = work
-  if (!(await hasWebhooks(db))) return comeAgain(idleSeconds)
+export async function lookForDeliveries(work: JobRun): Promise<void> {
+  const { db, reschedule } = work
+  if (!(await hasWebhooks(db))) return reschedule(idleSeconds)
   await tellOfFailing(work)
   const idle = await idleWebhooks(db)
   await Promise.all([...Map.groupBy(idle, ({ serviceId }) => serviceId)].map(([id, of]) => plan(work, id, of)))
 }
 
-async function plan({ db, keys }: Work, serviceId: number, idle: readonly Idle[]) {
+async function plan({ db, keys }: JobRun, serviceId: number, idle: readonly Idle[]) {
   const service = await readServiceOfJob(db, serviceId)
   if (!service) return
   const kinds = [...new Set(idle.flatMap(each => each.kinds))]
@@ -41,7 +41,7 @@ async function plan({ db, keys }: Work, serviceId: number, idle: readonly Idle[]
   if (behind.length) await planDeliveries(db, service, behind)
 }
 
-async function tellOfFailing({ db, log }: Work) {
+async function tellOfFailing({ db, log }: JobRun) {
   // Together, so that an endpoint which takes something right now settles the alert after it was raised.
   const failing = await db.transaction(async tx => {
     const found = await newlyFailing(tx)

@@ -1,22 +1,22 @@
-import type { Offices } from '../backoffice/back-offices.ts'
+import type { BackOffices } from '../backoffice/back-offices.ts'
 import { raiseAlert } from '../store/alerts/alerts.ts'
 import { hastenFeeds, newlyStalled, planJobs, stalledAlert } from '../store/sync/schedule.ts'
 import { syncJob } from '../store/sync/status.ts'
 import { listServices } from '../store/tenancy/services.ts'
-import type { Job, Work } from './job.ts'
+import type { Job, JobRun } from './job.ts'
 
 /**
  * Sees to it that every feed of every service has its job, and that somebody is told of one that has not been pulled for too long. A job that
  * is there already stays, and so does an alert.
  */
-export const planSyncs = (offices: Offices): Job => ({
+export const planSyncs = (offices: BackOffices): Job => ({
   run: work => run(offices, work),
-  everySeconds: 60,
-  atOnce: 1,
-  waitsSeconds: [10, 60],
+  intervalSeconds: 60,
+  concurrency: 1,
+  retryDelaysSeconds: [10, 60],
 })
 
-async function run(offices: Offices, { db, log }: Work): Promise<void> {
+async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
   const services = await listServices(db)
   const planned = services.flatMap(service =>
     offices

@@ -2,7 +2,7 @@ import { alertMail } from '../mail/alert-email.ts'
 import { compose } from '../mail/message.ts'
 import { type Alert, readAlert } from '../store/alerts/alerts.ts'
 import { senderOf } from '../store/mail/mails.ts'
-import type { ServiceWork } from './job.ts'
+import type { ServiceJobRun } from './job.ts'
 
 /** The job that tells the service's `alertEmail` of an alert; its subject says of which. */
 export const sendAlertJob = 'send-alert'
@@ -16,9 +16,9 @@ export async function sendAlert({
   subject: about,
   last,
   signal,
-  stillMine,
+  renewLease,
   log,
-}: ServiceWork): Promise<void> {
+}: ServiceJobRun): Promise<void> {
   const address = service.settings.alertEmail
   const [kind = '', ...rest] = about.split(' ')
   const alert = await readAlert(db, service.id, { kind, subject: rest.join(' ') })
@@ -31,7 +31,7 @@ export async function sendAlert({
     messageId: `<${kind}.${rest.join('.')}.${alert.raisedAt.getTime()}@${from.split('@').at(-1)}>`,
     date: alert.raisedAt,
   })
-  if (!(await stillMine())) return
+  if (!(await renewLease())) return
   try {
     await post.send(message, signal)
   } catch (error) {

@@ -6,22 +6,22 @@ import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/mail/mails.ts'
 import { traced } from '../telemetry/current-context.ts'
 import { failpoint } from '../testing/failpoints.ts'
-import type { ServiceWork } from './job.ts'
+import type { ServiceJobRun } from './job.ts'
 import { retryUntilRecorded } from './retry-until-recorded.ts'
 
 /**
  * Sends one mail and marks it. Whoever is killed in between leaves it unmarked: it is sent a second time, under the same
  * Message-ID. After the last attempt, or when the server refuses it for good, it has failed, with an alert.
  */
-export async function sendMail(work: ServiceWork): Promise<void> {
-  const { db, keys, post, service, subject: id, attempt, signal, stillMine } = work
+export async function sendMail(work: ServiceJobRun): Promise<void> {
+  const { db, keys, post, service, subject: id, attempt, signal, renewLease } = work
   try {
     const waiting = await readWaiting(db, keys, service, id)
     if (!waiting) return
     const message = await compose(voucherLetter(waiting, service))
     failpoint('before_smtp')
     // A process that was halted for longer than its lease finds that another one has taken over.
-    if (!(await stillMine())) return
+    if (!(await renewLease())) return
     await traced('send mail', 'client', {}, () => post.send(message, signal))
   } catch (error) {
     // What happens to the database or to us is not the mail's fault.
@@ -33,7 +33,7 @@ export async function sendMail(work: ServiceWork): Promise<void> {
   await retryUntilRecorded(() => markSent(db, service, id, attempt))
 }
 
-async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: ServiceWork, error: Error) {
+async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: ServiceJobRun, error: Error) {
   const known = error instanceof Undelivered || error instanceof Unsendable
   const fault = known ? error.message : 'It could not be put together, or not left in its place; the log says why.'
   const failed = last || error instanceof Unsendable || (error instanceof Undelivered && error.final)

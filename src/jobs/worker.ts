@@ -18,7 +18,7 @@ import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { doneFor } from '../telemetry/current-context.ts'
 import { beginRoot, endSpan, faultOf } from '../telemetry/spans.ts'
 import { type Place, placeIn } from '../telemetry/trace-context.ts'
-import type { Job, Tools } from './job.ts'
+import type { Job, JobContext } from './job.ts'
 import { jobs } from './jobs.ts'
 
 /** Something that does jobs until it is stopped. */
@@ -43,7 +43,7 @@ interface Running {
  * Does what is due (`store/running/jobs.ts`), several at a time, in as many processes as there are: each holds what it does by a lease. While
  * the database is away it waits; nothing that happens here ends the process.
  */
-export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> = jobs): Worker {
+export function startWorker(tools: JobContext, table: Readonly<Record<string, Job>> = jobs): Worker {
   const { db, log } = tools
   const running = new Map<string, Running>()
   let stopping = false
@@ -53,9 +53,9 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
 
   function freeSlots() {
     const slots: Record<string, Slots> = {}
-    for (const [name, { atOnce, atOnceOfService }] of Object.entries(table)) {
+    for (const [name, { concurrency, concurrencyPerService }] of Object.entries(table)) {
       const busy = [...running.values()].filter(({ taken }) => taken.name === name).length
-      if (busy < atOnce) slots[name] = { free: atOnce - busy, ofService: atOnceOfService }
+      if (busy < concurrency) slots[name] = { free: concurrency - busy, ofService: concurrencyPerService }
     }
     return slots
   }
@@ -66,7 +66,7 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
       sleep = new AbortController()
       try {
         if (performance.now() - plannedAt > planMs) {
-          await askForScheduled(db, table)
+          await addScheduledJobs(db, table)
           plannedAt = performance.now()
         }
         for (const taken of await takeDue(db, freeSlots(), leaseSeconds)) begin(taken)
@@ -90,7 +90,7 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
 
   async function work(taken: Taken, signal: AbortSignal, place: Place | undefined) {
     const { serviceId, name, subject, attempt, begun, lease } = taken
-    const { run, waitsSeconds, everySeconds, jitter = 0 } = table[name] as Job
+    const { run, retryDelaysSeconds, intervalSeconds, jitter = 0 } = table[name] as Job
     const about = { job: name, service: serviceId, subject, attempt }
     try {
       try {
@@ -100,13 +100,13 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
           await deferJob(db, taken, leaseSeconds)
           return endSpan(place)
         }
-        const last = attempt > waitsSeconds.length
-        const stillMine = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
-        let again = everySeconds
-        const comeAgain = (seconds: number) => {
+        const last = attempt > retryDelaysSeconds.length
+        const renewLease = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
+        let again = intervalSeconds
+        const reschedule = (seconds: number) => {
           again = seconds
         }
-        await run({ ...tools, service, subject, attempt, last, signal, stillMine, comeAgain })
+        await run({ ...tools, service, subject, attempt, last, signal, renewLease, reschedule })
         await finishJob(db, taken, again)
         endSpan(place)
       } catch (error) {
@@ -115,7 +115,7 @@ export function startWorker(tools: Tools, table: Readonly<Record<string, Job>> =
         // A database that is away is no fault of the job's.
         const isItsOwn = !(error instanceof DatabaseAway)
         const tries = isItsOwn ? attempt : Math.max(attempt, begun)
-        const wait = waitsSeconds[tries - 1] ?? everySeconds ?? waitsSeconds.at(-1) ?? leaseSeconds
+        const wait = retryDelaysSeconds[tries - 1] ?? intervalSeconds ?? retryDelaysSeconds.at(-1) ?? leaseSeconds
         const seconds = wait * (1 + jitter * Math.random())
         log.warn({ ...about, err: error, againInSeconds: seconds }, 'A job came to nothing; it is tried again.')
         await postponeJob(db, taken, seconds, isItsOwn)
@@ -175,7 +175,7 @@ const lookSeconds = 60
 /** A job goes on with the trace of what it was asked for in, or begins one. */
 function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job: Job | undefined) {
   const asked = placeIn(traceparent)
-  if (!asked && (job?.everySeconds ?? lookSeconds) < lookSeconds) return
+  if (!asked && (job?.intervalSeconds ?? lookSeconds) < lookSeconds) return
   const about = {
     'tillbridge.job': name,
     'tillbridge.attempt': attempt,
@@ -185,9 +185,11 @@ function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job:
 }
 
 /** Asks for the jobs of set times that are missing, or are due later than they ever are. */
-export async function askForScheduled(db: Db, table: Readonly<Record<string, Job>>) {
-  const scheduled = Object.entries(table).flatMap(([name, { everySeconds, waitsSeconds, jitter = 0 }]) =>
-    everySeconds === undefined ? [] : [{ name, mostSeconds: Math.max(everySeconds, ...waitsSeconds) * (1 + jitter) }],
+export async function addScheduledJobs(db: Db, table: Readonly<Record<string, Job>>) {
+  const scheduled = Object.entries(table).flatMap(([name, { intervalSeconds, retryDelaysSeconds, jitter = 0 }]) =>
+    intervalSeconds === undefined
+      ? []
+      : [{ name, mostSeconds: Math.max(intervalSeconds, ...retryDelaysSeconds) * (1 + jitter) }],
   )
   await addScheduled(
     db,
@@ -197,7 +199,7 @@ export async function askForScheduled(db: Db, table: Readonly<Record<string, Job
 }
 
 /** One line when the database goes, one when it comes back. */
-function outageOf({ log }: Tools) {
+function outageOf({ log }: JobContext) {
   let away = false
   return {
     seen(error: unknown) {

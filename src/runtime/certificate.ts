@@ -10,7 +10,7 @@ interface Serving extends Certificate {
   caFile: string | undefined
 }
 
-export const certificateOf = ({ tlsCertFile, tlsKeyFile, dataDir }: Config): Serving =>
+export const loadCertificate = ({ tlsCertFile, tlsKeyFile, dataDir }: Config): Serving =>
   tlsCertFile && tlsKeyFile
     ? { ...readCertificate(tlsCertFile, tlsKeyFile), caFile: undefined }
     : localCertificate(join(dataDir, 'tls'))
@@ -26,7 +26,7 @@ const dayMs = 86_400_000
 const daysToTell = 14
 
 /** Has the server use what its certificate's files hold, and tells of one that is about to end. */
-export function keepCertificate({ server }: FastifyInstance, inUse: Serving, config: Config, log: Logger): Kept {
+export function maintainCertificate({ server }: FastifyInstance, inUse: Serving, config: Config, log: Logger): Kept {
   let { notAfter } = inUse
   const tellOfEnd = () => {
     const days = Math.floor((notAfter.getTime() - Date.now()) / dayMs)
@@ -44,7 +44,7 @@ export function keepCertificate({ server }: FastifyInstance, inUse: Serving, con
   const daily = setInterval(() => {
     tellOfEnd()
     try {
-      if (inUse.caFile) certificateOf(config)
+      if (inUse.caFile) loadCertificate(config)
     } catch (error) {
       log.error({ err: error }, 'The certificate cannot be renewed.')
     }

@@ -7,8 +7,8 @@ import type { Config } from '../config/config.ts'
 import type { Sample } from '../telemetry/samples.ts'
 import { joinInstallation } from './installation/installation.ts'
 import { type Listening, listen } from './listener.ts'
-import { askedToStop } from './signals.ts'
-import { sendTraces } from './traces.ts'
+import { waitForShutdownSignal } from './signals.ts'
+import { startTracing } from './traces.ts'
 
 /** What serves, in one process or several. */
 export interface Serving extends Pick<Listening, 'baseUrl' | 'caFile' | 'close'> {
@@ -94,7 +94,7 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
 export async function serveAsWorker(config: Config, log: Logger) {
   const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
   try {
-    const endTraces = await sendTraces(config, log)
+    const endTraces = await startTracing(config, log)
     const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
     let isReady = false
     const serving = await listen(config, installation, log, { isReady: () => isReady })
@@ -105,7 +105,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
       if (asked === 'figures') process.send?.(serving.samples())
     })
     await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
-    await askedToStop(log)
+    await waitForShutdownSignal(log)
     await serving.close(config.drainSeconds * 1_000)
     await Promise.all([installation.close(), endTraces()])
     process.exit(0)

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Offices } from '../backoffice/back-offices.ts'
+import type { BackOffices } from '../backoffice/back-offices.ts'
 import type { Config } from '../config/config.ts'
 import type { Worker } from '../jobs/worker.ts'
 import type { Installation } from './installation/installation.ts'
-import type { Databases, DataDatabase } from './shards/shards.ts'
+import type { Shard, Shards } from './shards/shards.ts'
 
 interface Doing {
   installation: Pick<Installation, 'db' | 'keys'>
-  offices: Offices
-  databases: Databases
+  offices: BackOffices
+  databases: Shards
   log: Logger
 }
 
@@ -17,7 +17,7 @@ interface Doing {
 const lookMs = 2_000
 
 /** Does the jobs of all databases, each in a loop of its own: one that is away keeps nobody else's waiting. */
-export async function beginJobs(config: Config, { installation, offices, databases, log }: Doing): Promise<Worker> {
+export async function startJobs(config: Config, { installation, offices, databases, log }: Doing): Promise<Worker> {
   const [{ startWorker }, { postOf }, tableOf] = await Promise.all([
     import('../jobs/worker.ts'),
     import('../mail/transport.ts'),
@@ -26,7 +26,7 @@ export async function beginJobs(config: Config, { installation, offices, databas
   const { keys } = installation
   const post = postOf(config)
   const control = startWorker({ db: installation.db, keys, log, post }, tableOf(offices, 'control'))
-  const others = new Map<string, { at: DataDatabase; worker: Worker }>()
+  const others = new Map<string, { at: Shard; worker: Worker }>()
   const stopping = new AbortController()
 
   async function follow(name: string) {
@@ -62,19 +62,19 @@ export async function beginJobs(config: Config, { installation, offices, databas
 }
 
 /** Asks for the jobs of set times, and does none of them: by their age it is seen that nobody does. */
-export async function askForJobs(config: Config, { installation, offices, databases }: Omit<Doing, 'log'>) {
-  const [{ askForScheduled }, tableOf] = await Promise.all([import('../jobs/worker.ts'), tables(config, databases)])
-  await askForScheduled(installation.db, tableOf(offices, 'control'))
+export async function addJobs(config: Config, { installation, offices, databases }: Omit<Doing, 'log'>) {
+  const [{ addScheduledJobs }, tableOf] = await Promise.all([import('../jobs/worker.ts'), tables(config, databases)])
+  await addScheduledJobs(installation.db, tableOf(offices, 'control'))
   const asked = (await databases.names()).map(async name => {
     const at = await databases.open(name)
-    await askForScheduled(at.db, tableOf(at.offices, 'data'))
+    await addScheduledJobs(at.db, tableOf(at.offices, 'data'))
   })
   await Promise.all(asked)
 }
 
 /** The jobs of a database, by whether it is the control database. */
-async function tables({ webhookNetworks }: Config, databases: Databases) {
-  const [{ jobs, officeJobs, webhookJobs, databaseJobs }, { senderWithin }, { writesOf }, { resources }] =
+async function tables({ webhookNetworks }: Config, databases: Shards) {
+  const [{ jobs, backOfficeJobs, webhookJobs, shardJobs }, { senderWithin }, { writesOf }, { resources }] =
     await Promise.all([
       import('../jobs/jobs.ts'),
       import('../webhooks/sender.ts'),
@@ -82,10 +82,10 @@ async function tables({ webhookNetworks }: Config, databases: Databases) {
       import('../resources/resources.ts'),
     ])
   const writes = writesOf(resources)
-  return (offices: Offices, of: 'control' | 'data') => ({
+  return (offices: BackOffices, of: 'control' | 'data') => ({
     ...jobs,
-    ...officeJobs(offices, writes),
+    ...backOfficeJobs(offices, writes),
     ...webhookJobs(senderWithin(webhookNetworks)),
-    ...(of === 'control' && databaseJobs(databases.open)),
+    ...(of === 'control' && shardJobs(databases.open)),
   })
 }

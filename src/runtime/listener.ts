@@ -6,9 +6,9 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { sessionsOf } from '../auth/sessions.ts'
 import { signIn } from '../auth/sign-in.ts'
-import { type Offices, openOffices } from '../backoffice/back-offices.ts'
+import { type BackOffices, openBackOffices } from '../backoffice/back-offices.ts'
 import type { BackOffice } from '../backoffice/port/back-office.ts'
-import { backOfficeOf, type Config } from '../config/config.ts'
+import { backOfficeSettings, type Config } from '../config/config.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { rateLimiter } from '../http/limits/rate-limit.ts'
 import { noteRefusals } from '../http/observability/access-log.ts'
@@ -17,12 +17,12 @@ import { refusePlainHttp } from '../http/protocol/malformed-requests.ts'
 import type { Sample } from '../telemetry/samples.ts'
 import { senderWithin } from '../webhooks/sender.ts'
 import { writeQueue } from '../writes/fair-queue.ts'
-import { certificateOf, keepCertificate } from './certificate.ts'
+import { loadCertificate, maintainCertificate } from './certificate.ts'
 import type { Installation } from './installation/installation.ts'
 import { processSamples } from './metrics.ts'
 import { buildServer } from './server.ts'
-import { elsewhere } from './shards/gateway.ts'
-import { type Databases, databasesOf } from './shards/shards.ts'
+import { createShardGateway } from './shards/gateway.ts'
+import { createShards, type Shards } from './shards/shards.ts'
 
 /** A process that serves requests. */
 export interface Listening {
@@ -41,9 +41,9 @@ interface How {
   /** Whether all is there that requests need; without it: from the beginning. */
   isReady?: () => boolean
   /** What stands behind the services: open already, and closed by whoever opened them. */
-  offices?: Offices
+  offices?: BackOffices
   /** The data databases: closed by whoever opened them. */
-  databases?: Databases
+  databases?: Shards
   /** What stands behind each, instead of what they are set to. */
   backOffice?: ((service: Service) => BackOffice) | undefined
 }
@@ -55,10 +55,10 @@ export async function listen(
   log: Logger,
   { offices: given, databases: givenDatabases, backOffice, isReady = () => true }: How = {},
 ): Promise<Listening> {
-  const certificate = certificateOf(config)
+  const certificate = loadCertificate(config)
   createSecureContext({ cert: certificate.cert, key: certificate.key })
-  const offices = given ?? (await openOffices({ db, keys, defaults: backOfficeOf(config), log }))
-  const databases = givenDatabases ?? databasesOf(config, { db, keys }, log)
+  const offices = given ?? (await openBackOffices({ db, keys, defaults: backOfficeSettings(config), log }))
+  const databases = givenDatabases ?? createShards(config, { db, keys }, log)
   const closeOwn = async () => {
     if (!given) offices.close()
     if (!givenDatabases) await databases.close()
@@ -76,8 +76,12 @@ export async function listen(
     sender: senderWithin(config.webhookNetworks),
     ending: ending.signal,
   }
-  const behind = ({ of, driverOf, syncedAt }: Offices) => ({ backOffice: backOffice ?? of, driver: driverOf, syncedAt })
-  const gates = elsewhere(databases, ({ db, offices }, turn) => ({ ...shared, ...behind(offices), db, turn }))
+  const behind = ({ of, driverOf, syncedAt }: BackOffices) => ({
+    backOffice: backOffice ?? of,
+    driver: driverOf,
+    syncedAt,
+  })
+  const gates = createShardGateway(databases, ({ db, offices }, turn) => ({ ...shared, ...behind(offices), db, turn }))
   const server = await buildServer({
     gate: { ...shared, ...behind(offices), db, turn: writes.acquire, elsewhere: gates.of },
     log,
@@ -101,7 +105,7 @@ export async function listen(
   })
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
-  const kept = keepCertificate(server, certificate, config, log)
+  const kept = maintainCertificate(server, certificate, config, log)
   let plain: Server | undefined
   const close = async (graceMs: number) => {
     isLeaving = true

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import { pino } from 'pino'
-import { type Offices, openOffices } from '../backoffice/back-offices.ts'
-import { backOfficeOf, type Config } from '../config/config.ts'
+import { type BackOffices, openBackOffices } from '../backoffice/back-offices.ts'
+import { backOfficeSettings, type Config } from '../config/config.ts'
 import { logLines } from '../telemetry/log-lines.ts'
 import { merged } from '../telemetry/samples.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
@@ -10,13 +10,13 @@ import { type Serving, serveAsWorker, serveByWorkers } from './cluster.ts'
 import { linkFor } from './installation/console-link.ts'
 import { prepareAccess, type ToldAccess, usernameOf } from './installation/first-access.ts'
 import { type Installation, joinInstallation, openInstallation } from './installation/installation.ts'
-import { servicesLeftAlone } from './installation/orphaned-services.ts'
-import { askForJobs, beginJobs } from './job-worker.ts'
+import { orphanedServices } from './installation/orphaned-services.ts'
+import { addJobs, startJobs } from './job-worker.ts'
 import { listen } from './listener.ts'
-import { databaseSamples, dataDatabaseSamples, diskSamples, listenMetrics, processSamples } from './metrics.ts'
-import { type Databases, databasesOf } from './shards/shards.ts'
-import { askedToStop } from './signals.ts'
-import { sendTraces } from './traces.ts'
+import { databaseSamples, diskSamples, listenMetrics, processSamples, shardSamples } from './metrics.ts'
+import { createShards, type Shards } from './shards/shards.ts'
+import { waitForShutdownSignal } from './signals.ts'
+import { startTracing } from './traces.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
 const logger = (config: Config) =>
@@ -46,10 +46,10 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   const log = logger(config)
   if (cluster.isWorker) return serveAsWorker(config, log)
 
-  const endTraces = await sendTraces(config, log)
+  const endTraces = await startTracing(config, log)
   const installation = await openInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
-  const databases = databasesOf(config, installation, log)
-  let offices: Offices | undefined
+  const databases = createShards(config, installation, log)
+  let offices: BackOffices | undefined
   let serving: Serving | undefined
   let metrics: Server | undefined
   try {
@@ -81,11 +81,11 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     log.fatal({ err: fault }, 'The bundled PostgreSQL cannot be kept running.')
     process.exit(1)
   })
-  const stop = askedToStop(log)
+  const stop = waitForShutdownSignal(log)
   // Not before: whoever starts the service waits for its first answer.
   const doing = { installation, offices, databases, log }
-  const worker = config.runJobs ? beginJobs(config, doing) : undefined
-  if (!worker) await askForJobs(config, doing).catch(error => log.warn({ err: error }, 'No jobs were asked for.'))
+  const worker = config.runJobs ? startJobs(config, doing) : undefined
+  if (!worker) await addJobs(config, doing).catch(error => log.warn({ err: error }, 'No jobs were asked for.'))
   await stop
   const graceMs = config.drainSeconds * 1_000
   metrics?.close()
@@ -100,17 +100,17 @@ export async function start(config: Config, starting: Starting): Promise<void> {
 export async function work(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
   armFailpoint(config.failpoint)
   const log = logger(config)
-  const endTraces = await sendTraces(config, log)
+  const endTraces = await startTracing(config, log)
   const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
   if (installation.postgres) {
     await installation.close()
     throw new Error('Nothing serves on this bundled database: tillbridge start first, or set DATABASE_URL.')
   }
   const offices = await officesOf(config, installation, log)
-  const databases = databasesOf(config, installation, log)
-  const worker = await beginJobs(config, { installation, offices, databases, log })
+  const databases = createShards(config, installation, log)
+  const worker = await startJobs(config, { installation, offices, databases, log })
   onReady()
-  await askedToStop(log)
+  await waitForShutdownSignal(log)
   await worker.stop(config.drainSeconds * 1_000)
   offices.close()
   await databases.close()
@@ -119,20 +119,20 @@ export async function work(config: Config, { onReady }: { onReady: () => void })
 }
 
 async function officesOf(config: Config, { db, keys }: Installation, log: pino.Logger) {
-  for (const sentence of await servicesLeftAlone(config, db)) log.warn(sentence)
-  return openOffices({ db, keys, defaults: backOfficeOf(config), log })
+  for (const sentence of await orphanedServices(config, db)) log.warn(sentence)
+  return openBackOffices({ db, keys, defaults: backOfficeSettings(config), log })
 }
 
 /** What is told of the whole installation: of each process that serves, of this one where it does not, and of the databases. */
 function figures(
   { db, pools = {}, replicas }: Installation,
-  offices: Offices,
-  databases: Databases,
+  offices: BackOffices,
+  databases: Shards,
   { webConcurrency, dataDir }: Config,
   serving: Serving,
 ) {
   const ofDatabase = databaseSamples(db)
-  const ofDataDatabases = dataDatabaseSamples(databases)
+  const ofDataDatabases = shardSamples(databases)
   const own = () => (webConcurrency > 1 ? processSamples([{ pools, offices, replicas }, ...databases.opened()]) : [])
   return async () => [
     ...merged([own(), ...(await serving.processes()), await ofDatabase(), await ofDataDatabases()]),
@@ -143,8 +143,8 @@ function figures(
 async function serveHere(
   config: Config,
   installation: Installation,
-  offices: Offices,
-  databases: Databases,
+  offices: BackOffices,
+  databases: Shards,
   log: pino.Logger,
 ): Promise<Serving> {
   let isReady = false

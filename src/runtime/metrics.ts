@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import type { Offices } from '../backoffice/back-offices.ts'
+import type { BackOffices } from '../backoffice/back-offices.ts'
 import { memoize } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
@@ -10,7 +10,7 @@ import { dueJobs } from '../store/jobs/jobs.ts'
 import { databaseBytes, feedFigures, standings } from '../store/stats/sync-status.ts'
 import { callDurations, databaseDurations, unlogged } from '../telemetry/durations.ts'
 import { exposition, type Sample, sample } from '../telemetry/samples.ts'
-import type { Databases, DataDatabase } from './shards/shards.ts'
+import type { Shard, Shards } from './shards/shards.ts'
 import { spanCounts } from './traces.ts'
 
 /** A database as a process has it open, and what it asks there. */
@@ -18,7 +18,7 @@ interface Reached {
   /** Absent: the control database. */
   name?: string
   pools?: Readonly<Record<string, pg.Pool>>
-  offices: Offices
+  offices: BackOffices
   /** Writes that wait for their turn to have a connection. */
   waitingWrites?: number
   replicas?: readonly Replica[] | undefined
@@ -59,7 +59,10 @@ function reachedSamples({ name: database, pools = {}, offices, waitingWrites = 0
 }
 
 /** What a process knows of a back office with which it has had to do. */
-function backOfficeSamples({ service, driver: { breaker, feeds } }: ReturnType<Offices['opened']>[number]): Sample[] {
+function backOfficeSamples({
+  service,
+  driver: { breaker, feeds },
+}: ReturnType<BackOffices['opened']>[number]): Sample[] {
   return [
     ...(breaker === undefined
       ? []
@@ -117,8 +120,8 @@ async function read(db: Db): Promise<Sample[]> {
 const patienceMs = 5_000
 
 /** What each data database knows, and whether it can be worked with. */
-export function dataDatabaseSamples(databases: Databases): () => Promise<Sample[]> {
-  const asked = new WeakMap<DataDatabase, () => Promise<Sample[]>>()
+export function shardSamples(databases: Shards): () => Promise<Sample[]> {
+  const asked = new WeakMap<Shard, () => Promise<Sample[]>>()
   const samplesOf = async (name: string) => {
     const found = await databases.open(name)
     const ask = asked.get(found) ?? databaseSamples(found.db)

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
  * SIGTERM or Ctrl-C asks; a further one no longer waits. Terminals, npm and our own parent may each deliver the first. SIGHUP asks as well
  * where it tells that the terminal is closed; elsewhere somebody expects settings to be read again, and is told in the log.
  */
-export function askedToStop(log: Logger) {
+export function waitForShutdownSignal(log: Logger) {
   // Looked at now: one that is closed is a terminal no longer.
   const isOnTerminal = isatty(0)
   let since: number | undefined

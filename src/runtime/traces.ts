@@ -17,7 +17,7 @@ let exporter: Exporter | undefined
 export const spanCounts = (): Partial<Record<'sent' | 'lost', number>> => exporter?.counts() ?? {}
 
 /** Sends traces where the settings say so; the code for it is loaded only then. Returns what ends it. */
-export async function sendTraces(config: Config, log: Logger): Promise<() => Promise<void>> {
+export async function startTracing(config: Config, log: Logger): Promise<() => Promise<void>> {
   const endpoint = config.otelExporterOtlpEndpoint
   if (endpoint === undefined) return async () => {}
   const { exporterTo } = await import('../telemetry/exporter.ts')

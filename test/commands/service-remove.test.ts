@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { sql } from '../../src/database/db.ts'
-import type { Work } from '../../src/jobs/job.ts'
+import type { JobRun } from '../../src/jobs/job.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
 import { assign } from '../../src/store/accounts/accounts.ts'
 import { addJob } from '../../src/store/jobs/jobs.ts'
@@ -56,19 +56,19 @@ before(async () => {
   }
   await db.run(sql`delete from job`)
   const probe = {
-    run: async ({ service }: Work) => {
+    run: async ({ service }: JobRun) => {
       ran.push(service?.name ?? '')
     },
-    atOnce: 2,
-    waitsSeconds: [1],
+    concurrency: 2,
+    retryDelaysSeconds: [1],
   }
   const long = {
-    run: async ({ signal }: Work) => {
+    run: async ({ signal }: JobRun) => {
       await delay(60_000, undefined, { signal }).catch(() => {})
       isBrokenOff = signal.aborted
     },
-    atOnce: 2,
-    waitsSeconds: [1],
+    concurrency: 2,
+    retryDelaysSeconds: [1],
   }
   const tools = { db, keys, log: pino({ level: 'silent' }), post: { send: async () => {} } }
   worker = startWorker(tools, { probe, long })

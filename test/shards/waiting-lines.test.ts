@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { handOnAudit } from '../../src/jobs/forward-audit.ts'
-import type { Work } from '../../src/jobs/job.ts'
+import type { JobRun } from '../../src/jobs/job.ts'
 import { placeService } from '../../src/store/shards/shards.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -17,7 +17,7 @@ test('lines of the audit wait for as long as the data database does not have the
   await control.db.run(sql`update service set shard_name = 'eu' where service_id = ${service.id}`)
   await control.db.run(sql`
     insert into audit (service_id, id, changed_at, record) values (${service.id}, 'one', now(), '{"username":"ann","operation":"POST /accounts"}')`)
-  const handOn = () => handOnAudit(async () => data)({ db: control.db, signal: AbortSignal.timeout(20_000) } as Work)
+  const handOn = () => handOnAudit(async () => data)({ db: control.db, signal: AbortSignal.timeout(20_000) } as JobRun)
   const lines = ({ db }: typeof data) => db.run(sql`select from audit where service_id = ${service.id}`)
   await assert.rejects(handOn(), /is not in its data database/)
   assert.deepEqual([await lines(control), await lines(data)], [1, 0])

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/config.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
 import { postOf } from '../../src/mail/transport.ts'
-import { sendTraces, spanCounts } from '../../src/runtime/traces.ts'
+import { spanCounts, startTracing } from '../../src/runtime/traces.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
 import { installedWithAccess } from '../support/installations/installations.ts'
@@ -28,7 +28,7 @@ let fronted: Caller
 let close: (() => Promise<void>) | undefined
 
 const tracesTo = (url: string, sampled: Environment = {}) =>
-  sendTraces(
+  startTracing(
     readConfig({
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-key=canary-key',

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { backOfficeOf, readConfig } from '../../config/config.ts'
+import { backOfficeSettings, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import {
@@ -241,7 +241,7 @@ async function effectiveSettings(db: Db, keys: Keys, service: Service) {
     )
   return own
     ? { settings: own.settings, origin: 'own connection' }
-    : { settings: backOfficeOf(readConfig()), origin: 'default' }
+    : { settings: backOfficeSettings(readConfig()), origin: 'default' }
 }
 
 function formatSettings(settings: BackOfficeSettings, origin: string, service: Service): string[] {

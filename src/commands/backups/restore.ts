@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { checkFile, readFrames } from '../../backup/file.ts'
 import { restore } from '../../backup/restore.ts'
 import { readConfig } from '../../config/config.ts'
-import { openAsItIs } from '../../runtime/installation/installation.ts'
+import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
 import { rightKeys } from '../../runtime/installation/keys.ts'
 import { examples } from '../terminal/examples.ts'
 import { bytesDisplay, rateOf, shareDisplay } from '../terminal/progress.ts'
@@ -30,7 +30,7 @@ export const restoreCommand = (program: Command) =>
       const checking = bytesDisplay('Check')
       const checked = await checkFile(file, checking.show).finally(checking.end)
       await rightKeys(config, Buffer.from(checked.head.secret, 'hex'), 'goes with this backup')
-      const { db, close } = await openAsItIs(config)
+      const { db, close } = await openWithoutMigrating(config)
       const loading = bytesDisplay('Load')
       const indexing = shareDisplay('Index')
       try {

@@ -1,15 +1,15 @@
-import type { Offices } from '../../backoffice/back-offices.ts'
+import type { BackOffices } from '../../backoffice/back-offices.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/db.ts'
 import { ApiError } from '../../errors/api-error.ts'
-import { servicesLeftAlone } from '../../runtime/installation/orphaned-services.ts'
+import { orphanedServices } from '../../runtime/installation/orphaned-services.ts'
 import { askedEvery, isLate, syncFacts } from '../../store/sync/status.ts'
 import { listServices } from '../../store/tenancy/services.ts'
 
 /** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */
-export async function backOffices(db: Database, offices: Offices, config: Config) {
+export async function backOffices(db: Database, offices: BackOffices, config: Config) {
   const lines: string[] = []
-  const unreached = await servicesLeftAlone(config, db)
+  const unreached = await orphanedServices(config, db)
   for (const service of await listServices(db)) {
     const opened = offices.driverOf(service)
     try {
@@ -29,7 +29,7 @@ export async function backOffices(db: Database, offices: Offices, config: Config
 }
 
 /** How old what is pulled is, by its schedule. Throws where it is too old, where its last run failed, and where it was never pulled. */
-export async function feeds(db: Database, offices: Offices) {
+export async function feeds(db: Database, offices: BackOffices) {
   const wrong: string[] = []
   const well: string[] = []
   for (const service of await listServices(db)) {

@@ -2,8 +2,8 @@ import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import manifest from '../../../package.json' with { type: 'json' }
-import { type Offices, openOffices } from '../../backoffice/back-offices.ts'
-import { backOfficeOf, type Config, readConfig } from '../../config/config.ts'
+import { type BackOffices, openBackOffices } from '../../backoffice/back-offices.ts'
+import { backOfficeSettings, type Config, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import { sql } from '../../database/db.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
@@ -40,7 +40,7 @@ export const doctorCommand = (program: Command) =>
       let opened: OpenedDatabase | undefined
       let database: OpenedDatabase | undefined
       let keys: Keys | undefined
-      let offices: Offices | undefined
+      let offices: BackOffices | undefined
       const need = <T>(value: T | undefined, what: string): T => {
         if (value === undefined) throw new Error(`Not looked at: ${what} first.`)
         return value
@@ -102,8 +102,8 @@ export const doctorCommand = (program: Command) =>
           async look() {
             const { db } = need(database, 'the database')
             const settings = need(config, 'the settings')
-            const from = { db, keys: need(keys, 'the secret'), defaults: backOfficeOf(settings), log: quietLog() }
-            offices = await openOffices(from)
+            const from = { db, keys: need(keys, 'the secret'), defaults: backOfficeSettings(settings), log: quietLog() }
+            offices = await openBackOffices(from)
             return backOffices(db, offices, settings)
           },
         },

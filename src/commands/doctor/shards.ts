@@ -1,5 +1,5 @@
-import { openOffices } from '../../backoffice/back-offices.ts'
-import { backOfficeOf, type Config } from '../../config/config.ts'
+import { openBackOffices } from '../../backoffice/back-offices.ts'
+import { backOfficeSettings, type Config } from '../../config/config.ts'
 import type { Installation } from '../../runtime/installation/installation.ts'
 import { howToTake, sortCopies } from '../../runtime/shards/copies.ts'
 import { howToBegin, reachDatabase } from '../../runtime/shards/reach-shard.ts'
@@ -38,7 +38,12 @@ async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys
     await reached.close()
     return faults
   }
-  const offices = await openOffices({ db, keys: control.keys, defaults: backOfficeOf(config), log: quietLog() })
+  const offices = await openBackOffices({
+    db,
+    keys: control.keys,
+    defaults: backOfficeSettings(config),
+    log: quietLog(),
+  })
   try {
     for (const look of [aboutDatabase, jobs, alerts]) await looked(look(reached))
     for (const look of [clock, durability]) await looked(look(db))

@@ -51,10 +51,10 @@ export interface Gate extends Site {
   /** Aborted once the process is on its way out: nobody waits for anything any longer. */
   ending: AbortSignal
   /** Of the control database's gate: that of a data database, and what reads there what a service is set to. Both throw `DatabaseAway` while it cannot be reached. */
-  elsewhere?: (database: string) => Promise<Elsewhere>
+  elsewhere?: (database: string) => Promise<ShardAccess>
 }
 
-export interface Elsewhere {
+export interface ShardAccess {
   gate: Gate
   /** As it was two seconds ago or later. Undefined: it is not there. */
   service: (id: number) => Promise<Service | undefined>

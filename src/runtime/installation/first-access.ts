@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { demoSettings, fillDemoShop } from '../../../seed/shop.ts'
 import { signIn } from '../../auth/sign-in.ts'
-import type { Offices } from '../../backoffice/back-offices.ts'
+import type { BackOffices } from '../../backoffice/back-offices.ts'
 import type { Config } from '../../config/config.ts'
 import { ours } from '../../domain/tenancy/back-office-settings.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
@@ -50,7 +50,7 @@ interface Preparing extends Pick<Access, 'baseUrl' | 'caFile'> {
 export async function prepareAccess(
   config: Config,
   installation: Installation,
-  offices: Offices,
+  offices: BackOffices,
   { demo, say, baseUrl, caFile }: Preparing,
 ): Promise<ToldAccess | undefined> {
   const { db, keys } = installation

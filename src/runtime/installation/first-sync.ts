@@ -1,4 +1,4 @@
-import type { Offices } from '../../backoffice/back-offices.ts'
+import type { BackOffices } from '../../backoffice/back-offices.ts'
 import { pullFeed } from '../../backoffice/run-sync.ts'
 import type { Database } from '../../database/db.ts'
 import { DatabaseAway } from '../../database/errors.ts'
@@ -12,7 +12,7 @@ const patienceMs = 120_000
 const lineEveryMs = 5_000
 
 /** Reads what a new service's back office has, and says how it goes. Whatever goes wrong is left to the jobs. */
-export async function firstSync(db: Database, offices: Offices, service: Service, say: (line: string) => void) {
+export async function firstSync(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
   const later = 'It is tried again while the service runs: tillbridge sync --status'
   say('First start: reading from the back office.')
   try {
@@ -41,7 +41,7 @@ const lineOf = (feed: string, read: number, more = '') =>
   `  ${feed.padEnd(16)} ${read.toLocaleString('en')} records${more}`
 
 /** Has a look, and takes over the currency. Returns the service as it is then. */
-async function introduce(db: Database, offices: Offices, service: Service, say: (line: string) => void) {
+async function introduce(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
   const { release, stores, currency } = await offices.driverOf(service).look()
   say(
     `  release ${release ?? 'unknown'}, ${stores} stores, ${currency ?? `currency unknown: ${service.settings.currency}`}`,

@@ -55,7 +55,7 @@ async function withKeys(config: Config, opened: OpenedDatabase): Promise<Install
 }
 
 /** Opens a database that nobody else has open, as it is. */
-export const openAsItIs = (config: Config) =>
+export const openWithoutMigrating = (config: Config) =>
   openOwnDatabase(config, { asItIs: true, briefly: true, statementTimeoutMs: 0 })
 
 async function openOwnDatabase(config: Config, opening: Opening, carrying?: Carrying): Promise<OpenedDatabase> {

@@ -4,7 +4,7 @@ import { ours } from '../../domain/tenancy/back-office-settings.ts'
 import { pulledByEnvironment } from '../../store/sync/status.ts'
 
 /** For each service whose back office only the environment named, which names none any more: a sentence that says what to do. */
-export async function servicesLeftAlone({ backOffice }: Config, db: Db): Promise<string[]> {
+export async function orphanedServices({ backOffice }: Config, db: Db): Promise<string[]> {
   if (backOffice !== ours) return []
   return (await pulledByEnvironment(db)).map(
     ({ service, driver }) =>

@@ -1,15 +1,15 @@
 import { ttlCache } from '../../concurrency/ttl-cache.ts'
 import { authCacheTtlMs } from '../../domain/accounts.ts'
-import type { Elsewhere, Gate } from '../../http/admission/admit.ts'
+import type { Gate, ShardAccess } from '../../http/admission/admit.ts'
 import { readService } from '../../store/tenancy/services.ts'
 import { type WriteQueue, writeQueue } from '../../writes/fair-queue.ts'
-import type { Databases, DataDatabase } from './shards.ts'
+import type { Shard, Shards } from './shards.ts'
 
 /** The gates of data databases, as they are asked for. */
-export function elsewhere(databases: Databases, gateOf: (at: DataDatabase, turn: WriteQueue['acquire']) => Gate) {
-  const known = new WeakMap<DataDatabase, Elsewhere & { writes: WriteQueue }>()
+export function createShardGateway(databases: Shards, gateOf: (at: Shard, turn: WriteQueue['acquire']) => Gate) {
+  const known = new WeakMap<Shard, ShardAccess & { writes: WriteQueue }>()
 
-  function begin(at: DataDatabase) {
+  function begin(at: Shard) {
     const writes = writeQueue((at.pools?.writes ?? at.db.pool).options.max)
     const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(at.db, Number(id)) })
     const service = (id: number) => services.get(String(id))
@@ -19,7 +19,7 @@ export function elsewhere(databases: Databases, gateOf: (at: DataDatabase, turn:
   }
 
   return {
-    async of(name: string): Promise<Elsewhere> {
+    async of(name: string): Promise<ShardAccess> {
       const at = await databases.open(name)
       return known.get(at) ?? begin(at)
     },

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
-import { type Offices, openOffices } from '../../backoffice/back-offices.ts'
+import { type BackOffices, openBackOffices } from '../../backoffice/back-offices.ts'
 import { ttlCache } from '../../concurrency/ttl-cache.ts'
-import { backOfficeOf, type Config } from '../../config/config.ts'
+import { backOfficeSettings, type Config } from '../../config/config.ts'
 import { DatabaseAway } from '../../database/errors.ts'
 import { authCacheTtlMs } from '../../domain/accounts.ts'
 import { databaseUrl, listDatabases } from '../../store/shards/shards.ts'
@@ -10,20 +10,20 @@ import type { Installation } from '../installation/installation.ts'
 import { openAt } from './reach-shard.ts'
 
 /** A data database as this process has it open, with what stands behind the services in it. */
-export interface DataDatabase extends OpenedDatabase {
+export interface Shard extends OpenedDatabase {
   name: string
-  offices: Offices
+  offices: BackOffices
 }
 
 /** The data databases of an installation (docs/decisions/0030), each opened when it is first asked for. */
-export interface Databases {
+export interface Shards {
   names(): Promise<string[]>
   /**
    * Throws `DatabaseAway` while the database cannot be worked with. Within two seconds of a change of its address it returns another value.
    */
-  open(name: string): Promise<DataDatabase>
+  open(name: string): Promise<Shard>
   /** The databases that are open. */
-  opened(): DataDatabase[]
+  opened(): Shard[]
   close(): Promise<void>
 }
 
@@ -34,26 +34,31 @@ const graceMs = 30_000
 
 interface Known {
   url: string
-  opening: Promise<DataDatabase>
-  opened?: DataDatabase
+  opening: Promise<Shard>
+  opened?: Shard
 }
 
-export function databasesOf(
+export function createShards(
   config: Config,
   { db: control, keys }: Pick<Installation, 'db' | 'keys'>,
   log: Logger,
-): Databases {
+): Shards {
   const known = new Map<string, Known>()
   const leaving = new Map<NodeJS.Timeout, Known>()
   const urls = ttlCache({ ttlMs: authCacheTtlMs, load: name => databaseUrl(control, keys, name) })
   const away = new Set<string>()
 
-  async function openNow(name: string, url: string): Promise<DataDatabase> {
+  async function openNow(name: string, url: string): Promise<Shard> {
     const ownLog = log.child({ database: name })
     try {
       const opened = await openAt(config, keys, name, url, { onNotice: notice => ownLog.warn(notice) })
       try {
-        const offices = await openOffices({ db: opened.db, keys, defaults: backOfficeOf(config), log: ownLog })
+        const offices = await openBackOffices({
+          db: opened.db,
+          keys,
+          defaults: backOfficeSettings(config),
+          log: ownLog,
+        })
         if (away.delete(name)) ownLog.info('The data database can be worked with again.')
         return { ...opened, name, offices }
       } catch (error) {

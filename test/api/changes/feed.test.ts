@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
 import { kinds } from '../../../src/domain/changes.ts'
-import type { Work } from '../../../src/jobs/job.ts'
+import type { JobRun } from '../../../src/jobs/job.ts'
 import { forgetRemovals as forgetOld } from '../../../src/jobs/purge-tombstones.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { forgetRemovals } from '../../../src/store/change-feed/purge-tombstones.ts'
@@ -218,7 +218,7 @@ test('removals are forgotten when they are as old as the setting says, but for t
     ['product', 'old', 31],
   ] as const)
     await db.run(aged(kind, id, days))
-  await forgetOld({ db, log: pino({ level: 'silent' }), signal: new AbortController().signal } as Work)
+  await forgetOld({ db, log: pino({ level: 'silent' }), signal: new AbortController().signal } as JobRun)
   const left = await db.rows(
     sql`select kind, id from tombstone where service_id = ${shop.service.id} order by kind, id`,
   )

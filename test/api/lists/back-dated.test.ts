@@ -3,7 +3,7 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type Database, type Db, openDatabase, type Sql, sql } from '../../../src/database/db.ts'
-import type { Work } from '../../../src/jobs/job.ts'
+import type { JobRun } from '../../../src/jobs/job.ts'
 import { endLoads } from '../../../src/jobs/reap-stale-loads.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
@@ -80,7 +80,7 @@ test('a first load that nobody goes on with is ended by a job; one that lives is
   await service.db.run(
     sql`update initial_load set heartbeat_at = now() - interval '16 minutes' where service_id = ${dead.service.id}`,
   )
-  await endLoads({ db: service.db, log: pino({ level: 'silent' }) } as Work)
+  await endLoads({ db: service.db, log: pino({ level: 'silent' }) } as JobRun)
   assert.deepEqual((await walk(dead, '/customers/search')).ids, ['1'])
   assert.deepEqual((await walk(alive, '/customers/search')).ids, [])
 })

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import { pino } from 'pino'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { openOffices } from '../../../src/backoffice/back-offices.ts'
+import { openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { Feed, FeedRun } from '../../../src/domain/sync/syncs.ts'
-import type { Work } from '../../../src/jobs/job.ts'
-import { officeJobs } from '../../../src/jobs/jobs.ts'
+import type { JobRun } from '../../../src/jobs/job.ts'
+import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { forgetExpired } from '../../../src/jobs/purge-expired.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -22,11 +22,11 @@ const shop = await startTestService({
 const { db, keys } = shop
 const log = pino({ level: 'silent' })
 const defaults = { driver: 'apparel21', url: simulator.url, country: 'AU' } as const
-const offices = await openOffices({ db, keys, defaults, log })
+const offices = await openBackOffices({ db, keys, defaults, log })
 let worker: Worker
 before(() => {
   // Nothing is pulled here unless somebody asks for it.
-  const { 'sync-feed': syncFeed } = officeJobs(offices, new Map())
+  const { 'sync-feed': syncFeed } = backOfficeJobs(offices, new Map())
   assert.ok(syncFeed)
   worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'sync-feed': syncFeed })
 })
@@ -140,7 +140,7 @@ test('runs are kept for 30 days, and walked by cursor, the newest first', async 
   await db.run(sql`
     insert into feed_run (service_id, feed, run_id, changed_at, ended_at, is_whole)
     select ${shop.service.id}, 'stock', i::text, now() - i * interval '1 day', now(), true from generate_series(27, 32) i`)
-  await forgetExpired({ db, signal: new AbortController().signal } as Work)
+  await forgetExpired({ db, signal: new AbortController().signal } as JobRun)
   const walked: string[] = []
   for (let query = '?limit=2'; query; ) {
     const { json } = await shop.get(`/feeds/stock/runs${query}`)

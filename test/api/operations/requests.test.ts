@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import type { Work } from '../../../src/jobs/job.ts'
+import type { JobRun } from '../../../src/jobs/job.ts'
 import { forgetRequests } from '../../../src/jobs/purge-requests.ts'
 import { daysAgo, logLines } from '../../support/postgres/logged.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -12,7 +12,7 @@ import { post } from '../../support/write.ts'
 const service = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => service.stop())
 const { db } = service
-const work = { db, log: { info() {} }, signal: new AbortController().signal } as unknown as Work
+const work = { db, log: { info() {} }, signal: new AbortController().signal } as unknown as JobRun
 
 interface Line {
   id: string

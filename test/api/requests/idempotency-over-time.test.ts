@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { request } from 'node:https'
 import { after, test } from 'node:test'
 import { openDatabase, sql } from '../../../src/database/db.ts'
-import type { Work } from '../../../src/jobs/job.ts'
+import type { JobRun } from '../../../src/jobs/job.ts'
 import { forgetExpired } from '../../../src/jobs/purge-expired.ts'
 import { create, having, john, waiting } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -119,7 +119,7 @@ test('after 24 hours a key is free again, and what it answered is deleted', asyn
   await create(service, john(), 'old')
   assert.equal(await age('25 hours'), 1)
   const before = await service.db.run(sql`select from idempotent_response`)
-  await forgetExpired({ db: service.db, signal: new AbortController().signal } as Work)
+  await forgetExpired({ db: service.db, signal: new AbortController().signal } as JobRun)
   assert.equal(await service.db.run(sql`select from idempotent_response`), before - 1)
   isReplay(await create(service, fresh, 'yesterday'), second)
 })
@@ -140,7 +140,7 @@ test('however many answers have had their time, they go, a portion at a time; wh
     await db.run(text)
   const hurried = openDatabase(database.connection, { statementTimeoutMs: 2_500 })
   t.after(() => hurried.close())
-  const work = { db: hurried, signal: new AbortController().signal } as Work
+  const work = { db: hurried, signal: new AbortController().signal } as JobRun
   await assert.rejects(forgetExpired(work), /never/)
   assert.equal(await db.row(sql`select from idempotent_response where operation = 'old'`), undefined)
   assert.equal(await db.row(sql`select from alert where subject = 'old'`), undefined)

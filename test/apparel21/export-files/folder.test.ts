@@ -9,13 +9,13 @@ import type { Simulator } from '../../../simulator/control/handle.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { lookInto } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
-import { type Offices, openOffices } from '../../../src/backoffice/back-offices.ts'
+import { type BackOffices, openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { pullFeed } from '../../../src/backoffice/run-sync.ts'
 import { keysFrom } from '../../../src/crypto/keys.ts'
 import { type Database, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { openFolder } from '../../../src/import/sources/folder.ts'
-import { officeJobs } from '../../../src/jobs/jobs.ts'
+import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { listAlerts, settleKind } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
@@ -33,7 +33,7 @@ let simulator: Simulator
 let database: FreshDatabase
 let db: Database
 let luma: Service
-let offices: Offices
+let offices: BackOffices
 let worker: Worker
 
 const exported = async (kind: string) => (await fetch(`${simulator.controlUrl}/export/${kind}.csv`)).text()
@@ -62,14 +62,14 @@ before(async () => {
   assert.ok(made)
   luma = made
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', exportFolder: folder })
-  offices = await openOffices({ db, keys, defaults: { driver: 'embedded' }, log })
+  offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
   const driver = offices.driverOf(luma)
   for (const name of ['references', 'stores', 'products', 'reward-programs', 'customers']) {
     const feed = driver.feeds.find(each => each.name === name)
     assert.ok(feed)
     assert.ok('result' in (await pullFeed(db, luma, driver, feed)))
   }
-  const { 'import-exports': job } = officeJobs(offices, new Map())
+  const { 'import-exports': job } = backOfficeJobs(offices, new Map())
   assert.ok(job)
   await db.run(sql`insert into job (service_id, name) values (${luma.id}, 'import-exports')`)
   worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'import-exports': job })
@@ -179,7 +179,7 @@ describe('exports of a back office', () => {
     const before = await count('retail_transaction')
     worker = startWorker(
       { db, keys, log, post: { send: async () => {} } },
-      { 'import-exports': officeJobs(offices, new Map())['import-exports'] as never },
+      { 'import-exports': backOfficeJobs(offices, new Map())['import-exports'] as never },
     )
     await taken('orders_20260205T104500Z.csv')
     assert.equal(await count('retail_transaction'), before)

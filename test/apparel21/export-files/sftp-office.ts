@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { after, beforeEach } from 'node:test'
 import { pino } from 'pino'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { type Offices, openOffices } from '../../../src/backoffice/back-offices.ts'
+import { type BackOffices, openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { keysFrom } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { BackOfficeSettings } from '../../../src/domain/tenancy/back-office-settings.ts'
 import type { ExportPlace } from '../../../src/import/sources/export-source.ts'
 import { openExports } from '../../../src/import/sources/open-source.ts'
 import type { Job } from '../../../src/jobs/job.ts'
-import { officeJobs } from '../../../src/jobs/jobs.ts'
+import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { listAlerts, settleKind } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
@@ -52,14 +52,14 @@ export async function sftpOfTests() {
       Object.entries({ ...settings, ...change }).filter(([, value]) => value !== undefined),
     ) as unknown as BackOfficeSettings
 
-  let offices: Offices | undefined
+  let offices: BackOffices | undefined
   let job: Job
   /** Sets the back office, for a process that has not seen anything yet. */
   async function set(change: Change) {
     await setBackOffice(db, keys, luma, changed(change))
     offices?.close()
-    offices = await openOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-    job = officeJobs(offices, new Map())['import-exports'] ?? assert.fail()
+    offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
+    job = backOfficeJobs(offices, new Map())['import-exports'] ?? assert.fail()
   }
   const tools = {
     db,
@@ -68,8 +68,8 @@ export async function sftpOfTests() {
     post: { send: async () => {} },
     subject: '',
     last: false,
-    stillMine: async () => true,
-    comeAgain() {},
+    renewLease: async () => true,
+    reschedule() {},
   }
   /** Looks into the place once, as the worker does. */
   const look = () => job.run({ ...tools, service: luma, attempt: 1, signal: never() })

@@ -4,11 +4,11 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { openOffices } from '../../../src/backoffice/back-offices.ts'
+import { openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { keysFrom } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { Job } from '../../../src/jobs/job.ts'
-import { officeJobs } from '../../../src/jobs/jobs.ts'
+import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker } from '../../../src/jobs/worker.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
@@ -27,8 +27,8 @@ const { db, drop } = await freshDatabase()
 const [luma, orso] = [await addService(db, 'luma', { currency: 'AUD' }), await addService(db, 'orso')]
 assert.ok(luma && orso)
 await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU' })
-const offices = await openOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-const worker = startWorker({ db, keys, log, post: { send: async () => {} } }, officeJobs(offices, new Map()))
+const offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
+const worker = startWorker({ db, keys, log, post: { send: async () => {} } }, backOfficeJobs(offices, new Map()))
 after(async () => {
   await worker.stop(5_000)
   offices.close()
@@ -221,9 +221,9 @@ test('of one service no more jobs run at a time than it may have, and the others
       running.set(name, (running.get(name) ?? 0) - 1)
       ended++
     },
-    atOnce: 10,
-    atOnceOfService: 2,
-    waitsSeconds: [1],
+    concurrency: 10,
+    concurrencyPerService: 2,
+    retryDelaysSeconds: [1],
   }
   for (const service of [luma, orso])
     for (const subject of ['a', 'b', 'c', 'd', 'e']) await addJob(db, service.id, 'limited', { subject })

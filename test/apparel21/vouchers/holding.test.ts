@@ -5,7 +5,7 @@ import { askerOf } from '../../../simulator/ask.ts'
 import { drawableValidation, noteDrawn } from '../../../src/backoffice/apparel21/operations/vouchers.ts'
 import { raw, sql } from '../../../src/database/db.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors/api-error.ts'
-import type { Work } from '../../../src/jobs/job.ts'
+import type { JobRun } from '../../../src/jobs/job.ts'
 import { forgetExpired } from '../../../src/jobs/purge-expired.ts'
 import { endUpstreamValidation } from '../../../src/store/vouchers/upstream.ts'
 import { settings } from '../../drivers/apparel21.ts'
@@ -133,7 +133,7 @@ test('a validation ends after 24 hours; the lock that it holds can be given back
 test('the hourly job forgets the vouchers that are done with, and none that somebody may still use', async () => {
   const known = async () =>
     (await api.db.rows<{ number: string }>(sql`select number from upstream_voucher order by 1`)).length
-  const job = () => forgetExpired({ db: api.db, signal: new AbortController().signal } as Work)
+  const job = () => forgetExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
   const week = (column: 'validated_until' | 'locked_until', more: string) =>
     api.db.run(
       sql`update upstream_voucher set ${raw(column)} = now() - interval '7 days' + ${more}::interval where number = ${number}`,

@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { keysFrom } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
-import type { Job, Work } from '../../../src/jobs/job.ts'
+import type { Job, JobRun } from '../../../src/jobs/job.ts'
 import { jobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { smtpPost } from '../../../src/mail/smtp-transport.ts'
@@ -22,10 +22,10 @@ import { messageIds, startSink } from '../../support/smtp-sink.ts'
 
 const keys = keysFrom(randomBytes(32))
 
-const job = (runs: (work: Work) => Promise<void>, more: Partial<Job> = {}): Job => ({
+const job = (runs: (work: JobRun) => Promise<void>, more: Partial<Job> = {}): Job => ({
   run: runs,
-  atOnce: 1,
-  waitsSeconds: [30, 60],
+  concurrency: 1,
+  retryDelaysSeconds: [30, 60],
   ...more,
 })
 
@@ -82,7 +82,7 @@ describe('jobs', { concurrency: true }, () => {
     const { work, state } = await workplace(t)
     const runs: string[] = []
     const worker = work({
-      whole: job(async ({ service }) => void runs.push(`whole ${service?.name}`), { everySeconds: 1 }),
+      whole: job(async ({ service }) => void runs.push(`whole ${service?.name}`), { intervalSeconds: 1 }),
     })
     await until(() => runs.filter(name => name === 'whole undefined').length >= 2, 'it runs twice')
     await worker.stop(1_000)
@@ -98,7 +98,7 @@ describe('jobs', { concurrency: true }, () => {
         attempts++
         throw new Error('not today')
       }),
-      other: job(async () => void others++, { everySeconds: 1 }),
+      other: job(async () => void others++, { intervalSeconds: 1 }),
     })
     await addJob(db, null, 'fails')
     let before = 0
@@ -181,8 +181,8 @@ describe('jobs', { concurrency: true }, () => {
       const { db, work, state } = await workplace(t)
       const ends: (() => void)[] = []
       const worker = work({
-        asked: job(async ({ comeAgain }) => {
-          if (seconds) comeAgain(seconds)
+        asked: job(async ({ reschedule }) => {
+          if (seconds) reschedule(seconds)
           await new Promise<void>(resolve => ends.push(resolve))
           if (fails && ends.length === 1) throw new Error('not this time')
         }),
@@ -204,7 +204,7 @@ describe('jobs', { concurrency: true }, () => {
 
   test('a worker whose job was taken over is told to break off', async t => {
     const { db, work, state } = await workplace(t)
-    const taken = Promise.withResolvers<Work>()
+    const taken = Promise.withResolvers<JobRun>()
     const worker = work({
       lost: job(async one => {
         taken.resolve(one)
@@ -212,10 +212,10 @@ describe('jobs', { concurrency: true }, () => {
       }),
     })
     await addJob(db, null, 'lost')
-    const { signal, stillMine } = await taken.promise
-    assert.equal(await stillMine(), true)
+    const { signal, renewLease } = await taken.promise
+    assert.equal(await renewLease(), true)
     await db.run(sql`update job set lease = gen_random_uuid() where name = 'lost'`)
-    assert.equal(await stillMine(), false)
+    assert.equal(await renewLease(), false)
     await until(() => signal.aborted, 'it is told', 8_000)
     await worker.stop(1_000)
     assert.ok((await state('lost'))?.lease, 'and leaves the job to whoever has it')
@@ -224,7 +224,7 @@ describe('jobs', { concurrency: true }, () => {
   test('connections that are cut do not end it', async t => {
     const { db, work } = await workplace(t)
     let runs = 0
-    const worker = work({ steady: job(async () => void runs++, { everySeconds: 1 }) })
+    const worker = work({ steady: job(async () => void runs++, { intervalSeconds: 1 }) })
     await until(() => runs > 0, 'it runs')
     for (let i = 0; i < 5; i++) {
       await db

@@ -18,16 +18,16 @@ const mailing = setUpMailing()
 const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('a message that is refused for now is tried again after growing waits, and fails after the last one with an alert', async () => {
-  const { waitsSeconds } = jobs['send-mail'] ?? assert.fail()
+  const { retryDelaysSeconds } = jobs['send-mail'] ?? assert.fail()
   assert.deepEqual(
-    waitsSeconds,
-    [...waitsSeconds].sort((a, b) => a - b),
+    retryDelaysSeconds,
+    [...retryDelaysSeconds].sort((a, b) => a - b),
   )
-  mailing.sink.mishaps.push(...waitsSeconds.map((_, i) => ({ at: 'rcpt' as const, code: i % 2 ? 450 : 421 })))
+  mailing.sink.mishaps.push(...retryDelaysSeconds.map((_, i) => ({ at: 'rcpt' as const, code: i % 2 ? 450 : 421 })))
   mailing.sink.mishaps.push({ at: 'data', code: 451 })
   await queue()
   begin()
-  for (const [i, seconds] of waitsSeconds.entries()) {
+  for (const [i, seconds] of retryDelaysSeconds.entries()) {
     await untilAttempted(i + 1)
     const { wait, status } = await mail()
     assert.equal(status, 'queued')
@@ -36,7 +36,7 @@ test('a message that is refused for now is tried again after growing waits, and 
   }
   await untilFailed()
   const { attempts, last_error, email_id } = await mail()
-  assert.equal(attempts, waitsSeconds.length + 1)
+  assert.equal(attempts, retryDelaysSeconds.length + 1)
   assert.equal(last_error, 'The mail server does not take the message now: 451 at DATA.')
   assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'failed')
   assert.deepEqual(await mailing.db.rows(sql`select kind, subject, detail from alert`), [
@@ -48,9 +48,9 @@ test('a message that is refused for now is tried again after growing waits, and 
 })
 
 test('workers that died over a message are none of its attempts: its first refusal is not its last', async () => {
-  const { waitsSeconds } = jobs['send-mail'] ?? assert.fail()
+  const { retryDelaysSeconds } = jobs['send-mail'] ?? assert.fail()
   await queue()
-  for (const _ of waitsSeconds) {
+  for (const _ of retryDelaysSeconds) {
     assert.equal((await takeDue(mailing.db, { 'send-mail': { free: 1 } }, 20)).length, 1)
     await mailing.db.run(sql`update job set leased_until = now()`)
   }
@@ -59,7 +59,7 @@ test('workers that died over a message are none of its attempts: its first refus
   await until(async () => (await mail()).last_error, 'it is refused')
   const { status, wait } = await mail()
   assert.equal(status, 'queued')
-  assert.ok(Math.abs((wait ?? 0) - (waitsSeconds[0] ?? 0)) < 5, `${wait} s`)
+  assert.ok(Math.abs((wait ?? 0) - (retryDelaysSeconds[0] ?? 0)) < 5, `${wait} s`)
 })
 
 test('a message that is refused for good has failed at once; tried again by hand it is sent, and the alert is settled', async () => {
@@ -86,7 +86,9 @@ test('nobody is told of a message that is refused while another takes its place'
   await queue()
   const { db } = mailing
   await db.transaction(async tx => {
-    await tx.run(sql`update email set status = 'failed', encrypted_content = null, last_error = 'Another one was sent instead.'`)
+    await tx.run(
+      sql`update email set status = 'failed', encrypted_content = null, last_error = 'Another one was sent instead.'`,
+    )
     begin()
     const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     await until(async () => (await db.run(waits)) > 0, 'it is about to be marked')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { askForScheduled } from '../../../src/jobs/worker.ts'
+import { addScheduledJobs } from '../../../src/jobs/worker.ts'
 import { addJob, dueJobs, takeDue } from '../../../src/store/jobs/jobs.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { freshDatabase } from '../../support/database.ts'
@@ -10,11 +10,11 @@ const { db, drop } = await freshDatabase()
 after(drop)
 
 test('a clock of the database that was set back keeps no job of set times waiting for longer than its time', async () => {
-  const job = { run: async () => {}, atOnce: 1, waitsSeconds: [30] }
-  const table = { hourly: { ...job, everySeconds: 3_600 }, daily: { ...job, everySeconds: 86_400 } }
-  await askForScheduled(db, table)
+  const job = { run: async () => {}, concurrency: 1, retryDelaysSeconds: [30] }
+  const table = { hourly: { ...job, intervalSeconds: 3_600 }, daily: { ...job, intervalSeconds: 86_400 } }
+  await addScheduledJobs(db, table)
   await db.run(sql`update job set due_at = now() + interval '5 hours'`)
-  await askForScheduled(db, table)
+  await addScheduledJobs(db, table)
   const rows = await db.rows(sql`
     select name, round(extract(epoch from due_at - now()))::integer as seconds from job order by name desc`)
   assert.deepEqual(rows, [
