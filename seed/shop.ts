@@ -8,8 +8,8 @@ import { upsertStores } from '../src/store/catalog/stores.ts'
 import { upsertCustomers } from '../src/store/customers/customers.ts'
 import { upsertStock } from '../src/store/inventory/stock.ts'
 import type { List } from '../src/store/lists/change-timestamp.ts'
-import { loading } from '../src/store/lists/initial-load.ts'
-import { lookAtGrownTables } from '../src/store/lists/statistics.ts'
+import { withInitialLoad } from '../src/store/lists/initial-load.ts'
+import { analyzeGrownTables } from '../src/store/lists/statistics.ts'
 import { upsertTransactions } from '../src/store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../src/store/rewards/rewards.ts'
 import { upsertGateways } from '../src/store/tenancy/gateways.ts'
@@ -94,10 +94,10 @@ export async function fillDemoShop(
     const bring = async () => {
       for (let i = 0; i < rows.length; i += batch) {
         await upsert(db, service, rows.slice(i, i + batch))
-        await lookAtGrownTables(db)
+        await analyzeGrownTables(db)
       }
     }
-    await (list ? loading(db, service, list, bring) : bring())
+    await (list ? withInitialLoad(db, service, list, bring) : bring())
     onProgress(`${what}: ${thousands(rows.length)}`)
   }
   await fill('Reference values', upsertReferences, shop.references)

@@ -3,24 +3,24 @@ import type { Kind } from '../domain/changes.ts'
 import { isSkipped, momentForms, readMoment } from '../domain/values/timestamp.ts'
 import { ApiError, toApiError } from '../errors/api-error.ts'
 import { changesAfter } from '../store/change-feed/changes.ts'
-import { placesNow } from '../store/change-feed/newest.ts'
-import { beginningOf, type Places, stampOf, standAfter } from '../store/change-feed/positions.ts'
+import { currentPositions } from '../store/change-feed/newest.ts'
+import { initialPositions, type FeedPositions, parseTimestamp, positionAfter } from '../store/change-feed/positions.ts'
 import { cursorAt, type Following, placesAt } from './subscription.ts'
 
 /** Where somebody stands who has been told nothing. */
-export const cursorAtBeginning = (following: Following) => cursorAt(following, beginningOf(following.kinds))
+export const cursorAtBeginning = (following: Following) => cursorAt(following, initialPositions(following.kinds))
 
 /** Where somebody stands who is told what changes from now on. */
 export const cursorNow = async (db: Db, following: Following) =>
-  cursorAt(following, await placesNow(db, following.service, following.kinds))
+  cursorAt(following, await currentPositions(db, following.service, following.kinds))
 
 /** Where somebody stands who follows other kinds from now on: of those that stay, where they were. */
 export async function changedKinds(db: Db, before: Following, cursor: string, kinds: readonly Kind[]): Promise<string> {
   const added = kinds.filter(kind => !before.kinds.includes(kind))
   if (!added.length && kinds.length === before.kinds.length) return cursor
   const stood = placesAt(before, cursor)
-  const fresh = added.length ? await placesNow(db, before.service, added) : new Map()
-  const places = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? standAfter(0)]))
+  const fresh = added.length ? await currentPositions(db, before.service, added) : new Map()
+  const places = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? positionAfter(0)]))
   return cursorAt({ ...before, kinds }, places)
 }
 
@@ -39,7 +39,7 @@ export async function placeOf(db: Db, following: Following, to: string): Promise
 }
 
 /** Where all that was stamped earlier has been told. */
-const before = (kinds: readonly Kind[], moment: string): Places =>
-  new Map(kinds.map(kind => [kind, standAfter(Math.max(0, stampOf(moment) - 1))]))
+const before = (kinds: readonly Kind[], moment: string): FeedPositions =>
+  new Map(kinds.map(kind => [kind, positionAfter(Math.max(0, parseTimestamp(moment) - 1))]))
 
 const unfit = (detail: string) => toApiError([{ pointer: '/to', code: 'invalid_field', detail }])

@@ -1,8 +1,8 @@
 import { type Kind, kinds, pathsOf } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Change } from '../store/change-feed/changes.ts'
-import { type Places, readPlaces, type WrittenPlaces, writePlaces } from '../store/change-feed/positions.ts'
-import { signed, verified, type Walk } from '../store/lists/cursor.ts'
+import { type FeedPositions, decodePositions, type EncodedPositions, encodePositions } from '../store/change-feed/positions.ts'
+import { signCursor, verifyCursor, type CursorScope } from '../store/lists/cursor.ts'
 
 /** Who follows what: cursors go from request to request, and from there to streams and webhooks, of the same service and kinds. */
 export interface Following {
@@ -16,7 +16,7 @@ export interface Following {
 /** Those of the words that are kinds, in the order of all kinds. */
 export const kindsAmong = (words: readonly string[]): readonly Kind[] => kinds.filter(kind => words.includes(kind))
 
-const walkOf = ({ service, kinds: followed, key }: Following): Walk => ({
+const walkOf = ({ service, kinds: followed, key }: Following): CursorScope => ({
   service,
   list: '/changes',
   filters: { kinds: followed },
@@ -24,12 +24,12 @@ const walkOf = ({ service, kinds: followed, key }: Following): Walk => ({
 })
 
 /** Where somebody stands, as a cursor. */
-export const cursorAt = (following: Following, places: Places) => signed(walkOf(following), writePlaces(places))
+export const cursorAt = (following: Following, places: FeedPositions) => signCursor(walkOf(following), encodePositions(places))
 
 /** Where a cursor stands; undefined where it is none of this service and these kinds. */
-export function placesAt(following: Following, cursor: string): Places | undefined {
-  const written = verified<WrittenPlaces>(walkOf(following), cursor)
-  return written === undefined ? undefined : readPlaces(following.kinds, written)
+export function placesAt(following: Following, cursor: string): FeedPositions | undefined {
+  const written = verifyCursor<EncodedPositions>(walkOf(following), cursor)
+  return written === undefined ? undefined : decodePositions(following.kinds, written)
 }
 
 /** A change as it is told, as JSON text. */

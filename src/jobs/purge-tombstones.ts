@@ -1,4 +1,4 @@
-import { forgetRemovals as forget } from '../store/change-feed/purge-tombstones.ts'
+import { purgeTombstones as forget } from '../store/change-feed/purge-tombstones.ts'
 import { listServices } from '../store/tenancy/services.ts'
 import type { JobRun } from './job.ts'
 

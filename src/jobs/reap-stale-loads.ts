@@ -1,8 +1,8 @@
-import { endDeadLoads } from '../store/lists/initial-load.ts'
+import { reapStaleLoads } from '../store/lists/initial-load.ts'
 import type { JobRun } from './job.ts'
 
-/** Shows what first loads have brought that died; what is shown already is not found again. */
+/** Ends initial loads whose loader has died, which makes their records visible. Idempotent. */
 export async function endLoads({ db, log }: JobRun): Promise<void> {
-  const ended = await endDeadLoads(db)
-  if (ended) log.warn({ ended }, 'First loads of lists have died; what they had brought is shown.')
+  const ended = await reapStaleLoads(db)
+  if (ended) log.warn({ ended }, 'initial loads without a heartbeat ended, their records are visible')
 }

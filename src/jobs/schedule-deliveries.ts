@@ -1,7 +1,7 @@
 import { placesAt } from '../change-feed/subscription.ts'
 import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
-import { placesNow } from '../store/change-feed/newest.ts'
-import { mayBeBehind } from '../store/change-feed/positions.ts'
+import { currentPositions } from '../store/change-feed/newest.ts'
+import { mayHaveChanges } from '../store/change-feed/positions.ts'
 import { addJob } from '../store/jobs/jobs.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import {
@@ -32,10 +32,10 @@ async function plan({ db, keys }: JobRun, serviceId: number, idle: readonly Idle
   const service = await readServiceOfJob(db, serviceId)
   if (!service) return
   const kinds = [...new Set(idle.flatMap(each => each.kinds))]
-  const newest = await placesNow(db, service, kinds)
+  const newest = await currentPositions(db, service, kinds)
   const isBehind = (each: Idle) => {
     const places = placesAt({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
-    return each.hasDelivery || !places || mayBeBehind(places, newest)
+    return each.hasDelivery || !places || mayHaveChanges(places, newest)
   }
   const behind = idle.filter(isBehind).map(({ id }) => id)
   if (behind.length) await planDeliveries(db, service, behind)

@@ -5,7 +5,7 @@ import { Filter, updatedAfter } from '../http/pagination/lists.ts'
 import type { Api } from '../http/routing/api.ts'
 import { Type } from '../schemas/schemas.ts'
 import { productPage, productRecord } from '../store/catalog/products.ts'
-import { forgottenAfter } from '../store/lists/tombstones.ts'
+import { findPurgedAfter } from '../store/lists/tombstones.ts'
 
 const RemovedProduct = Type.Object(
   {
@@ -56,7 +56,7 @@ export function products(api: Api) {
     },
     async ({ db, service, query: { code, sku, updated_after: updatedAfter, removed } }, asked) => {
       const page = await productPage(db, service, { code, sku, updatedAfter, removed }, asked)
-      const forgotten = removed && updatedAfter && (await forgottenAfter(db, service, 'product', updatedAfter))
+      const forgotten = removed && updatedAfter && (await findPurgedAfter(db, service, 'product', updatedAfter))
       if (!forgotten) return page
       const detail = `Removals up to ${forgotten} are no longer stored, so earlier removals can be missing.`
       return { page, warnings: [{ code: 'removals_forgotten', detail }] }

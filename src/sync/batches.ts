@@ -6,8 +6,8 @@ import { takeIn } from '../import/pipeline/ingest-rows.ts'
 import type { Violation } from '../import/pipeline/violations.ts'
 import type { AskedAfter } from '../store/customers/customers.ts'
 import type { List } from '../store/lists/change-timestamp.ts'
-import { beginLoad, type FirstLoad } from '../store/lists/initial-load.ts'
-import { lookAtGrownTables } from '../store/lists/statistics.ts'
+import { beginInitialLoad, type InitialLoad } from '../store/lists/initial-load.ts'
+import { analyzeGrownTables } from '../store/lists/statistics.ts'
 import { removeRewardAccounts } from '../store/rewards/removal.ts'
 import { addVisits, noteVisited } from '../store/sync/refreshes.ts'
 import type { Hold } from '../store/sync/runs.ts'
@@ -35,7 +35,7 @@ export interface Run {
   /** New rows of each kind, and at how many of them the planner was told of them. */
   inserted: Map<RowKind, { rows: number; told: number }>
   /** The lists that it has brought something of, each with its first load where it is that. */
-  loads: Map<List, FirstLoad | undefined>
+  loads: Map<List, InitialLoad | undefined>
 }
 
 /**
@@ -69,7 +69,7 @@ async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][],
   if (!rows.length) return
   const intake: PullIntake<K> = intakes[kind]
   const { shows, list, writeAskedAfter, write } = intake
-  if (list && !loads.has(list)) loads.set(list, await beginLoad(db, service, list))
+  if (list && !loads.has(list)) loads.set(list, await beginInitialLoad(db, service, list))
   const refuse = (_at: number, { note: what }: Violation, mended: boolean) =>
     note(tally.notes, `${what}: ${mended ? 'kept without it' : 'refused'}`)
   const { inputs, ...taken } = await takeIn(rows, {
@@ -90,5 +90,5 @@ async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][],
   // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.
   const isTold = now > 0 && now >= 2 * told
   inserted.set(kind, { rows: now, told: isTold ? now : told })
-  if (isTold) await lookAtGrownTables(db)
+  if (isTold) await analyzeGrownTables(db)
 }

@@ -4,7 +4,7 @@ import type { Feed, Portion, PullEnd, PullRequest, ReferenceKey, Visit } from '.
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { note } from '../import/pipeline/counts.ts'
-import { momentNow } from '../store/lists/change-timestamp.ts'
+import { databaseNow } from '../store/lists/change-timestamp.ts'
 import { unknownReferences } from '../store/sync/lookups.ts'
 import { openOrders } from '../store/sync/open-orders.ts'
 import { addAllVisits, dueVisits, staleVisits } from '../store/sync/refreshes.ts'
@@ -123,7 +123,7 @@ async function pull(run: Run): Promise<PullEnd> {
     unknownReferences: async (wanted: readonly ReferenceKey[]) =>
       wanted.length ? unknownReferences(db, service, wanted) : [],
     openOrders: () => openOrders(db, service),
-    moment: () => momentNow(db),
+    moment: () => databaseNow(db),
     visits: visitsOf(run),
     signal,
   }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { cursorAt, type Following, toldOf } from '../change-feed/subscription.ts'
-import type { Told } from '../store/change-feed/changes.ts'
+import type { ChangesPage } from '../store/change-feed/changes.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { bodyOf } from './payload.ts'
 
 /** A delivery of what the feed has told, which is at least one change: as many as there is room for. */
-export function deliveryOf(following: Following, { changes, hasMore, places }: Told): Delivery {
+export function deliveryOf(following: Following, { changes, hasMore, places }: ChangesPage): Delivery {
   const cursorAfter = (count: number) =>
     cursorAt(following, (count < changes.length && changes[count - 1]?.places) || places)
   const { text, count } = bodyOf({

@@ -3,7 +3,7 @@ import { CommitUnknown } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { type Audited, leaveAuditLine } from '../store/audit/audit.ts'
-import { requireHere } from '../store/lists/change-timestamp.ts'
+import { requireWritable } from '../store/lists/change-timestamp.ts'
 import { type Answer, isKeyUsed, type KeyedWrite, keepAnswer, takeKey } from '../store/writes/idempotency.ts'
 import type { Holding, Requested } from '../store/writes/intents.ts'
 import { failpoint } from '../testing/failpoints.ts'
@@ -82,7 +82,7 @@ async function step<T>(
   holding?: Holding,
 ): Promise<T> {
   const inStep = async (tx: Db) => {
-    unawaited(requireHere(tx, service))
+    unawaited(requireWritable(tx, service))
     if (!claim.isMade) await claim.begin(tx)
     const [isClaimed, areKept] = await Promise.all([claim.keeps(tx), holdings.keeps(tx)])
     if (!isClaimed || !areKept) throw new TakenOver()
@@ -132,7 +132,7 @@ async function underKey<T>(tx: Db, service: Service, keyed: KeyedWrite, of: Comm
 
 /** Keeps audit line and answer, which go out with the commit. */
 function keep(tx: Db, { site, service, keyed }: UnderWay, { answer, audited }: Done) {
-  unawaited(audited ? leaveAuditLine(tx, service, audited) : requireHere(tx, service))
+  unawaited(audited ? leaveAuditLine(tx, service, audited) : requireWritable(tx, service))
   if (keyed) unawaited(keepAnswer(tx, site.keys, service, keyed, answer, audited?.subject))
   return answer
 }

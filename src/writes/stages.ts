@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, unawaited } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { requireHere } from '../store/lists/change-timestamp.ts'
+import { requireWritable } from '../store/lists/change-timestamp.ts'
 import { giveBackHolds } from '../store/writes/intents.ts'
 import { inTheWay, type Site, transact } from './commit.ts'
 import { holdingsOf, TakenOver } from './locks.ts'
@@ -18,7 +18,7 @@ export async function inSteps<T>(
   let holds = false
   const inTransaction = <R>(of: (tx: Db) => Promise<R>) =>
     transact(site, service, async tx => {
-      unawaited(requireHere(tx, service))
+      unawaited(requireWritable(tx, service))
       if (!(await holdings.keeps(tx))) throw new TakenOver()
       return of(tx)
     })

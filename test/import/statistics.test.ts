@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { lookAtGrownTables } from '../../src/store/lists/statistics.ts'
+import { analyzeGrownTables } from '../../src/store/lists/statistics.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { freshDatabase } from '../support/database.ts'
 import { customers } from '../support/walk.ts'
@@ -22,12 +22,12 @@ test('a table that was looked at while its rows were not committed is looked at 
     transaction: <T>(work: Parameters<typeof db.transaction<T>>[0]) =>
       db.transaction(async tx => {
         const done = await work(tx)
-        await lookAtGrownTables(db)
+        await analyzeGrownTables(db)
         assert.equal(await known(), 0)
         return done
       }),
   }
   await upsertCustomers(holding, service, customers(1, 200))
-  await lookAtGrownTables(db)
+  await analyzeGrownTables(db)
   assert.equal(await known(), 200)
 })

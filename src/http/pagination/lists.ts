@@ -2,7 +2,7 @@ import { Nullable, shapeName } from '../../domain/values/fields.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
-import { isOfBefore, readCursor, type Walk, writeCursor } from '../../store/lists/cursor.ts'
+import { isBeforeRestore, readCursor, type CursorScope, writeCursor } from '../../store/lists/cursor.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
 import type { Beside } from '../streaming/export-chunks.ts'
 
@@ -112,7 +112,7 @@ export interface PageAnswer {
 
 /** The page that a request asks for. A cursor that is not this walk's is one more fault of the request. */
 export function pageRequestOf(
-  walk: Walk,
+  walk: CursorScope,
   { limit, after_cursor }: { limit: number | undefined; after_cursor: string | undefined },
   withoutLimit: number,
   faults: FieldError[],
@@ -124,7 +124,7 @@ export function pageRequestOf(
       code: 'invalid_cursor',
       detail: '`after_cursor` must be an `endCursor` of this list with the same filters.',
     })
-  if (place && after_cursor !== undefined && isOfBefore(walk.service, after_cursor))
+  if (place && after_cursor !== undefined && isBeforeRestore(walk.service, after_cursor))
     faults.push({
       parameter: 'after_cursor',
       code: 'invalid_cursor',
@@ -135,7 +135,7 @@ export function pageRequestOf(
 }
 
 /** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */
-export function envelope(walk: Walk, { after }: PageRequest, page: Page, { asOf, ...others }: Beside): string {
+export function envelope(walk: CursorScope, { after }: PageRequest, page: Page, { asOf, ...others }: Beside): string {
   const end = page.end ?? after
   const meta = {
     hasNextPage: page.hasNextPage,

@@ -1,8 +1,8 @@
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { loading } from '../../store/lists/initial-load.ts'
-import { lookAtGrownTables } from '../../store/lists/statistics.ts'
+import { withInitialLoad } from '../../store/lists/initial-load.ts'
+import { analyzeGrownTables } from '../../store/lists/statistics.ts'
 import { batchesOf, recordsBy } from './batches.ts'
 import { addTaken, type Taken } from './counts.ts'
 import type { Kind } from './import-type.ts'
@@ -61,7 +61,7 @@ interface Importing {
 export function importSheet(sheet: Sheet, importing: Importing, taken: Taken): Promise<Left> {
   const { db, service, kind, dryRun } = importing
   const put = (isFirst = false) => putSheet(sheet, { ...importing, isFirst }, taken)
-  return dryRun || !kind.list ? put() : loading(db, service, kind.list, put)
+  return dryRun || !kind.list ? put() : withInitialLoad(db, service, kind.list, put)
 }
 
 /** A batch whose turn has not come yet, while what its rows name is looked up. */
@@ -105,7 +105,7 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
     const refused = await reject(batch, rejected, refusals)
     addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
     // Behind the second batch, the fourth, the eighth …: a table doubles no sooner.
-    if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await lookAtGrownTables(db)
+    if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await analyzeGrownTables(db)
     lastLine = batch.at(-1)?.line.number ?? lastLine
     await onBatch?.(lastLine)
   }

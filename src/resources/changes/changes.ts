@@ -14,8 +14,8 @@ import { paging } from '../../http/pagination/lists.ts'
 import type { Api } from '../../http/routing/api.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { changesAfter } from '../../store/change-feed/changes.ts'
-import { placesNow } from '../../store/change-feed/newest.ts'
-import { textOf, toldUpTo } from '../../store/change-feed/positions.ts'
+import { currentPositions } from '../../store/change-feed/newest.ts'
+import { formatTimestamp, completeUntil } from '../../store/change-feed/positions.ts'
 import { changesBehind, firstChangesAfter } from '../../store/change-feed/wait.ts'
 import { everyChange } from './export.ts'
 import { eventsOf, faultsOfKinds, followingOf, kindsOf, madeOnce, orExpired, placesOf } from './subscription-query.ts'
@@ -177,7 +177,7 @@ export function changes(api: Api) {
       const after_cursor = lastId ?? query.after_cursor
       const told =
         after_cursor === undefined
-          ? { changes: [], hasMore: false, places: await placesNow(db, service, kindsOf(query)) }
+          ? { changes: [], hasMore: false, places: await currentPositions(db, service, kindsOf(query)) }
           : await firstChangesAfter(db, service, placesOf(one, after_cursor, lastId && 'Last-Event-ID'), asked)
       return eventsOf(db, one, orExpired(told), asked, waiting)
     },
@@ -188,7 +188,7 @@ const answerOf = madeOnce((following, { changes, hasMore, places }) => {
   const meta: Static<typeof Meta> = {
     hasNextPage: hasMore,
     endCursor: cursorAt(following, places),
-    asOf: textOf(Math.max(0, toldUpTo(places))),
+    asOf: formatTimestamp(Math.max(0, completeUntil(places))),
     timeZone: following.service.settings.timeZone,
   }
   return { record: `[${changes.map(toldOf).join(',')}]`, meta }

@@ -6,11 +6,11 @@ import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts
 import type { Context } from '../../http/routing/operation.ts'
 import { comment, eventText } from '../../http/streaming/event-stream.ts'
 import type { Waiting } from '../../http/streaming/long-poll.ts'
-import type { Told } from '../../store/change-feed/changes.ts'
-import type { Asked } from '../../store/change-feed/page.ts'
-import { beginningOf, type Places } from '../../store/change-feed/positions.ts'
+import type { ChangesPage } from '../../store/change-feed/changes.ts'
+import type { ChangesRequest } from '../../store/change-feed/page.ts'
+import { initialPositions, type FeedPositions } from '../../store/change-feed/positions.ts'
 import { changesBehind } from '../../store/change-feed/wait.ts'
-import { isOfBefore } from '../../store/lists/cursor.ts'
+import { isBeforeRestore } from '../../store/lists/cursor.ts'
 
 /** What is followed, as a query says it. */
 interface Query {
@@ -25,8 +25,8 @@ const quietMs = 15_000
 export async function* eventsOf(
   db: Db,
   following: Following,
-  first: Told,
-  asked: Asked,
+  first: ChangesPage,
+  asked: ChangesRequest,
   { over, stillAdmitted }: Waiting,
 ): AsyncGenerator<string> {
   let told = first
@@ -44,8 +44,8 @@ export async function* eventsOf(
  * What is made of changes that were read for many at once is made once for all of them. They follow the same kinds of one service;
  * what else `make` takes of them is of the first who asks, but for cursors, which are of the data that somebody began in.
  */
-export function madeOnce<T>(make: (following: Following, told: Told) => T): typeof make {
-  const made = new WeakMap<Told, { restoredAt: string | undefined; it: T }>()
+export function madeOnce<T>(make: (following: Following, told: ChangesPage) => T): typeof make {
+  const made = new WeakMap<ChangesPage, { restoredAt: string | undefined; it: T }>()
   return (following, told) => {
     const { restoredAt } = following.service
     const known = made.get(told)
@@ -58,7 +58,7 @@ export function madeOnce<T>(make: (following: Following, told: Told) => T): type
 
 /** The last change stands where all do who have been told everything; where there is none, they are told that place all the same. */
 const eventsIn = madeOnce((following, { changes, places }) => {
-  const idOf = (at: Places) => cursorAt(following, at)
+  const idOf = (at: FeedPositions) => cursorAt(following, at)
   if (!changes.length) return comment + eventText({ id: idOf(places) })
   const last = changes.at(-1)
   const texts = changes.map(change =>
@@ -67,7 +67,7 @@ const eventsIn = madeOnce((following, { changes, places }) => {
   return texts.join('')
 })
 
-export function orExpired(told: Told | undefined): Told {
+export function orExpired(told: ChangesPage | undefined): ChangesPage {
   if (!told) throw new ApiError('cursor_expired')
   return told
 }
@@ -93,10 +93,10 @@ export const followingOf = (
 })
 
 /** The places that a cursor stands for; the beginning without one. `header`: the request header that it came in, if not in `after_cursor`. */
-export function placesOf(following: Following, cursor: string | undefined, header?: string): Places {
-  if (cursor === undefined) return beginningOf(following.kinds)
+export function placesOf(following: Following, cursor: string | undefined, header?: string): FeedPositions {
+  if (cursor === undefined) return initialPositions(following.kinds)
   const places = placesAt(following, cursor)
-  if (places && isOfBefore(following.service, cursor)) throw new ApiError('cursor_expired')
+  if (places && isBeforeRestore(following.service, cursor)) throw new ApiError('cursor_expired')
   if (places) return places
   const detail = `\`${header ?? 'after_cursor'}\` must be a cursor of the change feed with the same \`kinds\`.`
   if (header !== undefined) throw new ApiError('invalid_cursor', detail)

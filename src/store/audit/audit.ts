@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
-import { stampOfNow } from '../lists/change-timestamp.ts'
-import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
+import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 /** A write as the audit keeps it. */
 export interface Audited {
@@ -27,7 +27,7 @@ export async function leaveAuditLine(
   await tx.run(sql`
     insert into audit (service_id, id, changed_at, record)
     select ${service.id}, id, changed_at, row_to_json(r)::text
-      from ${stampOfNow(service, ['audit'])} changed_at
+      from ${nextChangeTimestamp(service, ['audit'])} changed_at
      cross join lateral (
        select ${randomUUID()}::text as id, to_char(changed_at at time zone ${zone}, 'YYYY-MM-DD HH24:MI:SS') as at, ${username}::text as username,
               ${operation}::text as operation, ${subject}::text as subject, ${JSON.stringify(fieldsOf(body))}::json as fields, ${requestId}::text as "requestId") r`)
@@ -87,7 +87,7 @@ export const auditPage = (
     {
       table: sql`audit`,
       record: sql`record`,
-      order: byChange,
+      order: byChangeTimestamp,
       key: sql`id`,
       descending: newestFirst && !asked.lines,
       where: sql`

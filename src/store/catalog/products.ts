@@ -2,27 +2,27 @@ import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import { followInStock } from '../inventory/stale-stock.ts'
-import { beginChangeOf, type Dated, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, hold, says, type Upserted } from '../lists/change-timestamp.ts'
-import { columnsOf, differs, type Merged, merged, merging, overwriting, type Table } from '../lists/merge.ts'
-import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { holdReferences, references } from '../lists/references.ts'
-import { anyService } from '../lists/statistics.ts'
-import { removedOf } from '../lists/tombstones.ts'
+import { beginSourceDatedChange, type SourceDated, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
+import { type Change, lockRows, hasSameBody, type Upserted } from '../lists/change-timestamp.ts'
+import { columnLists, isDifferent, type Merged, mergeRows, upsertMerged, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
+import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { lockReferences, selectReferences } from '../lists/references.ts'
+import { opaqueServiceId } from '../lists/statistics.ts'
+import { selectTombstones } from '../lists/tombstones.ts'
 
-const products: Table = {
+const products: MergeTable = {
   name: 'product',
   key: ['product_id'],
   columns: ['service_id', 'product_id', 'product_code', 'name', 'description', 'size_range', 'reference_values'],
   fresh: { reference_values: {} },
 }
-const colours: Table = {
+const colours: MergeTable = {
   name: 'colour',
   key: ['product_id', 'colour_id'],
   columns: ['service_id', 'product_id', 'colour_id', 'code', 'name', 'ecommerce_product_id', 'markdown_status'],
   fresh: { markdown_status: 'none' },
 }
-const variants: Table = {
+const variants: MergeTable = {
   name: 'variant',
   key: ['sku_id'],
   columns: [
@@ -31,8 +31,8 @@ const variants: Table = {
   ],
   derived: { sku: 'coalesce(sku, sku_id)', original_price: 'coalesce(original_price, price)' },
 }
-const productContent = columnsOf(products)
-const variantContent = columnsOf(variants)
+const productContent = columnLists(products)
+const variantContent = columnLists(variants)
 
 /** The record of a row `p` of `product` with its colours and sizes, open for its stamp. Put together as text: as JSON each part would be read again by what it is in. */
 const body = (service: Service) => {
@@ -48,7 +48,7 @@ const body = (service: Service) => {
        from (select c.colour_id as id, c.code, c.name, c.ecommerce_product_id as "ecommerceProductId", c.markdown_status as "markdownStatus"
                from colour c where c.service_id = p.service_id and c.product_id = p.product_id) colours), '') || ']'
      from (select p.product_id as id, p.product_code as "productCode", p.name, p.description, p.size_range as "sizeRange",
-                  ${service.settings.currency}::text as currency, ${references('p')} as references) r)`
+                  ${service.settings.currency}::text as currency, ${selectReferences('p')} as references) r)`
 }
 
 interface Touched {
@@ -60,7 +60,7 @@ type Keyed<K extends string> = Record<string, unknown> & Record<K, string>
 
 /** The part of a row (`ProductRow`) that each table holds. */
 interface Parts {
-  product: Keyed<'productId'> & Dated
+  product: Keyed<'productId'> & SourceDated
   colour: Keyed<'productId' | 'colourId'>
   variant: Keyed<'skuId'>
 }
@@ -72,30 +72,30 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       rows.map(row => row.product),
       row => row.productId,
     )
-    await holdReferences(tx, service, givenProducts)
+    await lockReferences(tx, service, givenProducts)
     await holdProductsOf(tx, service, {
       products: givenProducts.map(row => row.productId),
       skus: rows.map(row => row.variant.skuId),
     })
-    const change = await beginChangeOf(tx, service, 'product', givenProducts, ['stock'])
+    const change = await beginSourceDatedChange(tx, service, 'product', givenProducts, ['stock'])
     const givenColours = joined(
       rows.map(row => row.colour),
       row => `${row.productId} ${row.colourId}`,
     )
     const described = await tx.rows<Touched>(sql`
       insert into product (${productContent.list}, changed_at, record)
-      select ${productContent.of('p')}, 'epoch', '' from ${merged(service, products, givenProducts, 'p')} where ${differs(products, 'p')}
-      ${overwriting(products, [])}
+      select ${productContent.of('p')}, 'epoch', '' from ${mergeRows(service, products, givenProducts, 'p')} where ${isDifferent(products, 'p')}
+      ${onConflictUpdate(products, [])}
       returning product_id`)
     const givenVariants = rows.map(row => row.variant)
-    const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(merging(service, colours, givenColours))
+    const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(upsertMerged(service, colours, givenColours))
     // A SKU that moves to another product has to leave the one it was in.
     const before = await tx.rows<Touched & { sku_id: string; sku: string }>(sql`
-      select sku_id, product_id, sku from variant where service_id = ${anyService(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
+      select sku_id, product_id, sku from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
     const touched = await tx.rows<Touched & { sku_id: string; sku: string; inserted: boolean }>(sql`
       insert into variant (${variantContent.list})
-      select ${variantContent.of('v')} from ${merged(service, variants, givenVariants, 'v')} where ${differs(variants, 'v')}
-      ${overwriting(variants, [])}
+      select ${variantContent.of('v')} from ${mergeRows(service, variants, givenVariants, 'v')} where ${isDifferent(variants, 'v')}
+      ${onConflictUpdate(variants, [])}
       returning product_id, sku_id, sku, (xmax = 0) as inserted`)
     const skus = touched.map(row => row.sku_id)
     const changedSkus = new Set(skus)
@@ -124,9 +124,9 @@ function timeOf(products: readonly Parts['product'][]): Sql {
 
 /** Holds products `p`; `where` begins with `and`. */
 const holdProducts = (tx: Db, service: Service, where: Sql) =>
-  hold(
+  lockRows(
     tx,
-    sql`select from product p where p.service_id = ${anyService(service)} ${where} order by p.product_id for no key update`,
+    sql`select from product p where p.service_id = ${opaqueServiceId(service)} ${where} order by p.product_id for no key update`,
   )
 
 /**
@@ -143,7 +143,7 @@ export const holdProductsOf = (
     service,
     sql`and p.product_id = any(array(
       select unnest(${products}::text[])
-       union all select product_id from variant where service_id = ${anyService(service)} and sku_id = any(${skus})))`,
+       union all select product_id from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${skus})))`,
   )
 
 /**
@@ -158,12 +158,12 @@ export async function renderProducts(
   told = sql`null::timestamp`,
 ): Promise<Set<string>> {
   await holdProducts(tx, service, where)
-  const stamp = stampOf({ told, was: sql`p.changed_at` }, service, change)
+  const stamp = changeTimestamp({ told, was: sql`p.changed_at` }, service, change)
   const rows = await tx.rows<{ product_id: string }>(sql`
-    update product set record = ${stampedAs(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
-      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${anyService(service)} ${where} offset 0) r
+    update product set record = ${withChangeTimestamp(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
+      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
      where product.service_id = ${service.id} and product.product_id = r.product_id
-       and not ${says(sql`product.record`, sql`r.body`)}
+       and not ${hasSameBody(sql`product.record`, sql`r.body`)}
     returning product.product_id`)
   return new Set(rows.map(row => row.product_id))
 }
@@ -187,7 +187,7 @@ const withRemoved = (service: Service) => sql`(
   select service_id, changed_at, product_id, product_code, record from product
   union all
   (select service_id, changed_at, key, null::text, record
-     from (${removedOf(service, 'product', sql`product_id`)}) removed order by changed_at, key)) product`
+     from (${selectTombstones(service, 'product', sql`product_id`)}) removed order by changed_at, key)) product`
 
 export const productPage = (
   db: Db,
@@ -204,7 +204,7 @@ export const productPage = (
       withRemovals: removed,
       record: sql`record`,
       ...((code === undefined && sku === undefined) || updatedAfter !== undefined
-        ? { order: byChange }
+        ? { order: byChangeTimestamp }
         : { live: true }),
       key: sql`product_id`,
       where: sql`

@@ -1,12 +1,12 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
-import { beginChange, countUpserted, hold, type Upserted } from '../lists/change-timestamp.ts'
-import { type Merged, merging, type Table } from '../lists/merge.ts'
-import { heldReferences } from '../lists/references.ts'
+import { beginChange, countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
+import { type Merged, upsertMerged, type MergeTable } from '../lists/merge.ts'
+import { lockReferencesSql } from '../lists/references.ts'
 import { renderProducts } from './products.ts'
 
-const references: Table = {
+const references: MergeTable = {
   name: 'reference',
   key: ['type', 'reference_value_id'],
   columns: ['service_id', 'type', 'reference_value_id', 'code', 'name'],
@@ -20,8 +20,8 @@ export const upsertReferences = (db: Database, service: Service, rows: readonly 
 export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
   const given = rows as readonly { type: string; referenceValueId: string }[]
   const keys = given.map(({ type, referenceValueId }) => [type, referenceValueId] as const)
-  await hold(tx, heldReferences(service, keys, 'no key update'))
-  const touched = await tx.rows<Merged<'type' | 'reference_value_id'>>(merging(service, references, rows))
+  await lockRows(tx, lockReferencesSql(service, keys, 'no key update'))
+  const touched = await tx.rows<Merged<'type' | 'reference_value_id'>>(upsertMerged(service, references, rows))
   if (touched.length) {
     const change = await beginChange(tx, service, ['customer', 'product'])
     const shown = (owner: 'c' | 'p') => sql`

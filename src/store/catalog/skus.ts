@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { anyService } from '../lists/statistics.ts'
+import { opaqueServiceId } from '../lists/statistics.ts'
 
 /** The back office's identifiers of e-commerce SKUs. */
 export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>
@@ -11,7 +11,7 @@ export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>
 /** Which of these identifiers some variant carries. */
 export const knownSkuIds = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<{ sku: string; skuId: string }>(
-    sql`select sku, sku_id as "skuId" from variant where service_id = ${anyService(service)} and sku_id = any(${ids})`,
+    sql`select sku, sku_id as "skuId" from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${ids})`,
   )
 
 /** The product that has a SKU, and whether a store has, or had, any of it; undefined where the SKU is not known. */

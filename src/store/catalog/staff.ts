@@ -1,31 +1,31 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { beginChangeOf, ofRow, stampOf } from '../lists/back-date.ts'
-import { type Upserted, upserted } from '../lists/change-timestamp.ts'
-import { columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
+import { beginSourceDatedChange, mergedRowTimes, changeTimestamp } from '../lists/back-date.ts'
+import { type Upserted, countUpsert } from '../lists/change-timestamp.ts'
+import { columnLists, isDifferent, mergeRows, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
-const staff: Table = {
+const staff: MergeTable = {
   name: 'staff',
   key: ['id'],
   columns: ['service_id', 'id', 'code', 'firstname', 'surname', 'email', 'store_number', 'active'],
   fresh: { active: true },
 }
-const content = columnsOf(staff)
+const content = columnLists(staff)
 
 /** Merges rows (`StaffRow`) into the staff. */
 export function upsertStaff(db: Database, service: Service, rows: readonly object[]): Promise<Upserted> {
   return db.transaction(async tx => {
-    const change = await beginChangeOf(tx, service, 'staff', rows)
-    return upserted(
+    const change = await beginSourceDatedChange(tx, service, 'staff', rows)
+    return countUpsert(
       tx,
       sql`
         insert into staff (${content.list}, changed_at, record)
-        select ${content.of('c')}, ${stampOf(ofRow, service, change)},
+        select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)},
                (select row_to_json(r)::text from (select c.id, c.code, c.firstname, c.surname, c.email, c.store_number as "storeNumber", c.active) r)
-          from ${merged(service, staff, rows, 'c')}
-         where ${differs(staff, 'c')}
-        ${overwriting(staff, ['changed_at', 'record'])}
+          from ${mergeRows(service, staff, rows, 'c')}
+         where ${isDifferent(staff, 'c')}
+        ${onConflictUpdate(staff, ['changed_at', 'record'])}
         returning (xmax = 0) as inserted`,
     )
   })

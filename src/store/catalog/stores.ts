@@ -3,13 +3,13 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
 import { followInStock } from '../inventory/stale-stock.ts'
 import { address, addressColumns } from '../lists/address.ts'
-import { beginChangeOf, ofRow, stampOf } from '../lists/back-date.ts'
-import { countUpserted, hold, type Upserted } from '../lists/change-timestamp.ts'
-import { columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
+import { beginSourceDatedChange, mergedRowTimes, changeTimestamp } from '../lists/back-date.ts'
+import { countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
+import { columnLists, isDifferent, mergeRows, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
-import { anyService } from '../lists/statistics.ts'
+import { opaqueServiceId } from '../lists/statistics.ts'
 
-const stores: Table = {
+const stores: MergeTable = {
   name: 'store',
   key: ['store_id'],
   columns: [
@@ -18,7 +18,7 @@ const stores: Table = {
     ...['inventory_buffer', 'ecommerce_location_id'],
   ],
 }
-const content = columnsOf(stores)
+const content = columnLists(stores)
 
 /** The record of a row `c` of `store`. */
 const body = sql`
@@ -35,20 +35,20 @@ export const upsertStores = (db: Database, service: Service, rows: readonly obje
 export async function mergeStores(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
   const given = (rows as readonly { storeId: string }[]).map(({ storeId }) => storeId)
   // What another transaction changes meanwhile would be lost, and what shows it stay as that had it.
-  await hold(
+  await lockRows(
     tx,
-    sql`select from store where service_id = ${anyService(service)} and store_id = any(${given}) order by store_id for no key update`,
+    sql`select from store where service_id = ${opaqueServiceId(service)} and store_id = any(${given}) order by store_id for no key update`,
   )
-  const change = await beginChangeOf(tx, service, 'store', rows, ['stock', 'customer'])
+  const change = await beginSourceDatedChange(tx, service, 'store', rows, ['stock', 'customer'])
   const touched = await tx.rows<{ store_id: string; inserted: boolean; inStock: boolean; inCustomers: boolean }>(sql`
     with given as materialized (
-      select ${content.of('c')}, ${stampOf(ofRow, service, change)} as stamp, ${body} as body,
+      select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)} as stamp, ${body} as body,
              old.store_id is not null and ${differsIn(shownByStock)} as "inStock", ${differsIn(['code'])} as "inCustomers"
-        from ${merged(service, stores, rows, 'c')}
-       where ${differs(stores, 'c')}
+        from ${mergeRows(service, stores, rows, 'c')}
+       where ${isDifferent(stores, 'c')}
     ), touched as (
       insert into store (${content.list}, changed_at, record) select ${content.of('given')}, stamp, body from given
-      ${overwriting(stores, ['changed_at', 'record'])}
+      ${onConflictUpdate(stores, ['changed_at', 'record'])}
       returning store_id, (xmax = 0) as inserted
     )
     select touched.*, "inStock", "inCustomers" from touched join given using (store_id)`)
@@ -64,7 +64,7 @@ const shownByStock = ['store_number', 'name', 'ecommerce_location_id', 'inventor
 
 /** Whether a merged store says anything else than the stored one in these columns. */
 const differsIn = (columns: readonly string[]) => {
-  const { of } = columnsOf({ columns })
+  const { of } = columnLists({ columns })
   return sql`(${of('c')}) is distinct from (${of('old')})`
 }
 

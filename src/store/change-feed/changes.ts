@@ -1,9 +1,9 @@
 import type { Db } from '../../database/db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type Horizons, horizons } from '../lists/as-of.ts'
-import { type Asked, pageOf, type Row } from './page.ts'
-import { atBeginning, havingTold, havingToldAll, type Places, stampOf, standAfter } from './positions.ts'
+import { type CommitWatermarks, readCommitWatermarks } from '../lists/as-of.ts'
+import { type ChangesRequest, selectChanges, type Row } from './page.ts'
+import { isAtBeginning, advance, advanceToEnd, type FeedPositions, parseTimestamp, positionAfter } from './positions.ts'
 
 /** A record that has changed, or left the data. */
 export interface Change {
@@ -17,15 +17,15 @@ export interface Change {
   /** As its path shows it, JSON text; null for one that has left, or where records were not asked for. */
   record: string | null
   /** Where whoever has been told of it stands. */
-  places: Places
+  places: FeedPositions
 }
 
 /** What the feed tells from some places on. Fewer changes than were asked for, even none, are not always the last ones. */
-export interface Told {
+export interface ChangesPage {
   changes: Change[]
   hasMore: boolean
   /** Where whoever has been told of it all stands. */
-  places: Places
+  places: FeedPositions
 }
 
 /**
@@ -35,15 +35,15 @@ export interface Told {
 export async function changesAfter(
   db: Db,
   service: Service,
-  places: Places,
-  asked: Asked,
-  within?: Horizons,
-): Promise<Told | undefined> {
-  const { moments, position } = within ?? (await horizons(db, service))
-  const rows = await db.rows<Row>(pageOf(service, places, moments, asked), { position })
+  places: FeedPositions,
+  asked: ChangesRequest,
+  within?: CommitWatermarks,
+): Promise<ChangesPage | undefined> {
+  const { moments, position } = within ?? (await readCommitWatermarks(db, service))
+  const rows = await db.rows<Row>(selectChanges(service, places, moments, asked), { position })
   const [{ forgotten = {}, before = {} } = {}] = rows
-  if (isForgotten(places, forgotten)) return
-  let at = pastRemovals(places, before)
+  if (isExpired(places, forgotten)) return
+  let at = skipEarlierTombstones(places, before)
   const changes: Change[] = []
   const found = rows.filter(row => row.kind !== null) as (Row & { kind: Kind })[]
   for (const { kind, removed, changed_at: changedAt, key, is_back: isBack, id, name, record } of found.slice(
@@ -51,24 +51,24 @@ export async function changesAfter(
     asked.limit,
   )) {
     const action = removed ? 'removed' : 'changed'
-    at = havingTold(at, kind, action, [stampOf(changedAt), key])
+    at = advance(at, kind, action, [parseTimestamp(changedAt), key])
     if (!isBack) changes.push({ kind, id, action, changedAt, name, record, places: at })
   }
   const hasMore = found.length > asked.limit
-  return { changes, hasMore, places: hasMore ? at : havingToldAll(at) }
+  return { changes, hasMore, places: hasMore ? at : advanceToEnd(at) }
 }
 
-const isForgotten = (places: Places, forgotten: Row['forgotten']) =>
+const isExpired = (places: FeedPositions, forgotten: Row['forgotten']) =>
   [...places].some(([kind, stand]) => {
     const newest = forgotten[kind]
-    return newest !== undefined && !atBeginning(stand) && stampOf(newest) >= stand.removed[0]
+    return newest !== undefined && !isAtBeginning(stand) && parseTimestamp(newest) >= stand.removed[0]
   })
 
 /** Who has been told nothing of a kind has nothing that could have left before. */
-const pastRemovals = (places: Places, before: Row['before']): Places =>
+const skipEarlierTombstones = (places: FeedPositions, before: Row['before']): FeedPositions =>
   new Map(
     [...places].map(([kind, stand]) => {
       const newest = before[kind]
-      return [kind, newest ? { ...stand, removed: standAfter(stampOf(newest)).removed } : stand]
+      return [kind, newest ? { ...stand, removed: positionAfter(parseTimestamp(newest)).removed } : stand]
     }),
   )

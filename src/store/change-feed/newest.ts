@@ -1,31 +1,31 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import { kinds as allKinds, type Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type Horizons, horizons, positionOf } from '../lists/as-of.ts'
-import { numberOf } from '../lists/change-timestamp.ts'
+import { type CommitWatermarks, readCommitWatermarks, currentLsn } from '../lists/as-of.ts'
+import { listNumber } from '../lists/change-timestamp.ts'
 import { rfc3339Micros } from '../lists/page.ts'
-import { inTime, union } from './page.ts'
-import { type Places, stampOf, standAfter, textOf } from './positions.ts'
+import { isCommitted, unionAll } from './page.ts'
+import { type FeedPositions, parseTimestamp, positionAfter, formatTimestamp } from './positions.ts'
 import { isHidden, sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
-export async function placesNow(db: Db, service: Service, kinds: readonly Kind[]): Promise<Places> {
-  const { moments, position } = await horizons(db, service)
-  return placesIn(kinds, await db.rows<Newest>(newestOfEach(service, moments), { position }))
+export async function currentPositions(db: Db, service: Service, kinds: readonly Kind[]): Promise<FeedPositions> {
+  const { moments, position } = await readCommitWatermarks(db, service)
+  return toPositions(kinds, await db.rows<Newest>(newestOfEach(service, moments), { position }))
 }
 
 /** The same, asked of the primary, and the horizons that all of it lies within, with the position behind all that it saw. */
-export async function standNow(
+export async function readCurrentState(
   db: Db,
   service: Service,
   kinds: readonly Kind[],
-): Promise<{ places: Places; within: Horizons }> {
-  const { moments } = await horizons(db, service)
+): Promise<{ places: FeedPositions; within: CommitWatermarks }> {
+  const { moments } = await readCommitWatermarks(db, service)
   // Of a statement before it a first load that it finds to be over might lie behind the position.
   const rows = await db.rows<Newest & { position: string | null }>(sql`
     with seen as materialized (${newestOfEach(service, moments)})
-    select kind, newest, ${positionOf(db)} as position from seen`)
-  return { places: placesIn(kinds, rows), within: { moments, position: rows[0]?.position ?? undefined } }
+    select kind, newest, ${currentLsn(db)} as position from seen`)
+  return { places: toPositions(kinds, rows), within: { moments, position: rows[0]?.position ?? undefined } }
 }
 
 interface Newest {
@@ -38,26 +38,26 @@ function newestOfEach(service: Service, moments: readonly string[]): Sql {
   const newestOf = allKinds.map(kind => {
     const mine = sql`service_id = ${service.id}`
     const newest = sql`greatest(
-      (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${inTime(kind, moments)}),
-      (select max(changed_at) from tombstone where ${mine} and kind = ${kind} and ${inTime(kind, moments)}))`
+      (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${isCommitted(kind, moments)}),
+      (select max(changed_at) from tombstone where ${mine} and kind = ${kind} and ${isCommitted(kind, moments)}))`
     return sql`select ${kind}::text as kind, case when not ${isHidden(service, kind)} then ${rfc3339Micros(newest)} end as newest`
   })
-  return union(newestOf)
+  return unionAll(newestOf)
 }
 
-function placesIn(kinds: readonly Kind[], rows: readonly Newest[]): Places {
+function toPositions(kinds: readonly Kind[], rows: readonly Newest[]): FeedPositions {
   const newest = new Map(rows.map(row => [row.kind, row.newest]))
   return new Map(
     kinds.map(kind => {
       const stamp = newest.get(kind) ?? null
-      return [kind, standAfter(stamp === null ? 0 : stampOf(stamp))] as const
+      return [kind, positionAfter(stamp === null ? 0 : parseTimestamp(stamp))] as const
     }),
   )
 }
 
 /** The moments at which a reader stands who has been told everything, as a walk's end. */
-export function horizonsAt({ places, within }: Awaited<ReturnType<typeof standNow>>): Horizons {
+export function watermarksAt({ places, within }: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
   const moments: string[] = []
-  for (const [kind, { changed }] of places) moments[numberOf(sources[kind].table)] = textOf(changed[0] - 1)
+  for (const [kind, { changed }] of places) moments[listNumber(sources[kind].table)] = formatTimestamp(changed[0] - 1)
   return { ...within, moments }
 }

@@ -4,43 +4,43 @@ import type { Kind } from '../../domain/changes.ts'
  * In the changes, or the removals, of one kind, by stamp and key: what is at the place has been told, and all before it. Stamps are
  * microseconds since 1970; no key is empty, so that an empty one stands before all that has the stamp.
  */
-export type Place = readonly [stamp: number, key: string]
+export type FeedPosition = readonly [stamp: number, key: string]
 
 /** Where a reader stands in one kind. */
-interface Stand {
-  readonly changed: Place
-  readonly removed: Place
+interface KindPosition {
+  readonly changed: FeedPosition
+  readonly removed: FeedPosition
 }
 
 /** Where a reader of the feed stands in each kind that it follows. */
-export type Places = ReadonlyMap<Kind, Stand>
+export type FeedPositions = ReadonlyMap<Kind, KindPosition>
 
 /** All that is stamped then, or earlier, has been told. */
-export function standAfter(stamp: number): Stand {
+export function positionAfter(stamp: number): KindPosition {
   const place = [stamp + 1, ''] as const
   return { changed: place, removed: place }
 }
 
 /** Nothing has been told: no change is as old as 1970. */
-export const atBeginning = ({ changed: [stamp, key] }: Stand) => stamp === 1 && key === ''
+export const isAtBeginning = ({ changed: [stamp, key] }: KindPosition) => stamp === 1 && key === ''
 
-export const beginningOf = (kinds: readonly Kind[]): Places => new Map(kinds.map(kind => [kind, standAfter(0)]))
+export const initialPositions = (kinds: readonly Kind[]): FeedPositions => new Map(kinds.map(kind => [kind, positionAfter(0)]))
 
 /** One more of a kind has been told. */
-export const havingTold = (places: Places, kind: Kind, action: keyof Stand, place: Place): Places => {
-  const stand = places.get(kind) ?? standAfter(0)
+export const advance = (places: FeedPositions, kind: Kind, action: keyof KindPosition, place: FeedPosition): FeedPositions => {
+  const stand = places.get(kind) ?? positionAfter(0)
   return new Map([...places, [kind, { ...stand, [action]: place }]])
 }
 
 /** The same where nothing is left to tell. Whoever has been told everything stands at the same places, however they came there. */
-export const havingToldAll = (places: Places): Places =>
+export const advanceToEnd = (places: FeedPositions): FeedPositions =>
   new Map(
     [...places].map(([kind, { changed, removed }]) => {
       const [last, other] = [changed, removed].map(([stamp, key]) => (key === '' ? stamp - 1 : stamp)) as [
         number,
         number,
       ]
-      return [kind, standAfter(Math.max(last, other))]
+      return [kind, positionAfter(Math.max(last, other))]
     }),
   )
 
@@ -48,37 +48,37 @@ export const havingToldAll = (places: Places): Places =>
  * Whether there may be something to tell who stands there, where `newest` is what is newest of each kind. Who is in the midst of changes that
  * carry one stamp, or of removals, has more to be told, or comes to its end by being told that there is none (`havingToldAll`).
  */
-export const mayBeBehind = (places: Places, newest: Places) =>
+export const mayHaveChanges = (places: FeedPositions, newest: FeedPositions) =>
   [...places].some(
     ([kind, { changed, removed }]) =>
       changed[1] !== '' || removed[1] !== '' || (newest.get(kind)?.changed[0] ?? 0) > Math.min(changed[0], removed[0]),
   )
 
 /** The stamp up to which everything has been told, of every kind. */
-export const toldUpTo = (places: Places) =>
+export const completeUntil = (places: FeedPositions) =>
   Math.min(...[...places.values()].flatMap(({ changed, removed }) => [changed[0] - 1, removed[0] - 1]))
 
 /** Places as they are written down: of each kind the stamp up to which all has been told, or both places. */
-export type WrittenPlaces = (number | readonly [...Place, ...Place])[]
+export type EncodedPositions = (number | readonly [...FeedPosition, ...FeedPosition])[]
 
-export const writePlaces = (places: Places): WrittenPlaces =>
+export const encodePositions = (places: FeedPositions): EncodedPositions =>
   [...places.values()].map(({ changed, removed }) =>
     changed[1] === '' && removed[1] === '' && changed[0] === removed[0] ? changed[0] - 1 : [...changed, ...removed],
   )
 
 /** Of the kinds that were followed, in their order. */
-export const readPlaces = (kinds: readonly Kind[], written: WrittenPlaces): Places =>
+export const decodePositions = (kinds: readonly Kind[], written: EncodedPositions): FeedPositions =>
   new Map(
     kinds.map((kind, i) => {
       const stand = written[i] ?? 0
-      if (typeof stand === 'number') return [kind, standAfter(stand)]
+      if (typeof stand === 'number') return [kind, positionAfter(stand)]
       const [changedAt, changed, removedAt, removed] = stand
       return [kind, { changed: [changedAt, changed], removed: [removedAt, removed] }]
     }),
   )
 
 /** Microseconds since 1970 of a stamp as answers have it: `2026-11-21T09:31:27.803870Z`. */
-export const stampOf = (text: string) => Date.parse(`${text.slice(0, 23)}Z`) * 1_000 + Number(text.slice(23, 26))
+export const parseTimestamp = (text: string) => Date.parse(`${text.slice(0, 23)}Z`) * 1_000 + Number(text.slice(23, 26))
 
-export const textOf = (stamp: number) =>
+export const formatTimestamp = (stamp: number) =>
   `${new Date(Math.floor(stamp / 1_000)).toISOString().slice(0, 23)}${String(stamp % 1_000).padStart(3, '0')}Z`

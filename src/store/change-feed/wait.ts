@@ -3,10 +3,10 @@ import { perObject, singleFlight } from '../../concurrency/single-flight.ts'
 import type { Db } from '../../database/db.ts'
 import { kinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { changesAfter, type Told } from './changes.ts'
-import { placesNow } from './newest.ts'
-import type { Asked } from './page.ts'
-import { mayBeBehind, type Places } from './positions.ts'
+import { changesAfter, type ChangesPage } from './changes.ts'
+import { currentPositions } from './newest.ts'
+import type { ChangesRequest } from './page.ts'
+import { mayHaveChanges, type FeedPositions } from './positions.ts'
 
 /** Between two looks at a service whose changes somebody waits for. */
 const lookMs = 250
@@ -27,11 +27,11 @@ interface Wait {
 export async function firstChangesAfter(
   db: Db,
   service: Service,
-  places: Places,
-  asked: Asked,
-): Promise<Told | undefined> {
+  places: FeedPositions,
+  asked: ChangesRequest,
+): Promise<ChangesPage | undefined> {
   const newest = watched.get(db)?.get(service.id)?.newest
-  if (newest && !mayBeBehind(places, newest)) return { changes: [], hasMore: false, places }
+  if (newest && !mayHaveChanges(places, newest)) return { changes: [], hasMore: false, places }
   return readTogether(db, service, places, asked)
 }
 
@@ -42,12 +42,12 @@ export async function firstChangesAfter(
 export async function changesBehind(
   db: Db,
   service: Service,
-  { hasMore, places }: Pick<Told, 'hasMore' | 'places'>,
-  asked: Asked,
+  { hasMore, places }: Pick<ChangesPage, 'hasMore' | 'places'>,
+  asked: ChangesRequest,
   { ms, over }: Wait,
-): Promise<Told | undefined> {
+): Promise<ChangesPage | undefined> {
   const ends = performance.now() + ms
-  let told: Told | undefined = { changes: [], hasMore, places }
+  let told: ChangesPage | undefined = { changes: [], hasMore, places }
   while (told && !told.changes.length) {
     if (!told.hasMore && !(await isBeyond(db, service, told.places, { ms: ends - performance.now(), over }))) break
     told = await readTogether(db, service, told.places, asked)
@@ -58,11 +58,11 @@ export async function changesBehind(
 const reads = perObject<Db>(singleFlight)
 
 /** Readers that have received everything have the same positions, so one query reads a new change for all of them. */
-const readTogether = (db: Db, service: Service, places: Places, asked: Asked): Promise<Told | undefined> =>
+const readTogether = (db: Db, service: Service, places: FeedPositions, asked: ChangesRequest): Promise<ChangesPage | undefined> =>
   reads(db)(JSON.stringify([service.id, asked, [...places]]), () => changesAfter(db, service, places, asked))
 
 interface Waiter {
-  places: Places
+  places: FeedPositions
   /** Told whether there is something, once. */
   tell: (isBeyond: boolean) => void
 }
@@ -71,12 +71,12 @@ interface Waiter {
 interface Watched {
   waiters: Set<Waiter>
   /** What was newest at the last look; undefined before the first one, and where it failed. */
-  newest?: Places | undefined
+  newest?: FeedPositions | undefined
 }
 const watched = new WeakMap<Db, Map<number, Watched>>()
 
 /** Waits until something may be told beyond these places; whether there is, before the wait ends. */
-async function isBeyond(db: Db, service: Service, places: Places, { ms, over }: Wait): Promise<boolean> {
+async function isBeyond(db: Db, service: Service, places: FeedPositions, { ms, over }: Wait): Promise<boolean> {
   if (over.aborted || ms <= 0) return false
   const { promise, resolve: tell } = Promise.withResolvers<boolean>()
   const { waiters } = watchedOf(db, service)
@@ -109,8 +109,8 @@ async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () 
   for (let left = looksBehind; left; left = waiters.size ? looksBehind : left - 1) {
     await delay(lookMs, undefined, { ref: false })
     // While the database is away there is nothing new.
-    watched.newest = await placesNow(db, service, kinds).catch(() => undefined)
-    if (watched.newest) for (const { places, tell } of waiters) if (mayBeBehind(places, watched.newest)) tell(true)
+    watched.newest = await currentPositions(db, service, kinds).catch(() => undefined)
+    if (watched.newest) for (const { places, tell } of waiters) if (mayHaveChanges(places, watched.newest)) tell(true)
   }
   nobodyWaits()
 }

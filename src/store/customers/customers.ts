@@ -1,25 +1,25 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
-import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
+import { beginSourceDatedChange, type SourceDated, mergedRowTimes, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
 import {
   type Change,
-  hold,
-  opened,
-  says,
-  stamped,
-  stampedBy,
-  stampOfNow,
+  lockRows,
+  withoutClosingBrace,
+  hasSameBody,
+  withTimestamp,
+  withComputedTimestamp,
+  nextChangeTimestamp,
   type Upserted,
 } from '../lists/change-timestamp.ts'
-import { added, columnsOf, differs, merged, overwriting, type Table } from '../lists/merge.ts'
-import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { holdReferences, references } from '../lists/references.ts'
-import { anyService } from '../lists/statistics.ts'
-import { holdStores } from '../lists/store-locks.ts'
+import { newRow, columnLists, isDifferent, mergeRows, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
+import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { lockReferences, selectReferences } from '../lists/references.ts'
+import { opaqueServiceId } from '../lists/statistics.ts'
+import { lockStores } from '../lists/store-locks.ts'
 import { requireCustomers, withWhatWasKept } from './removal.ts'
 
-const customers: Table = {
+const customers: MergeTable = {
   name: 'customer',
   key: ['id'],
   columns: [
@@ -34,17 +34,17 @@ const customers: Table = {
   // A subscription is consent, so it outranks privacy.
   derived: { privacy: 'case when email_subscription or sms_subscription then false else privacy end' },
 }
-const content = columnsOf(customers)
+const content = columnLists(customers)
 
 /** The record of a row `c` of `customer`, open for its stamp, its e-commerce identifiers apart. */
-const body = opened(sql`
+const body = withoutClosingBrace(sql`
   select row_to_json(r) from (select
      c.id, c.code, c.title, c.firstname, c.surname, c.date_of_birth as "dateOfBirth",
      to_char(c.start_date, 'YYYY-MM-DD HH24:MI:SS') as "startDate", c.privacy,
      c.email_subscription as "emailSubscription", c.sms_subscription as "smsSubscription",
      (select row_to_json(k) from (select c.email, (select row_to_json(p) from (select c.phone_home as home, c.phone_mobile as mobile, c.phone_work as work) p) as phones) k) as contact,
      ${address} as address,
-     ${references('c')} as references,
+     ${selectReferences('c')} as references,
      c.loyalty_code as "loyaltyCode", c.loyalty_name as "loyaltyName", c.joined_store_id as "joinedStoreId",
      (select code from store where service_id = c.service_id and store_id = c.joined_store_id) as "joinedStoreCode") r`)
 
@@ -85,7 +85,7 @@ export const upsertCustomersAskedAfter = (
       const ids = given.map(({ id }) => id)
       await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
       const found = await tx.rows<{ id: string }>(sql`
-        select id from customer where service_id = ${anyService(service)} and id = any(${ids}) and changed_at > ${moment}::timestamptz
+        select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids}) and changed_at > ${moment}::timestamptz
         union
         select id from tombstone where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${moment}::timestamptz`)
       const newer = new Set(found.map(({ id }) => id))
@@ -96,9 +96,9 @@ export const upsertCustomersAskedAfter = (
 
 /** Holds what rows will show: a value or a store that is renamed meanwhile would be shown as it was. */
 async function holdShown(tx: Db, service: Service, rows: readonly object[]) {
-  await holdReferences(tx, service, rows)
+  await lockReferences(tx, service, rows)
   const stores = (rows as readonly { joinedStoreId?: string | null }[]).flatMap(row => row.joinedStoreId ?? [])
-  if (stores.length) await holdStores(tx, service, stores)
+  if (stores.length) await lockStores(tx, service, stores)
 }
 
 /** Merges rows (`CustomerMappingRow`) into customers that are there. */
@@ -109,7 +109,7 @@ export const mapCustomers = (db: Database, service: Service, rows: readonly { id
     return mergeCustomers(tx, service, rows)
   })
 
-type Given = Dated & { id: string }
+type Given = SourceDated & { id: string }
 
 /** The same within a transaction, of the rows that `among` leaves of them. */
 export async function mergeCustomers(
@@ -123,7 +123,7 @@ export async function mergeCustomers(
   const ids = identified.map(({ id }) => id)
   const [held, change, rows] = await Promise.all([
     tx.rows<{ id: string }>(locking(service, sql`and c.id = any(${ids})`)),
-    beginChangeOf(tx, service, 'customer', identified),
+    beginSourceDatedChange(tx, service, 'customer', identified),
     withWhatWasKept(tx, service, identified),
   ])
   const isHeld = new Set(held.map(({ id }) => id))
@@ -131,7 +131,7 @@ export async function mergeCustomers(
     some.length ? tx.rows<{ id: string }>(insertion(service, change, some, otherwise)) : []
   const [there, added] = [rows.filter(({ id }) => isHeld.has(id)), rows.filter(({ id }) => !isHeld.has(id))]
   const [changed, fresh] = await Promise.all([
-    put(there, overwriting(customers, ['changed_at', 'record', 'ecommerce_ids'])),
+    put(there, onConflictUpdate(customers, ['changed_at', 'record', 'ecommerce_ids'])),
     put(added, sql`on conflict (service_id, id) do nothing`),
   ])
   const isFresh = new Set(fresh.map(({ id }) => id))
@@ -148,10 +148,10 @@ export async function mergeCustomers(
 /** Merged rows as an insertion; `otherwise` is what becomes of those that are there. */
 const insertion = (service: Service, change: Change, rows: readonly object[], otherwise: Sql) => sql`
   insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-  select ${content.of('c')}, at.stamp, ${stampedAs(body, sql`at.stamp`, service, change, '')}, ${ecommerceIds}
-    from ${merged(service, customers, rows, 'c')}
-    cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
-   where ${differs(customers, 'c')}
+  select ${content.of('c')}, at.stamp, ${withChangeTimestamp(body, sql`at.stamp`, service, change, '')}, ${ecommerceIds}
+    from ${mergeRows(service, customers, rows, 'c')}
+    cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as stamp) at
+   where ${isDifferent(customers, 'c')}
   ${otherwise}
   returning id`
 
@@ -159,25 +159,25 @@ const insertion = (service: Service, change: Change, rows: readonly object[], ot
 export const addCustomer = (tx: Db, service: Service, row: object) =>
   tx.row<{ record: string }>(sql`
     insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-    select ${content.of('c')}, at, ${stampedBy(body, sql`at`, service, '')}, ${ecommerceIds}
-      from ${stampOfNow(service, ['customer'])} at, ${added(service, customers, row, 'c')}
+    select ${content.of('c')}, at, ${withComputedTimestamp(body, sql`at`, service, '')}, ${ecommerceIds}
+      from ${nextChangeTimestamp(service, ['customer'])} at, ${newRow(service, customers, row, 'c')}
     on conflict do nothing
     returning ${customerText} as record`)
 
 /** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
-const lockCustomers = (tx: Db, service: Service, where: Sql) => hold(tx, locking(service, where))
+const lockCustomers = (tx: Db, service: Service, where: Sql) => lockRows(tx, locking(service, where))
 
 const locking = (service: Service, where: Sql) =>
-  sql`select c.id from customer c where c.service_id = ${anyService(service)} ${where} order by c.id for no key update`
+  sql`select c.id from customer c where c.service_id = ${opaqueServiceId(service)} ${where} order by c.id for no key update`
 
 /** Renders customers anew after something that they show has changed; `where` begins with `and`. */
 export async function renderCustomers(tx: Db, service: Service, change: Change, where: Sql) {
   await lockCustomers(tx, service, where)
   await tx.run(sql`
-    update customer set record = ${stamped(sql`r.body`, change, '')}, changed_at = ${change.at}
-      from (select c.id, ${body} as body from customer c where c.service_id = ${anyService(service)} ${where} offset 0) r
+    update customer set record = ${withTimestamp(sql`r.body`, change, '')}, changed_at = ${change.at}
+      from (select c.id, ${body} as body from customer c where c.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
      where customer.service_id = ${service.id} and customer.id = r.id
-       and not ${says(sql`customer.record`, sql`r.body`, '')}`)
+       and not ${hasSameBody(sql`customer.record`, sql`r.body`, '')}`)
 }
 
 /** An e-mail address in the form in which two are compared; as the index `customer_email` has it. */
@@ -226,7 +226,7 @@ export const customerPage = (
 /** Who is looked up, by an address or a name, is so as of now; all others are followed. */
 const orderOf = ({ email, name }: Pick<Filters, 'email' | 'name'>) => {
   if (name !== undefined) return { live: true, order: { column: nameKey, type: 'text' } } as const
-  return email === undefined ? { order: byChange } : { live: true }
+  return email === undefined ? { order: byChangeTimestamp } : { live: true }
 }
 
 /** The record of one customer, as JSON text. */
@@ -242,4 +242,4 @@ export const customerWithEmail = (db: Db, service: Service, email: string) =>
 
 /** Which of these identifiers some customer has. */
 export const knownCustomers = (db: Db, service: Service, ids: readonly string[]) =>
-  db.rows<{ id: string }>(sql`select id from customer where service_id = ${anyService(service)} and id = any(${ids})`)
+  db.rows<{ id: string }>(sql`select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids})`)

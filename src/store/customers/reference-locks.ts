@@ -3,7 +3,7 @@ import { valuesOfChange } from '../../domain/customers/changes.ts'
 import type { CustomerChange } from '../../domain/customers/input.ts'
 import type { KnownReference, KnownReferences } from '../../domain/customers/references.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { heldReferences } from '../lists/references.ts'
+import { lockReferencesSql } from '../lists/references.ts'
 
 /**
  * Locks and returns the cached references that a change can set. The locks last until the transaction ends, so that a value that is
@@ -14,7 +14,7 @@ export async function lockReferencesOf(tx: Db, service: Service, change: Custome
   const known = new Map<string, KnownReference>()
   const keyOf = (type: string, value: string) => JSON.stringify([type, value])
   if (values.length) {
-    const rows = await tx.rows<KnownReference & { type: string; value: string }>(heldReferences(service, values))
+    const rows = await tx.rows<KnownReference & { type: string; value: string }>(lockReferencesSql(service, values))
     for (const { type, value, ...reference } of rows) known.set(keyOf(type, value), reference)
   }
   return (type, value) => known.get(keyOf(type, value))

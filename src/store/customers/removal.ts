@@ -2,7 +2,7 @@ import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { Contradiction } from '../../domain/values/contradiction.ts'
 import { beginChange } from '../lists/change-timestamp.ts'
-import { removeFrom } from '../lists/tombstones.ts'
+import { removeRecords } from '../lists/tombstones.ts'
 
 const kept = sql`ecommerce_admin_id, ecommerce_legacy_id, email_subscription, sms_subscription, joined_store_id`
 
@@ -23,7 +23,7 @@ export async function leave(tx: Db, service: Service, ids: readonly string[]): P
      where service_id = ${service.id}
        and (feed = 'transactions' and id = any(${ids})
             or feed = 'reward-accounts' and id in (select id from reward_account where service_id = ${service.id} and customer_id = any(${ids})))`)
-  return removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
+  return removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
 }
 
 interface Kept {

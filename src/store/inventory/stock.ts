@@ -1,15 +1,15 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { beginChangeOf, type Dated, ofRow, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, hold, opened, says, stamped, type Upserted, upserted } from '../lists/change-timestamp.ts'
-import { readSieved } from '../lists/filtered-scan.ts'
-import { differs, merged, overwriting, type Table } from '../lists/merge.ts'
-import { byChange, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { anyService } from '../lists/statistics.ts'
-import { holdStores } from '../lists/store-locks.ts'
-import { rememberingGone } from '../lists/tombstones.ts'
+import { beginSourceDatedChange, type SourceDated, mergedRowTimes, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
+import { type Change, lockRows, withoutClosingBrace, hasSameBody, withTimestamp, type Upserted, countUpsert } from '../lists/change-timestamp.ts'
+import { readFilteredScan } from '../lists/filtered-scan.ts'
+import { isDifferent, mergeRows, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
+import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { opaqueServiceId } from '../lists/statistics.ts'
+import { lockStores } from '../lists/store-locks.ts'
+import { insertTombstones } from '../lists/tombstones.ts'
 
-const stock: Table = {
+const stock: MergeTable = {
   name: 'stock',
   key: ['store_id', 'sku_id'],
   columns: ['service_id', 'store_id', 'sku_id', 'free_stock', 'buffer'],
@@ -17,7 +17,7 @@ const stock: Table = {
 
 /** The record of stock `s` of variant `v` in store `c`, open for its stamp. The nearest buffer that is set is in force. */
 const body = (service: Service) =>
-  opened(sql`
+  withoutClosingBrace(sql`
   select row_to_json(r) from (select
      c.store_id || '-' || v.sku as id, v.sku, v.sku_id as "skuId", c.store_id as "storeId", c.store_number as "storeNumber",
      c.name as "storeName", c.ecommerce_location_id as "ecommerceLocationId", s.free_stock as "freeStock", b.buffer,
@@ -31,21 +31,21 @@ export const upsertStock = (db: Database, service: Service, rows: readonly Row[]
 /** The same, as all that its transaction changes. */
 export async function putStock(tx: Db, service: Service, rows: readonly Row[]): Promise<Upserted> {
   const changing = await holdChanging(tx, service, joined(rows))
-  const change = await beginChangeOf(tx, service, 'stock', rows)
+  const change = await beginSourceDatedChange(tx, service, 'stock', rows)
   if (!changing.length) return { inserted: 0, changed: 0 }
-  return upserted(
+  return countUpsert(
     tx,
     sql`
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
-      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${stampedAs(body(service), sql`at.stamp`, service, change)}
-        from ${merged(service, stock, changing, 's')}
-        join store c on c.service_id = ${anyService(service)} and c.store_id = s.store_id
-        join variant v on v.service_id = ${anyService(service)} and v.sku_id = s.sku_id
-        cross join lateral (select ${stampOf(ofRow, service, change)} as stamp) at
-       where ${differs(stock, 's')}
-      ${overwriting(stock, ['changed_at', 'record'])}
+      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${withChangeTimestamp(body(service), sql`at.stamp`, service, change)}
+        from ${mergeRows(service, stock, changing, 's')}
+        join store c on c.service_id = ${opaqueServiceId(service)} and c.store_id = s.store_id
+        join variant v on v.service_id = ${opaqueServiceId(service)} and v.sku_id = s.sku_id
+        cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as stamp) at
+       where ${isDifferent(stock, 's')}
+      ${onConflictUpdate(stock, ['changed_at', 'record'])}
       returning (xmax = 0) as inserted`,
-    rememberingGone(service, change, 'stock', renamedSince(service, among(changing))),
+    insertTombstones(service, change, 'stock', renamedSince(service, among(changing))),
   )
 }
 
@@ -69,24 +69,24 @@ function joined(rows: readonly Row[]): Row[] {
 async function holdChanging(tx: Db, service: Service, rows: readonly Row[]): Promise<Row[]> {
   const found = await tx.rows<{ place: number; isNew: boolean }>(sql`
     select new.ordinality::integer as place, old.service_id is null as "isNew"
-      from ${merged(service, stock, rows, 's')} where ${differs(stock, 's')}`)
+      from ${mergeRows(service, stock, rows, 's')} where ${isDifferent(stock, 's')}`)
   const at = (places: typeof found) => places.flatMap(({ place }) => rows[place - 1] ?? [])
   const [changing, added, kept] = [at(found), at(found.filter(one => one.isNew)), at(found.filter(one => !one.isNew))]
   const stores = changing.map(({ storeId }) => storeId)
-  if (stores.length) await holdStores(tx, service, stores)
+  if (stores.length) await lockStores(tx, service, stores)
   if (added.length) {
     // Of new stock whoever renames its SKU knows nothing: that waits.
     const skus = sql`sku_id = any(${[...new Set(added.map(({ skuId }) => skuId))]})`
-    await hold(
+    await lockRows(
       tx,
-      sql`select from variant where service_id = ${anyService(service)} and ${skus} order by sku_id for key share`,
+      sql`select from variant where service_id = ${opaqueServiceId(service)} and ${skus} order by sku_id for key share`,
     )
   }
   if (kept.length)
-    await hold(
+    await lockRows(
       tx,
       sql`
-      select from ${keysOf(kept)} join stock s on s.service_id = ${anyService(service)} and s.store_id = given.store_id and s.sku_id = given.sku_id
+      select from ${keysOf(kept)} join stock s on s.service_id = ${opaqueServiceId(service)} and s.store_id = given.store_id and s.sku_id = given.sku_id
        order by s.store_id, s.sku_id for no key update of s`,
     )
   return changing
@@ -104,20 +104,20 @@ export async function renderStock(
   gone = renamedSince(service, where),
 ) {
   // What an order moves meanwhile would be shown as it was before: it is held, and read again. In the order in which orders hold it.
-  await hold(
+  await lockRows(
     tx,
-    sql`select from stock s where s.service_id = ${anyService(service)} ${where} order by s.store_id, s.sku_id for no key update`,
+    sql`select from stock s where s.service_id = ${opaqueServiceId(service)} ${where} order by s.store_id, s.sku_id for no key update`,
   )
   await tx.run(sql`
-    with remembered as (${rememberingGone(service, change, 'stock', gone)})
-    update stock set record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
+    with remembered as (${insertTombstones(service, change, 'stock', gone)})
+    update stock set record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, ${body(service)} as body
               from stock s
               join store c on c.service_id = s.service_id and c.store_id = s.store_id
               join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
-             where s.service_id = ${anyService(service)} ${where} offset 0) r
+             where s.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
-       and not ${says(sql`stock.record`, sql`r.body`)}`)
+       and not ${hasSameBody(sql`stock.record`, sql`r.body`)}`)
 }
 
 /** The same after SKUs have been renamed. */
@@ -151,7 +151,7 @@ interface Kept {
 }
 
 /** A row with all that it says of it. */
-type Row = Kept & Dated & Record<string, unknown>
+type Row = Kept & SourceDated & Record<string, unknown>
 
 /** Which stock `s` these are of. */
 const among = (kept: readonly Kept[]) => sql`and (s.store_id, s.sku_id) in (select * from ${keysOf(kept)})`
@@ -181,8 +181,8 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
   const gone = renamedSince(service, among(moves))
   // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
   await tx.run(sql`
-    with remembered as (${rememberingGone(service, change, 'stock', gone)})
-    update stock set free_stock = r.free_stock, record = ${stamped(sql`r.body`, change)}, changed_at = ${change.at}
+    with remembered as (${insertTombstones(service, change, 'stock', gone)})
+    update stock set free_stock = r.free_stock, record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, s.free_stock, ${body(service)} as body
               from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
               cross join lateral (select service_id, store_id, sku_id, buffer, least(greatest(free_stock + m.quantity, -2147483648), 2147483647)::integer as free_stock
@@ -209,11 +209,11 @@ export function stockPage(db: Db, service: Service, { skuId, storeNumber, update
       sql`and store_id = (select store_id from store where service_id = ${service.id} and store_number = ${number})`,
   )
   const where = sql`${inStore} ${filter(updatedAfter, changedAfter)}`
-  if (skuId === undefined) return readPage(db, service, { ...list, order: byChange, where }, asked)
+  if (skuId === undefined) return readPage(db, service, { ...list, order: byChangeTimestamp, where }, asked)
   const ofSku = sql`and sku_id = ${skuId}`
   return updatedAfter === undefined
     ? readPage(db, service, { ...list, live: true, where: sql`${ofSku} ${where}` }, asked)
-    : readSieved(db, service, { ...list, order: byChange, where }, { where: ofSku, column: sql`sku_id` }, asked)
+    : readFilteredScan(db, service, { ...list, order: byChangeTimestamp, where }, { where: ofSku, column: sql`sku_id` }, asked)
 }
 
 /** The stock that is shown under an identifier: a store's, a dash, and a SKU; either may have dashes too. */

@@ -3,16 +3,16 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
   beginChange,
   type Change,
-  type Closing,
-  kindOf,
+  type RecordEnd,
+  recordKinds,
   type List,
-  numberOf,
-  stamped,
-  stampedBy,
+  listNumber,
+  withTimestamp,
+  withComputedTimestamp,
 } from './change-timestamp.ts'
 
 /** A row that may say when its record changed: `YYYY-MM-DD HH:MM:SS`, on the service's wall clock. */
-export interface Dated {
+export interface SourceDated {
   updateTimeStamp?: string | null | undefined
 }
 
@@ -21,41 +21,41 @@ export interface Dated {
  * `others`: lists that show what is changed. Loads of one list that tell times go one after the other; those that tell none wait for
  * nobody.
  */
-export async function beginChangeOf(
+export async function beginSourceDatedChange(
   tx: Db,
   service: Service,
   list: List,
-  rows: readonly Dated[],
+  rows: readonly SourceDated[],
   others: readonly List[] = [],
 ): Promise<Change> {
-  const from = rows.some(row => row.updateTimeStamp) ? await earliestStamp(tx, service, list) : null
+  const from = rows.some(row => row.updateTimeStamp) ? await startBackDating(tx, service, list) : null
   const change = await beginChange(tx, service, [list, ...others])
-  return { ...change, from }
+  return { ...change, earliest: from }
 }
 
 /** `start_back_dating` in the migrations says why. */
-async function earliestStamp(tx: Db, service: Service, list: List) {
+async function startBackDating(tx: Db, service: Service, list: List) {
   const row = await tx.row<{ from: string | null }>(
-    sql`select start_back_dating(${service.id}, ${kindOf[list]}, ${numberOf(list)}, ${list})::text as "from"`,
+    sql`select start_back_dating(${service.id}, ${recordKinds[list]}, ${listNumber(list)}, ${list})::text as "from"`,
   )
   return row?.from ?? null
 }
 
 /** When a record changed according to its source (a `timestamp`), and its stamp until now; either may be null. */
-interface Told {
+interface SourceTimes {
   told: Sql
   was: Sql
 }
 
 /** The same of a row of `merged`. */
-export const ofRow: Told = { told: sql`told_at`, was: sql`old.changed_at` }
+export const mergedRowTimes: SourceTimes = { told: sql`told_at`, was: sql`old.changed_at` }
 
 /**
  * The stamp of a record that has changed: the time that its source tells, or the nearest to it that is neither in the future nor too early.
  * Where clients may have seen the record's former stamp, and the time is not later than that, it does not tell of this change: the change
  * then is one of now.
  */
-export function stampOf({ told, was }: Told, service: Service, { at, from }: Change): Sql {
+export function changeTimestamp({ told, was }: SourceTimes, service: Service, { at, earliest: from }: Change): Sql {
   if (from === null) return sql`${at}::timestamptz`
   const moment = sql`(${told} at time zone ${service.settings.timeZone})`
   const ofThis = sql`case when ${was} < ${from}::timestamptz and ${moment} <= ${was} then null else ${moment} end`
@@ -63,5 +63,5 @@ export function stampOf({ told, was }: Told, service: Service, { at, from }: Cha
 }
 
 /** An open body with the stamp of its record. */
-export const stampedAs = (body: Sql, stamp: Sql, service: Service, change: Change, closing: Closing = '}') =>
-  change.from === null ? stamped(body, change, closing) : stampedBy(body, stamp, service, closing)
+export const withChangeTimestamp = (body: Sql, stamp: Sql, service: Service, change: Change, closing: RecordEnd = '}') =>
+  change.earliest === null ? withTimestamp(body, change, closing) : withComputedTimestamp(body, stamp, service, closing)

@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { PageRequest } from './page.ts'
 
 /** A walk through a list: what its cursors are bound to (contract 1.4). */
-export interface Walk {
+export interface CursorScope {
   service: Service
   /** The list's path; a cursor of one list is none of another. */
   list: string
@@ -14,17 +14,17 @@ export interface Walk {
 }
 
 /** What a cursor carries: the walk's moment, where in the primary's log all of it is, and where its last page ended. */
-type Place = Pick<PageRequest, 'after' | 'position'> & { asOf: string }
+type CursorPosition = Pick<PageRequest, 'after' | 'position'> & { asOf: string }
 
 const macLength = 16
 
 /** Where a page of the walk ended, as a cursor. */
-export const writeCursor = (walk: Walk, { asOf, position, after }: Place) =>
-  signed(walk, after ? [asOf, ...after] : [asOf], position)
+export const writeCursor = (walk: CursorScope, { asOf, position, after }: CursorPosition) =>
+  signCursor(walk, after ? [asOf, ...after] : [asOf], position)
 
 /** Where the next page begins; undefined where the cursor was changed or belongs to another walk. */
-export function readCursor(walk: Walk, text: string): Place | undefined {
-  const content = contentIn(walk, text)
+export function readCursor(walk: CursorScope, text: string): CursorPosition | undefined {
+  const content = verifyContent(walk, text)
   if (!content) return
   const [asOf, order, id] = content.at as [string, string?, string?]
   return {
@@ -35,7 +35,7 @@ export function readCursor(walk: Walk, text: string): Place | undefined {
 }
 
 /** An opaque, authenticated text of a value that JSON has, bound to the walk's service, list and filters. */
-export function signed(walk: Walk, at: readonly unknown[], position?: string): string {
+export function signCursor(walk: CursorScope, at: readonly unknown[], position?: string): string {
   const { restoredAt } = walk.service
   const isBare = restoredAt === undefined && position === undefined
   const payload = Buffer.from(JSON.stringify(isBare ? at : { at, restoredAt, position }))
@@ -43,20 +43,20 @@ export function signed(walk: Walk, at: readonly unknown[], position?: string): s
 }
 
 /** The value of `signed`; undefined where the text was changed or belongs to another walk. */
-export const verified = <Value>(walk: Walk, text: string) => contentIn(walk, text)?.at as Value | undefined
+export const verifyCursor = <Value>(walk: CursorScope, text: string) => verifyContent(walk, text)?.at as Value | undefined
 
-function contentIn(walk: Walk, text: string): Content | undefined {
+function verifyContent(walk: CursorScope, text: string): Content | undefined {
   const bytes = Buffer.from(text, 'base64url')
   // Decoding is lenient: only the one text that we would write stands for these bytes.
   if (bytes.length <= macLength || bytes.toString('base64url') !== text) return
   const payload = bytes.subarray(macLength)
   if (!timingSafeEqual(bytes.subarray(0, macLength), mac(walk, payload))) return
-  return contentOf(payload)
+  return parseContent(payload)
 }
 
 /** Whether a cursor of this service is of before it was restored from a backup: it may have told what was lost. */
-export const isOfBefore = ({ restoredAt }: Service, text: string) =>
-  contentOf(Buffer.from(text, 'base64url').subarray(macLength)).restoredAt !== restoredAt
+export const isBeforeRestore = ({ restoredAt }: Service, text: string) =>
+  parseContent(Buffer.from(text, 'base64url').subarray(macLength)).restoredAt !== restoredAt
 
 interface Content {
   at: unknown
@@ -65,12 +65,12 @@ interface Content {
   position?: string
 }
 
-function contentOf(payload: Buffer): Content {
+function parseContent(payload: Buffer): Content {
   const content = JSON.parse(payload.toString())
   return Array.isArray(content) ? { at: content } : content
 }
 
-function mac({ service, list, filters, key }: Walk, payload: Buffer) {
+function mac({ service, list, filters, key }: CursorScope, payload: Buffer) {
   const sorted = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHmac('sha256', key)
     .update(JSON.stringify([service.id, list, sorted]))

@@ -1,9 +1,9 @@
 import { type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { kindOf, type List } from './change-timestamp.ts'
+import { recordKinds, type List } from './change-timestamp.ts'
 
 /** The initial load of a list. */
-export interface FirstLoad {
+export interface InitialLoad {
   /** Ends the load, which makes its records visible. Waits for a running transaction of the load. */
   end(): Promise<unknown>
 }
@@ -13,8 +13,8 @@ export interface FirstLoad {
  * that records can carry the times of their source in any order (docs/decisions/0013). The next load resumes an initial load that died.
  * Returns undefined if the list has had a record before: the load is an ordinary one.
  */
-export async function beginLoad(db: Db, service: Service, list: List): Promise<FirstLoad | undefined> {
-  const kind = kindOf[list]
+export async function beginInitialLoad(db: Db, service: Service, list: List): Promise<InitialLoad | undefined> {
+  const kind = recordKinds[list]
   const ownRow = sql`service_id = ${service.id} and kind = ${kind}`
   const hasHadRecords = sql`
     (exists (select from ${raw(list)} where service_id = ${service.id}) or exists (select from tombstone where ${ownRow}))`
@@ -34,13 +34,13 @@ export async function beginLoad(db: Db, service: Service, list: List): Promise<F
 /**
  * Runs `load` as a load of a list. The load ends when `load` returns or throws: the records written until then become visible.
  */
-export async function loading<T>(
+export async function withInitialLoad<T>(
   db: Db,
   service: Service,
   list: List,
   load: (isInitial: boolean) => Promise<T>,
 ): Promise<T> {
-  const initialLoad = await beginLoad(db, service, list)
+  const initialLoad = await beginInitialLoad(db, service, list)
   let result: T
   try {
     result = await load(initialLoad !== undefined)
@@ -54,5 +54,5 @@ export async function loading<T>(
 }
 
 /** Ends initial loads without a heartbeat for 15 minutes: their loader has died. */
-export const endDeadLoads = (db: Db) =>
+export const reapStaleLoads = (db: Db) =>
   db.run(sql`delete from initial_load where heartbeat_at < clock_timestamp() - interval '15 minutes'`)

@@ -1,10 +1,10 @@
 import { raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Change } from './change-timestamp.ts'
-import { anyService } from './statistics.ts'
+import { opaqueServiceId } from './statistics.ts'
 
 /** A table that feeds' rows go into. */
-export interface Table {
+export interface MergeTable {
   name: string
   /** The primary key, `service_id` apart. */
   key: readonly string[]
@@ -20,9 +20,9 @@ export interface Table {
  * Rows merged over what is stored: a field that is missing keeps what is there, null clears it (docs/decisions/0005). For a
  * `from` clause: a merged row is `alias`, with `told_at` where it says when it changed, and `old` is what is stored.
  */
-export function merged(service: Service, table: Table, rows: readonly object[], alias: string): Sql {
+export function mergeRows(service: Service, table: MergeTable, rows: readonly object[], alias: string): Sql {
   const { name, key, columns, fresh = {}, derived = {} } = table
-  const { text, told, times } = incoming(columns, rows)
+  const { text, told, times } = encodeRows(columns, rows)
   // An array with nulls is walked from its front for each row: where no row tells a time there is none.
   const toldAt = times.some(Boolean) ? sql`(${times}::timestamp[])[new.ordinality]` : sql`null::timestamp`
   const given = columns.map((column, i) => {
@@ -35,26 +35,26 @@ export function merged(service: Service, table: Table, rows: readonly object[], 
   const following = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
   return sql`
     json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${text}) with ordinality new
-    left join ${raw(name)} old on old.service_id = ${anyService(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
+    left join ${raw(name)} old on old.service_id = ${opaqueServiceId(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
     cross join lateral (select (${told}::bigint[])[new.ordinality] as mask, ${toldAt} as told_at offset 0) told
     cross join lateral (select ${raw(following.join(', '))} from (select ${listed(given)} offset 0) whole) ${raw(alias)}`
 }
 
 /** A row whose key is not there yet, for a `from` clause: what it does not say is as `fresh` says, or null. */
-export function added(
+export function newRow(
   service: Service,
-  { name, columns, fresh, derived = {} }: Table,
+  { name, columns, fresh, derived = {} }: MergeTable,
   row: object,
   alias: string,
 ): Sql {
-  const whole = { ...fresh, ...columnsSaid(columns, row), service_id: service.id }
+  const whole = { ...fresh, ...columnValues(columns, row), service_id: service.id }
   const following = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
   return sql`
     (select ${raw(following.join(', '))} from json_populate_record(null::${raw(name)}, ${JSON.stringify(whole)})) ${raw(alias)}`
 }
 
 /** What a row says, by the names of columns. */
-const columnsSaid = (columns: readonly string[], row: object) =>
+const columnValues = (columns: readonly string[], row: object) =>
   Object.fromEntries(
     Object.entries(row)
       .map(([key, value]) => [snakeCase(key), value] as const)
@@ -64,8 +64,8 @@ const columnsSaid = (columns: readonly string[], row: object) =>
 const listed = (items: readonly Sql[]) => items.reduce((all, one) => sql`${all}, ${one}`)
 
 /** Whether a merged row, named `alias`, differs from what is stored: one that does not need not be rendered. */
-export const differs = (table: Table, alias: string): Sql => {
-  const { of } = columnsOf({ columns: sayings(table) })
+export const isDifferent = (table: MergeTable, alias: string): Sql => {
+  const { of } = columnLists({ columns: valueColumns(table) })
   return sql`(old.service_id is null or (${of(alias)}) is distinct from (${of('old')}))`
 }
 
@@ -76,37 +76,37 @@ export type Merged<Key extends string> = Record<Key, string> & { inserted: boole
  * Merges rows into a table that keeps no records. The statement returns the rows that have changed, as `Merged`. `change` stamps them,
  * where the table has stamps.
  */
-export function merging(service: Service, table: Table, rows: readonly object[], change?: Change): Sql {
-  const { list, of } = columnsOf(table)
+export function upsertMerged(service: Service, table: MergeTable, rows: readonly object[], change?: Change): Sql {
+  const { list, of } = columnLists(table)
   const stamp = change ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` } : { list: sql``, at: sql`` }
   return sql`
     insert into ${raw(table.name)} (${list}${stamp.list})
-    select ${of('given')}${stamp.at} from ${merged(service, table, rows, 'given')} where ${differs(table, 'given')}
-    ${overwriting(table, change ? ['changed_at'] : [])}
+    select ${of('given')}${stamp.at} from ${mergeRows(service, table, rows, 'given')} where ${isDifferent(table, 'given')}
+    ${onConflictUpdate(table, change ? ['changed_at'] : [])}
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
 
 /** How a merged row takes the place of the one that is stored: with all columns, and those of `also`, unless it says the same. */
-export function overwriting(table: Table, also: readonly string[]): Sql {
-  const written = columnsOf({ columns: [...sayings(table), ...also] })
-  const compared = columnsOf({ columns: sayings(table) })
+export function onConflictUpdate(table: MergeTable, also: readonly string[]): Sql {
+  const written = columnLists({ columns: [...valueColumns(table), ...also] })
+  const compared = columnLists({ columns: valueColumns(table) })
   return sql`
     on conflict (service_id, ${raw(table.key.join(', '))}) do update set (${written.list}) = row(${written.excluded})
       where (${compared.of(table.name)}) is distinct from (${compared.excluded})`
 }
 
 /** The columns that say something, rather than whose row it is. */
-const sayings = ({ key, columns }: Table) => columns.filter(column => column !== 'service_id' && !key.includes(column))
+const valueColumns = ({ key, columns }: MergeTable) => columns.filter(column => column !== 'service_id' && !key.includes(column))
 
 /** The columns of a table for an upsert: as a list, of a row named `alias`, and as `excluded`. */
-export const columnsOf = ({ columns }: Pick<Table, 'columns'>) => ({
+export const columnLists = ({ columns }: Pick<MergeTable, 'columns'>) => ({
   list: raw(columns.join(', ')),
   of: (alias: string) => raw(columns.map(column => `${alias}.${column}`).join(', ')),
   excluded: raw(columns.map(column => `excluded.${column}`).join(', ')),
 })
 
 /** Rows as JSON text with the columns' names; of each row, which columns it tells, as a bit for each, and when it says that it changed. */
-function incoming(columns: readonly string[], rows: readonly object[]) {
+function encodeRows(columns: readonly string[], rows: readonly object[]) {
   const bits = new Map(columns.map((column, i) => [column, 2 ** i]))
   const told: number[] = []
   const times: (string | null)[] = []

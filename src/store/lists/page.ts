@@ -1,12 +1,12 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type Fixed, momentOf, type Stamps, tableOf } from './as-of.ts'
+import { type FixedAsOf, resolveAsOf, type TimestampSource, tableSql } from './as-of.ts'
 
 /** Where a page ended: the value it is ordered by, and the key that breaks ties. */
 export type PageEnd = readonly [order: string, key: string]
 
 /** Which page of a walk through a list is wanted (contract 1.4). */
-export interface PageRequest extends Fixed {
+export interface PageRequest extends FixedAsOf {
   limit: number
   /** Where the last page ended; absent on the first page. */
   after?: PageEnd
@@ -27,10 +27,10 @@ export interface Page {
 export const emptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPage: false, end: null })
 
 /** A list as SQL sees it. */
-export interface Source {
-  table: Stamps
+export interface ListSource {
+  table: TimestampSource
   /** The list whose stamps tell of its changes, where that is another one. */
-  stamps?: Stamps
+  stamps?: TimestampSource
   /** Whether what has left that list is told too, so that the walk is complete up to there. */
   withRemovals?: boolean
   /** The response-ready text. */
@@ -54,7 +54,7 @@ export interface Source {
 export async function readPage(
   db: Db,
   service: Service,
-  source: Source,
+  source: ListSource,
   { limit, after, lines, ...fixed }: PageRequest,
 ): Promise<Page> {
   const {
@@ -69,10 +69,10 @@ export async function readPage(
     where = sql``,
     planned = false,
   } = source
-  const table = tableOf(from)
+  const table = tableSql(from)
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
-  const { asOf, position } = await momentOf(db, service, stamps, fixed, withRemovals)
+  const { asOf, position } = await resolveAsOf(db, service, stamps, fixed, withRemovals)
   // A look-up is of now, and now is at the primary.
   const replayed = live ? undefined : position
   const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
@@ -80,17 +80,17 @@ export async function readPage(
   const ordered = sql`order by ${order} ${direction}, ${key} ${direction}`
   /** So many records in one text. */
   const joined = (onwards: Sql, most: number) => sql`
-    select string_agg(record, ${between(lines)}) as records,
+    select string_agg(record, ${separator(lines)}) as records,
            (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key, count(*) as many
       from (select * from (
               select ${record} as record, ${order} as "order", ${key} as key
                 from ${table}
                where service_id = ${service.id} ${complete} ${onwards} ${where}
                ${ordered}
-               limit ${atMost(most)}) most limit ${most}) page`
-  const onwards = after ? behind(sql`(${unseen(after[0], type)}, ${unseen(after[1], 'text')})`) : sql``
-  const listed = lines ? inPieces(joined, onwards, behind, limit) : sql`cross join (${joined(onwards, limit)}) listed`
-  const reads = await db.rows<Read>(
+               limit ${literalLimit(most)}) most limit ${most}) page`
+  const onwards = after ? behind(sql`(${opaqueParam(after[0], type)}, ${opaqueParam(after[1], 'text')})`) : sql``
+  const listed = lines ? readChunks(joined, onwards, behind, limit) : sql`cross join (${joined(onwards, limit)}) listed`
+  const reads = await db.rows<PageRow>(
     sql`
       with walk as materialized (select ${asOf} as as_of)
       select listed.records, listed.last_order::text, listed.last_key, ${rfc3339Micros(sql`as_of`)} as as_of,
@@ -105,14 +105,14 @@ export async function readPage(
 }
 
 /** Records in a text of a portion. */
-const inPiece = 100
+const recordsPerChunk = 100
 
 /**
  * Several texts, each of them behind the one before. V8 copies texts of up to 128 KB while they are young, and soon throws them away; a longer one
  * that is in use when it collects what is young is old from then on, and some 80 MB of them gather until it collects that. That PostgreSQL walks on
  * from the end of a text costs a fifth less than numbering the records and grouping them.
  */
-const inPieces = (
+const readChunks = (
   joined: (onwards: Sql, most: number) => Sql,
   onwards: Sql,
   behind: (end: Sql) => Sql,
@@ -120,16 +120,16 @@ const inPieces = (
 ) => sql`
   left join (
     with recursive piece as (
-      select 1 as place, first.* from (${joined(onwards, inPiece)}) first
+      select 1 as place, first.* from (${joined(onwards, recordsPerChunk)}) first
       union all
       select place + 1, next.*
-        from piece cross join lateral (${joined(behind(sql`(piece.last_order, piece.last_key)`), inPiece)}) next
-       where piece.many = ${inPiece} and place < ${Math.ceil(most / inPiece)})
+        from piece cross join lateral (${joined(behind(sql`(piece.last_order, piece.last_key)`), recordsPerChunk)}) next
+       where piece.many = ${recordsPerChunk} and place < ${Math.ceil(most / recordsPerChunk)})
     select * from piece) listed on records is not null
    order by place`
 
 /** What the statement of a page answers: a row for each text, and one where there is no record. */
-export interface Read {
+export interface PageRow {
   records: string | null
   last_order: string | null
   last_key: string | null
@@ -137,7 +137,7 @@ export interface Read {
   more: boolean
 }
 
-export function pageFrom(reads: readonly Read[], position: string | undefined): Page {
+export function pageFrom(reads: readonly PageRow[], position: string | undefined): Page {
   const last = reads.at(-1)
   if (!last) throw new Error('an aggregate answers one row')
   const { as_of: asOf, more: hasNextPage, last_order: order, last_key: key } = last
@@ -150,23 +150,23 @@ export const rfc3339Micros = (moment: Sql) =>
   sql`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
 /** What stands between records. */
-export const between = (lines = false) => raw(lines ? "E'\\n'" : "','")
+export const separator = (lines = false) => raw(lines ? "E'\\n'" : "','")
 
 /** Said in the text, because the planner takes a limit that it does not know for a tenth of the table, and then plans each call anew. */
-const atMost = (limit: number) => raw(String(Math.max(limit, 100)))
+const literalLimit = (limit: number) => raw(String(Math.max(limit, 100)))
 
 /** By change: the order of the lists that follow changes. */
-export const byChange = { column: sql`changed_at`, type: 'timestamptz' } as const
+export const byChangeTimestamp = { column: sql`changed_at`, type: 'timestamptz' } as const
 
 /**
  * A value that the planner does not see. It would plan a page near a list's end, where it expects few records, anew each time: the
  * planning takes as long as the reading, and the plan is the same.
  */
-export const unseen = (value: string, type: 'text' | 'timestamp' | 'timestamptz') =>
+export const opaqueParam = (value: string, type: 'text' | 'timestamp' | 'timestamptz') =>
   sql`(select ${value}::${raw(type)})`
 
 /** A list's changes after a moment; see `unseen`. */
-export const changedAfter = (moment: string) => sql`and changed_at > ${unseen(moment, 'timestamptz')}`
+export const changedAfter = (moment: string) => sql`and changed_at > ${opaqueParam(moment, 'timestamptz')}`
 
 /** A condition, beginning with `and`, for a filter that is given. */
 export const filter = <T>(value: T | undefined, condition: (value: T) => Sql): Sql =>

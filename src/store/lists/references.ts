@@ -1,9 +1,9 @@
 import { type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { hold } from './change-timestamp.ts'
+import { lockRows } from './change-timestamp.ts'
 
 /** The references of a row of `customer` or `product`, as its record shows them; most have none, and need not be asked for. */
-export const references = (alias: 'c' | 'p') => sql`
+export const selectReferences = (alias: 'c' | 'p') => sql`
   case when ${raw(alias)}.reference_values = '{}' then json '{}' else render_references(${raw(alias)}.service_id, ${raw(alias)}.reference_values) end`
 
 /** A value by its type and its identifier. */
@@ -13,7 +13,7 @@ type ReferenceKey = readonly [type: string, value: string]
  * Values that are about to be shown, until the transaction ends, and before what shows them: one that is renamed meanwhile would be
  * shown as it was. In the order in which all hold them.
  */
-export const heldReferences = (
+export const lockReferencesSql = (
   service: Service,
   keys: readonly ReferenceKey[],
   strength: 'share' | 'no key update' = 'share',
@@ -26,10 +26,10 @@ export const heldReferences = (
      for ${raw(strength)}`
 
 /** Holds the values that rows of customers or products name. */
-export async function holdReferences(tx: Db, service: Service, rows: readonly object[]) {
+export async function lockReferences(tx: Db, service: Service, rows: readonly object[]) {
   const named = (rows as readonly { referenceValues?: Record<string, string> | null }[]).flatMap(row =>
     Object.entries(row.referenceValues ?? {}),
   )
   const keys = new Map(named.map(key => [JSON.stringify(key), key]))
-  if (keys.size) await hold(tx, heldReferences(service, [...keys.values()]))
+  if (keys.size) await lockRows(tx, lockReferencesSql(service, [...keys.values()]))
 }

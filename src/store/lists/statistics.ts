@@ -6,7 +6,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
  * filled are those of an empty one, and plans made from them read the whole table for each row. Plans that were kept are then made anew.
  * Rows that are not committed yet do not count for it: such a table is looked at again.
  */
-export async function lookAtGrownTables(db: Db) {
+export async function analyzeGrownTables(db: Db) {
   const grown = await db.rows<{ name: string }>(sql`
     select format('%I', relname) as name from pg_class
      where relkind = 'r' and relnamespace = current_schema()::regnamespace
@@ -18,4 +18,4 @@ export async function lookAtGrownTables(db: Db) {
  * A service whose rows are looked up by the many, hidden from the planner. Of a service that its statistics do not know the planner expects
  * next to no rows, and would read all of them for each look-up. Hidden, a service is one like the others.
  */
-export const anyService = (service: Service): Sql => sql`(select ${service.id}::integer)`
+export const opaqueServiceId = (service: Service): Sql => sql`(select ${service.id}::integer)`

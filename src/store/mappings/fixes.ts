@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { byChange, type PageRequest, readPage } from '../lists/page.ts'
+import { byChangeTimestamp, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 
 /** The fields of a mapping: what each is there, null where it is nothing. */
@@ -57,7 +57,7 @@ export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
     {
       table: sql`mapping_fix`,
       record: fixRecord,
-      order: byChange,
+      order: byChangeTimestamp,
       key: sql`fix_id`,
       where: sql`and ${isKept}`,
       live: true,

@@ -3,7 +3,7 @@ import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { addJob } from '../jobs/jobs.ts'
 import type { Upserted } from '../lists/change-timestamp.ts'
-import { upserted } from '../lists/change-timestamp.ts'
+import { countUpsert } from '../lists/change-timestamp.ts'
 
 /** Something that the e-commerce platform has. */
 export interface EcommerceItem {
@@ -28,7 +28,7 @@ export const upsertItems =
       ...new Map(items.filter(item => item.ecommerceId !== null).map(item => [item.itemKey, item])).values(),
     ]
     return db.transaction(async tx => {
-      const seen = await upserted(
+      const seen = await countUpsert(
         tx,
         sql`
           insert into ecommerce_item as e (service_id, kind, item_key, ecommerce_id, name, other, seen_at)

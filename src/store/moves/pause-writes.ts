@@ -20,7 +20,7 @@ export const busyJobs = async (source: Db, { serviceId }: Of) =>
 /** Takes what is under way from its workers, who break it off once they know. */
 export const breakOffJobs = (source: Db, { serviceId }: Of) =>
   source.run(sql`
-    update job set lease = null, leased_until = null, begun = greatest(begun - 1, 0) where service_id = ${serviceId} and lease is not null`)
+    update job set lease = null, leased_until = null, unfinished_starts = greatest(unfinished_starts - 1, 0) where service_id = ${serviceId} and lease is not null`)
 
 /** Which files are being read for it, by what they bring. */
 export const filesUnderWay = async (source: Db, { serviceId }: Of) =>

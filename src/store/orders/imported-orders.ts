@@ -7,7 +7,7 @@ import { Contradiction } from '../../domain/values/contradiction.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change-timestamp.ts'
-import { removeFrom } from '../lists/tombstones.ts'
+import { removeRecords } from '../lists/tombstones.ts'
 import { passOver } from './numbers.ts'
 
 type Line = Order['lines'][number]
@@ -69,7 +69,7 @@ export const bringOrders = (db: Database, service: Service, given: readonly Brou
     await requireCustomers(tx, service, customers, 'order_customer')
     const change = await beginChange(tx, service, ['sales_order'])
     const where = sql`order_number = any(${changed.map(({ number }) => number)})`
-    await removeFrom(tx, service, change, { list: 'sales_order', id: sql`id`, where })
+    await removeRecords(tx, service, change, { list: 'sales_order', id: sql`id`, where })
     await insertOrders(
       tx,
       service,

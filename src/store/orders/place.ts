@@ -7,7 +7,7 @@ import type { OrderAddress } from '../../domain/values/address.ts'
 import { amount } from '../../domain/values/money.ts'
 import { storesByNumber } from '../catalog/stores.ts'
 import { holdCustomers } from '../customers/removal.ts'
-import { stampOfNow } from '../lists/change-timestamp.ts'
+import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { gatewayNames } from '../tenancy/gateways.ts'
 import type { HeldOrder } from './orders.ts'
 
@@ -100,7 +100,7 @@ export const insertOrder = (
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total)
     select ${service.id}, ${id}, now, coalesce(${placedAt ?? null}::timestamptz, now), ${number}, ${customerId}, ${pickupStoreNumber}::text, ${addressOf(billingAddress)}::json, ${addressOf(deliveryAddress)}::json,
            ${currency}, ${decimals}::integer, ${amount(freight, decimals)}::numeric, ${amount(total, decimals)}::numeric
-      from ${stampOfNow(service, ['sales_order'])} now
+      from ${nextChangeTimestamp(service, ['sales_order'])} now
     on conflict do nothing
     returning id, order_number as number, customer_id as "customerId", currency, decimals`)
 

@@ -6,7 +6,7 @@ import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount } from '../../domain/values/money.ts'
 import type { StockMove } from '../inventory/stock.ts'
-import { localTime, stampOfNow } from '../lists/change-timestamp.ts'
+import { localTime, nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
 
@@ -86,7 +86,7 @@ export const insertReturn = (
   tx.row<{ id: string; number: string }>(sql`
     insert into sales_return (service_id, id, changed_at, created_at, order_id, return_number, authorisation_number, status, restock)
     select ${service.id}, ${randomUUIDv7()}, now, now, ${order.id}, ${number}, ${authorisation}, 'requested', ${restock}::boolean
-      from ${stampOfNow(service, ['sales_return'])} now
+      from ${nextChangeTimestamp(service, ['sales_return'])} now
     on conflict (service_id, return_number) do nothing
     returning id, return_number as number`)
 

@@ -4,11 +4,11 @@ import { mergeLines, type TransactionParts, toldFirst } from '../../domain/order
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { erasedAmong } from '../customers/erased.ts'
-import { beginChangeOf, stampedAs, stampOf } from '../lists/back-date.ts'
-import { type Change, opened, stamped, type Upserted } from '../lists/change-timestamp.ts'
-import { readSieved } from '../lists/filtered-scan.ts'
-import { byChange, filter, type PageRequest, readPage, unseen } from '../lists/page.ts'
-import { anyService } from '../lists/statistics.ts'
+import { beginSourceDatedChange, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
+import { type Change, withoutClosingBrace, withTimestamp, type Upserted } from '../lists/change-timestamp.ts'
+import { readFilteredScan } from '../lists/filtered-scan.ts'
+import { byChangeTimestamp, filter, type PageRequest, readPage, opaqueParam } from '../lists/page.ts'
+import { opaqueServiceId } from '../lists/statistics.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
 
@@ -35,7 +35,7 @@ function merge(
   return db.transaction(async tx => {
     // One merge at a time: what another one is about to add cannot be seen, nor locked.
     unawaited(tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`))
-    const beginning = beginChangeOf(tx, service, 'retail_transaction', rows.map(dated))
+    const beginning = beginSourceDatedChange(tx, service, 'retail_transaction', rows.map(dated))
     const asked = erasedOf(tx, service, rows)
     const portions = inPortions(rows)
     const storedOfPortion = (i: number) => storedOf(tx, service, portions[i] ?? [])
@@ -85,7 +85,7 @@ async function storedOf(tx: Db, service: Service, rows: readonly TransactionPart
   if (!rows.length) return new Map()
   const ids = [...new Set(rows.map(({ header }) => header.id))]
   const stored = await tx.rows<{ record: string }>(
-    sql`select record from retail_transaction where service_id = ${anyService(service)} and id = any(${ids}) order by id for update`,
+    sql`select record from retail_transaction where service_id = ${opaqueServiceId(service)} and id = any(${ids}) order by id for update`,
   )
   return new Map(stored.map(({ record }) => unstamped(record)).map(transaction => [transaction.id, transaction]))
 }
@@ -104,12 +104,12 @@ function write(
   // array each of their quotation marks would have to be written, and read, as two.
   return tx.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-    select ${service.id}, t.id, t.customer_id, t.sale_date, at.stamp, ${stampedAs(sql`t.body`, sql`at.stamp`, service, change)}
+    select ${service.id}, t.id, t.customer_id, t.sale_date, at.stamp, ${withChangeTimestamp(sql`t.body`, sql`at.stamp`, service, change)}
       from unnest(${merged.map(({ id }) => id)}::text[], ${merged.map(({ customerId }) => customerId)}::text[],
                   ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${told}::timestamp[], string_to_array(${merged.map(open).join('\n')}, chr(10)))
              as t (id, customer_id, sale_date, told, body)
-      left join retail_transaction old on old.service_id = ${anyService(service)} and old.id = t.id
-      cross join lateral (select ${stampOf({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
+      left join retail_transaction old on old.service_id = ${opaqueServiceId(service)} and old.id = t.id
+      cross join lateral (select ${changeTimestamp({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
     on conflict (service_id, id) do update
       set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
 }
@@ -121,7 +121,7 @@ const open = (transaction: Stored) => JSON.stringify(transaction).slice(0, -1)
 export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql) =>
   tx.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-    select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, ${stamped(opened(sql`row_to_json(t)`), change)}
+    select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, ${withTimestamp(withoutClosingBrace(sql`row_to_json(t)`), change)}
       from (${source}) t`)
 
 /** The record of one transaction, as JSON text. */
@@ -154,7 +154,7 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
   const { customerId, ascending } = filters
   const whose = filter(customerId, id => sql`and customer_id = ${id}`)
   const changed = between(sql`changed_at`, [filters.updatedAfter, filters.updatedBefore], moment =>
-    unseen(moment, 'timestamptz'),
+    opaqueParam(moment, 'timestamptz'),
   )
   const sold = between(
     sql`sale_date`,
@@ -169,10 +169,10 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
   } as const
   const follows = ascending === undefined && filters.updatedAfter !== undefined
   const newestFirst = !follows && !(ascending ?? asked.lines)
-  const [order, ranged, sieve] = follows ? [byChange, changed, sold] : [bySale, sold, changed]
+  const [order, ranged, sieve] = follows ? [byChangeTimestamp, changed, sold] : [bySale, sold, changed]
   const walk = { ...list, order, descending: newestFirst, where: sql`${whose} ${ranged ?? sql``}` }
   if (!sieve) return readPage(db, service, walk, asked)
-  return readSieved(db, service, walk, { where: sieve, column: follows ? bySale.column : byChange.column }, asked)
+  return readFilteredScan(db, service, walk, { where: sieve, column: follows ? bySale.column : byChangeTimestamp.column }, asked)
 }
 
 /** A range without its ends, as conditions that begin with `and`; undefined where neither end is given. */

@@ -1,8 +1,8 @@
 import type { Keys } from '../../crypto/keys.ts'
 import { type Database, type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { beginChange, said } from '../lists/change-timestamp.ts'
-import { removeFrom } from '../lists/tombstones.ts'
+import { beginChange, bodyOf } from '../lists/change-timestamp.ts'
+import { removeRecords } from '../lists/tombstones.ts'
 import { noAddress } from '../orders/place.ts'
 import { boughtWith, eraseBuyer } from '../vouchers/persons.ts'
 import { forgetAnswersAbout } from '../writes/idempotency.ts'
@@ -47,7 +47,7 @@ const sales: Portion = async (tx, _, service, id) => {
   const named = sql`'"customerId":' || to_json(${id}::text)::text`
   return tx.run(sql`
     update retail_transaction
-       set customer_id = null, changed_at = ${change.at}, record = ${said(sql`replace(record, ${named}, '"customerId":null')`)} || ${change.ending}
+       set customer_id = null, changed_at = ${change.at}, record = ${bodyOf(sql`replace(record, ${named}, '"customerId":null')`)} || ${change.closing}
      where service_id = ${service.id} and id = any(${rows.map(row => row.id)})`)
 }
 
@@ -64,7 +64,7 @@ const rewards: Portion = async (tx, _, service, id) => {
     if (some) return some
   }
   const change = await beginChange(tx, service, ['reward_account'])
-  return removeFrom(tx, service, change, { list: 'reward_account', id: sql`id`, where: sql`id = ${account.id}` })
+  return removeRecords(tx, service, change, { list: 'reward_account', id: sql`id`, where: sql`id = ${account.id}` })
 }
 
 /** What a back office before this one has sold to them; and the first answer, which said who they are. */

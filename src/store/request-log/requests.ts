@@ -1,16 +1,16 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
-import { momentOf } from '../lists/as-of.ts'
+import { resolveAsOf } from '../lists/as-of.ts'
 import {
-  between,
+  separator,
   filter,
   type Page,
   type PageEnd,
   type PageRequest,
   pageFrom,
-  type Read,
+  type PageRow,
   rfc3339Micros,
-  unseen,
+  opaqueParam,
 } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
@@ -72,14 +72,14 @@ export async function requestPage(
   keyHash: string | undefined,
   { limit, after, lines, ...fixed }: PageRequest,
 ): Promise<Page> {
-  const { asOf } = await momentOf(
+  const { asOf } = await resolveAsOf(
     db,
     service,
     sql`(select service_id, second as changed_at from request_block) b`,
     fixed,
   )
   const order = lines ? sql`order by second, line_id` : sql`order by second desc, line_id desc`
-  const reads = await db.rows<Read>(
+  const reads = await db.rows<PageRow>(
     sql`
       with walk as materialized (select ${asOf} as as_of),
       found as materialized (
@@ -89,7 +89,7 @@ export async function requestPage(
          ${order} limit ${limit + 1}),
       placed as (select *, row_number() over (${order}) as place from found),
       listed as (
-        select string_agg(record, ${between(lines)} order by place) as records, (array_agg(second order by place desc))[1]::text as last_order,
+        select string_agg(record, ${separator(lines)} order by place) as records, (array_agg(second order by place desc))[1]::text as last_order,
                (array_agg(line_id order by place desc))[1] as last_key, (place - 1) / 100 as piece
           from placed where place <= ${limit} group by piece)
       select records, last_order, last_key, ${rfc3339Micros(sql`as_of`)} as as_of, (select count(*) from found) > ${limit} as more
@@ -102,8 +102,8 @@ export async function requestPage(
 /** What comes behind the end of a page. */
 const onwards = ([second, id]: PageEnd, ascending = false) =>
   ascending
-    ? sql`and second >= ${unseen(second, 'timestamptz')} ${where(sql`(second, line_id) > (${second}::timestamptz, ${id})`)}`
-    : sql`and second <= ${unseen(second, 'timestamptz')} ${where(sql`(second, line_id) < (${second}::timestamptz, ${id})`)}`
+    ? sql`and second >= ${opaqueParam(second, 'timestamptz')} ${where(sql`(second, line_id) > (${second}::timestamptz, ${id})`)}`
+    : sql`and second <= ${opaqueParam(second, 'timestamptz')} ${where(sql`(second, line_id) < (${second}::timestamptz, ${id})`)}`
 
 /**
  * The newest request with an identifier (`RequestDetails`): what it took time for, and what it left behind: lines of the audit, e-mails of the

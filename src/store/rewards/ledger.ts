@@ -4,7 +4,7 @@ import { type Entry, earning, type Move, restoring, reversing, type Standing } f
 import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../domain/rewards/rules.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount as amountText, minorUnits } from '../../domain/values/money.ts'
-import { stampOfNow } from '../lists/change-timestamp.ts'
+import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 
 /** What a customer has bought. */
 interface Earned {
@@ -227,7 +227,7 @@ function write(
       select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "notTaken", ${orderNumber}, ${returnNumber ?? null}
         from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric, "notTaken" numeric)`),
     tx.run(sql`
-      update reward_account set changed_at = ${stampOfNow(service, ['reward_account'])}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
+      update reward_account set changed_at = ${nextChangeTimestamp(service, ['reward_account'])}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
        where service_id = ${service.id} and id = ${account.id}`),
   )
 }

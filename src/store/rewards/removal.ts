@@ -2,7 +2,7 @@ import { type Database, sql } from '../../database/db.ts'
 import type { GoneAccounts } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginChange } from '../lists/change-timestamp.ts'
-import { removeFrom } from '../lists/tombstones.ts'
+import { removeRecords } from '../lists/tombstones.ts'
 import { holdRewardAccounts } from './rewards.ts'
 
 /** Takes away reward accounts that the back office has no more, with all that is in them; nobody visits them again. Returns how many there were. */
@@ -22,6 +22,6 @@ export async function removeRewardAccounts(
     await holdRewardAccounts(tx, service, sql`and ${which}`)
     const change = await beginChange(tx, service, ['reward_account'])
     await tx.run(sql`delete from sync_visit where service_id = ${service.id} and feed = 'reward-accounts' and ${which}`)
-    return removeFrom(tx, service, change, { list: 'reward_account', id: sql`id`, where: which })
+    return removeRecords(tx, service, change, { list: 'reward_account', id: sql`id`, where: which })
   })
 }

@@ -3,14 +3,14 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change-timestamp.ts'
-import { type Merged, merging, type Table } from '../lists/merge.ts'
+import { type Merged, upsertMerged, type MergeTable } from '../lists/merge.ts'
 
-const programs: Table = {
+const programs: MergeTable = {
   name: 'reward_program',
   key: ['program_id'],
   columns: ['service_id', 'program_id', 'name', 'description'],
 }
-const tiers: Table = {
+const tiers: MergeTable = {
   name: 'reward_tier',
   key: ['program_id', 'tier_id'],
   columns: [
@@ -19,13 +19,13 @@ const tiers: Table = {
     ...['points_expiry_months', 'points_expiry_days', 'reward_expiry_months', 'reward_expiry_days'],
   ],
 }
-const gifts: Table = {
+const gifts: MergeTable = {
   name: 'reward_gift',
   key: ['program_id', 'gift_id'],
   columns: ['service_id', 'program_id', 'gift_id', 'name', 'styles'],
   fresh: { styles: [] },
 }
-const accounts: Table = {
+const accounts: MergeTable = {
   name: 'reward_account',
   key: ['id'],
   columns: [
@@ -34,7 +34,7 @@ const accounts: Table = {
   ],
   fresh: { qualifying_spend: 0 },
 }
-const lots: Table = {
+const lots: MergeTable = {
   name: 'reward_lot',
   key: ['account_id', 'kind', 'lot_id'],
   columns: [
@@ -65,9 +65,9 @@ export function upsertPrograms(db: Database, service: Service, rows: readonly Pr
   return db.transaction(async tx => {
     const change = await beginChange(tx, service, ['reward_account'])
     const given = [...new Map(rows.map(({ program }) => [program.programId, program])).values()]
-    const renamed = await tx.rows<Merged<'program_id'>>(merging(service, programs, given))
+    const renamed = await tx.rows<Merged<'program_id'>>(upsertMerged(service, programs, given))
     const touched = await tx.rows<Merged<'program_id' | 'tier_id'>>(
-      merging(
+      upsertMerged(
         service,
         tiers,
         rows.map(row => row.tier),
@@ -86,7 +86,7 @@ export function upsertPrograms(db: Database, service: Service, rows: readonly Pr
 export const upsertGifts = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
     const change = await beginChange(tx, service, ['reward_account'])
-    const touched = await tx.rows<Merged<'program_id' | 'gift_id'>>(merging(service, gifts, rows))
+    const touched = await tx.rows<Merged<'program_id' | 'gift_id'>>(upsertMerged(service, gifts, rows))
     const ids = touched.map(row => row.program_id)
     if (ids.length) await stampAccounts(tx, service, change, sql`and program_id = any(${ids})`)
     return countUpserted(touched)
@@ -97,7 +97,7 @@ export const upsertRewardAccounts = (db: Database, service: Service, rows: reado
   db.transaction(async tx => {
     await holdRewardAccounts(tx, service, sql`and id = any(${rows.map(row => (row as { id?: string }).id)})`)
     const change = await beginChange(tx, service, ['reward_account'])
-    const touched = await tx.rows<Merged<'id'>>(merging(service, accounts, rows, change))
+    const touched = await tx.rows<Merged<'id'>>(upsertMerged(service, accounts, rows, change))
     const customers = rows.flatMap(row => (row as { customerId?: string }).customerId ?? [])
     await requireCustomers(tx, service, customers, 'reward_account_customer')
     return countUpserted(touched)
@@ -150,7 +150,7 @@ async function beginLots(tx: Db, service: Service, of: readonly OfAccount[]): Pr
 }
 
 const mergeLots = (tx: Db, service: Service, rows: readonly object[]) =>
-  tx.rows<Merged<'account_id' | 'kind' | 'lot_id'>>(merging(service, lots, rows))
+  tx.rows<Merged<'account_id' | 'kind' | 'lot_id'>>(upsertMerged(service, lots, rows))
 
 /** All programmes as the JSON text of an array (`RewardProgram[]`). */
 export async function rewardPrograms(db: Db, service: Service): Promise<string> {

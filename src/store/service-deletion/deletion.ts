@@ -21,7 +21,7 @@ export const shut = (db: Database, service: Service) =>
       sql`update service set deletion_state = 'locked' where service_id = ${service.id} and deletion_state is null`,
     )
     await tx.run(sql`
-      update job set lease = null, leased_until = null, begun = begun - 1 where service_id = ${service.id} and lease is not null`)
+      update job set lease = null, leased_until = null, unfinished_starts = unfinished_starts - 1 where service_id = ${service.id} and lease is not null`)
   })
 
 /** Waits for the transactions that still write for it: those that have announced it, and those of which a row refers to the service. */

@@ -4,8 +4,8 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { holdProductsOf, renderProducts } from '../catalog/products.ts'
 import { leave } from '../customers/removal.ts'
 import { putStock, stockId } from '../inventory/stock.ts'
-import { beginChange, type Change, hold as holdRows } from '../lists/change-timestamp.ts'
-import { removeFrom } from '../lists/tombstones.ts'
+import { beginChange, type Change, lockRows as holdRows } from '../lists/change-timestamp.ts'
+import { removeRecords } from '../lists/tombstones.ts'
 import { type Hold, keepHold } from './runs.ts'
 import { noteSeen, ofRun } from './sync.ts'
 
@@ -46,7 +46,7 @@ const holdVariants = (tx: Db, service: Service, where: Sql) =>
 
 /** Before the SKUs that it is of, which would take it with them unnoticed. */
 const removeStock = (tx: Db, service: Service, change: Change, where: Sql) =>
-  removeFrom(tx, service, change, { list: 'stock', id: stockId, where })
+  removeRecords(tx, service, change, { list: 'stock', id: stockId, where })
 
 /** What a run that has read everything says of a list. */
 interface Sight {
@@ -109,7 +109,7 @@ const removals: Readonly<Record<WholeList, Removal>> = {
       const change = await beginChange(tx, service, ['product', 'stock'])
       const skus = sql`select sku_id from variant where service_id = ${service.id} and ${where}`
       await removeStock(tx, service, change, sql`sku_id in (${skus})`)
-      return removeFrom(tx, service, change, { list: 'product', id: sql`product_id`, where })
+      return removeRecords(tx, service, change, { list: 'product', id: sql`product_id`, where })
     },
   },
   customer: {

@@ -1,6 +1,6 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { byChange, type PageRequest, readPage } from '../lists/page.ts'
+import { byChangeTimestamp, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 import { isHeld } from './lease.ts'
 
@@ -60,7 +60,7 @@ export const runPage = (db: Db, service: Service, feed: string, asked: PageReque
     {
       table: sql`feed_run`,
       record: sql`(select row_to_json(r)::text from (select ${runFields}) r)`,
-      order: byChange,
+      order: byChangeTimestamp,
       key: sql`run_id`,
       live: true,
       descending: !asked.lines,

@@ -1,6 +1,6 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { byChange, type PageRequest, readPage } from '../lists/page.ts'
+import { byChangeTimestamp, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 
 /** What became of one attempt at a delivery. */
@@ -39,7 +39,7 @@ export const attemptPage = (db: Db, service: Service, webhookId: string, asked: 
     {
       table: sql`webhook_attempt`,
       record,
-      order: byChange,
+      order: byChangeTimestamp,
       key: sql`attempt_id`,
       live: true,
       descending: !asked.lines,

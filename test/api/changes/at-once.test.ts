@@ -6,12 +6,12 @@ import { pastContention } from '../../../src/database/pg/contention.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
-import { forgetRemovals } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { stockId, upsertStock } from '../../../src/store/inventory/stock.ts'
-import { beginChange, hold } from '../../../src/store/lists/change-timestamp.ts'
-import { loading } from '../../../src/store/lists/initial-load.ts'
-import { removeFrom } from '../../../src/store/lists/tombstones.ts'
+import { beginChange, lockRows } from '../../../src/store/lists/change-timestamp.ts'
+import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
+import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { upsertRewardLots } from '../../../src/store/rewards/rewards.ts'
 import { cancelReturn, giveBack, joinRewards, orderOf, startOrderShop } from '../../support/order-shop.ts'
 import { dated } from '../../support/walk.ts'
@@ -76,12 +76,12 @@ test('changes of all kinds, removals, and what comes back, by writers that commi
       const skus = sql`sku_id = any(${ids.map(id => `k-${id}`)})`
       // As `store/sync/removal.ts` does: stock that comes meanwhile would go with its SKU unnoticed.
       if (of === 'product')
-        await hold(tx, sql`select from variant where service_id = ${service.id} and ${skus} order by sku_id for update`)
+        await lockRows(tx, sql`select from variant where service_id = ${service.id} and ${skus} order by sku_id for update`)
       const change = await beginChange(tx, service, ['customer', 'product', 'stock'])
       if (of === 'customer')
-        return removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
-      await removeFrom(tx, service, change, { list: 'stock', id: stockId, where: skus })
-      return removeFrom(tx, service, change, {
+        return removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
+      await removeRecords(tx, service, change, { list: 'stock', id: stockId, where: skus })
+      return removeRecords(tx, service, change, {
         list: 'product',
         id: sql`product_id`,
         where: sql`product_id = any(${ids})`,
@@ -140,7 +140,7 @@ test('changes of all kinds, removals, and what comes back, by writers that commi
     following(some, { crashes: 0.2 }),
   ]
   await Promise.all([
-    loading(api.db, service, 'staff', async () => {
+    withInitialLoad(api.db, service, 'staff', async () => {
       for (let batch = 0; batch < 10; batch++)
         await upsertStaff(slow, service, dated(someOf(team, 0.5).map(id => ({ id, code: id, surname: 'Lee' })))).catch(
           () => {},
@@ -173,7 +173,7 @@ test('changes of all kinds, removals, and what comes back, by writers that commi
     }),
     writer(async () => {
       await delay(700)
-      await forgetRemovals(api.db, { ...service, settings: { ...service.settings, removalsKeptDays: 0 } }, () => false)
+      await purgeTombstones(api.db, { ...service, settings: { ...service.settings, removalsKeptDays: 0 } }, () => false)
     }),
   ]).finally(() => {
     over = true

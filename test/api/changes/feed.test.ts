@@ -7,11 +7,11 @@ import { kinds } from '../../../src/domain/changes.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { forgetRemovals as forgetOld } from '../../../src/jobs/purge-tombstones.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
-import { forgetRemovals } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
-import { beginLoad } from '../../../src/store/lists/initial-load.ts'
-import { removeFrom } from '../../../src/store/lists/tombstones.ts'
+import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
+import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { giveBack, joinRewards, placed, startOrderShop } from '../../support/order-shop.ts'
@@ -29,7 +29,7 @@ const names = (told: readonly Told[]) => told.map(({ kind, id, action }) => `${k
 const lose = ({ service }: Caller, ...ids: string[]) =>
   db.transaction(async tx => {
     const change = await beginChange(tx, service, ['customer'])
-    await removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
+    await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
   })
 
 /** A service that has nothing yet. */
@@ -141,7 +141,7 @@ test('a kind that was empty is told of from its beginning, whatever times its re
   const shop = await empty()
   const one = follower(shop, '')
   assert.deepEqual(await readAll(one), [])
-  const load = await beginLoad(db, shop.service, 'customer')
+  const load = await beginInitialLoad(db, shop.service, 'customer')
   await upsertCustomers(db, shop.service, [{ ...ann('1'), updateTimeStamp: '2020-01-01 00:00:00' }])
   assert.deepEqual(await readAll(one), [])
   await load?.end()
@@ -151,7 +151,7 @@ test('a kind that was empty is told of from its beginning, whatever times its re
 test('who reads while a first load is under way, in which a record has left already, is told of all the others once it has ended', async () => {
   const shop = await empty()
   const one = follower(shop, '')
-  const load = await beginLoad(db, shop.service, 'customer')
+  const load = await beginInitialLoad(db, shop.service, 'customer')
   const old = (id: string) => ({ ...ann(id), updateTimeStamp: '2020-01-01 00:00:00' })
   await upsertCustomers(db, shop.service, [old('1'), old('2')])
   await lose(shop, '2')
@@ -240,7 +240,7 @@ test('a cursor expires once a removal after it is forgotten: 410 says to begin a
   await lose(shop, '2')
   const expiring = [away.cursor, midway.cursor]
   const remembering = { ...shop.service.settings, removalsKeptDays: 0 }
-  assert.equal(await forgetRemovals(db, { ...shop.service, settings: remembering }, () => false), 1)
+  assert.equal(await purgeTombstones(db, { ...shop.service, settings: remembering }, () => false), 1)
   for (const cursor of expiring)
     isProblem(await shop.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
   assert.deepEqual(names(await readAll(told)), ['customer 2 removed'])

@@ -7,12 +7,12 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
-import { forgetRemovals } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { stockId, upsertStock } from '../../../src/store/inventory/stock.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
-import { loading } from '../../../src/store/lists/initial-load.ts'
-import { removeFrom } from '../../../src/store/lists/tombstones.ts'
+import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
+import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { mapSku } from '../../../src/store/mappings/writes.ts'
 import { startTestService } from '../../support/service.ts'
 import { follower, readAll, readOn, sorted, standing } from './following.ts'
@@ -68,13 +68,13 @@ const happenings = {
   'customers leave': (service, ids) =>
     db.transaction(async tx => {
       const change = await beginChange(tx, service, ['customer'])
-      await removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
+      await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
     }),
   'products leave': (service, ids) =>
     db.transaction(async tx => {
       const change = await beginChange(tx, service, ['product', 'stock'])
-      await removeFrom(tx, service, change, { list: 'stock', id: stockId, where: sql`sku_id = any(${ids})` })
-      await removeFrom(tx, service, change, {
+      await removeRecords(tx, service, change, { list: 'stock', id: stockId, where: sql`sku_id = any(${ids})` })
+      await removeRecords(tx, service, change, {
         list: 'product',
         id: sql`product_id`,
         where: sql`product_id = any(${ids})`,
@@ -122,7 +122,7 @@ test(`whatever a history was, the copies of readers who followed it are what is 
         return hasMore
       }
       if (loaded)
-        await loading(db, service, 'customer', async () => {
+        await withInitialLoad(db, service, 'customer', async () => {
           await happenings.customers(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
           await read(1)
           await happenings['customers leave'](service, ['a'])
@@ -130,7 +130,7 @@ test(`whatever a history was, the copies of readers who followed it are what is 
           await happenings.customers(service, ['c'], -1, '2024-01-01 00:00:00')
         })
       if (loaded)
-        await loading(db, service, 'stock', async () => {
+        await withInitialLoad(db, service, 'stock', async () => {
           await happenings.stock(service, ['a', 'b'], -1, '2025-01-01 00:00:00')
           await happenings['a SKU is renamed'](service, ['a', 'another'])
           await read(2)
@@ -138,7 +138,7 @@ test(`whatever a history was, the copies of readers who followed it are what is 
       for (const [turn, one] of steps.entries()) {
         if (typeof one === 'number') await read(one)
         else if (one === 'forget') {
-          await forgetRemovals(db, { ...service, settings: { ...service.settings, removalsKeptDays: 0 } }, () => false)
+          await purgeTombstones(db, { ...service, settings: { ...service.settings, removalsKeptDays: 0 } }, () => false)
           for (const each of followers) if (!upToDate.has(each)) mayExpire.add(each)
         } else {
           // Stock of a product that has left, a name that is taken: refused, as it should be.

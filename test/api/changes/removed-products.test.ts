@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
-import { removeFrom } from '../../../src/store/lists/tombstones.ts'
+import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { isProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 
@@ -25,7 +25,7 @@ const lose = ({ service }: Caller, ...ids: string[]) =>
   db.transaction(async tx => {
     const change = await beginChange(tx, service, ['product'])
     const where = sql`product_id = any(${ids})`
-    await removeFrom(tx, service, change, { list: 'product', id: sql`product_id`, where })
+    await removeRecords(tx, service, change, { list: 'product', id: sql`product_id`, where })
   })
 const list = async (shop: Caller, query: string) => (await shop.get(`/products?${query}`)).json
 const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)

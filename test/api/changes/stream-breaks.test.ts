@@ -5,7 +5,7 @@ import { sql } from '../../../src/database/db.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
-import { removeFrom } from '../../../src/store/lists/tombstones.ts'
+import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { type Event, openEvents } from '../../support/event-stream.ts'
 import { until } from '../../support/processes.ts'
 import { anotherServer } from '../../support/servers.ts'
@@ -101,7 +101,7 @@ test('streams that break and go on by `Last-Event-ID`, at whichever process, mis
     writer(() =>
       late(async tx => {
         const change = await beginChange(tx, service, ['customer'])
-        await removeFrom(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = ${anyOf()}` })
+        await removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = ${anyOf()}` })
       }),
     ),
   ])

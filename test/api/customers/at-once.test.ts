@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeCustomers, upsertCustomers, upsertCustomersAskedAfter } from '../../../src/store/customers/customers.ts'
-import { momentNow } from '../../../src/store/lists/change-timestamp.ts'
+import { databaseNow } from '../../../src/store/lists/change-timestamp.ts'
 import {
   changedBeside,
   countCustomers,
@@ -131,14 +131,14 @@ test('an import that brings a customer whom a write has just put in keeps what o
 test('a pull that asked before a customer was put in leaves it as it is, and takes it in where it asked behind that', async () => {
   const newer: string[] = []
   const onNewer = (id: string) => newer.push(id)
-  const before = await momentNow(shop.db)
+  const before = await databaseNow(shop.db)
   const left = await mergedBesideNew('124', rows =>
     upsertCustomersAskedAfter(shop.db, shop.service, rows, { moment: before, onNewer }),
   )
   assert.deepEqual([left.surname, left.ecommerceAdminId], ['Written', 'gid://1'])
   assert.deepEqual(newer, ['124'])
   const later = await mergedBesideNew('125', async rows =>
-    upsertCustomersAskedAfter(shop.db, shop.service, rows, { moment: await momentNow(shop.db), onNewer }),
+    upsertCustomersAskedAfter(shop.db, shop.service, rows, { moment: await databaseNow(shop.db), onNewer }),
   )
   assert.deepEqual([later.firstname, later.surname, later.ecommerceAdminId], ['John', 'Pulled', 'gid://1'])
   assert.deepEqual(newer, ['124'])

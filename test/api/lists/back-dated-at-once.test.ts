@@ -8,8 +8,8 @@ import { type Database, type Db, openDatabase, sql } from '../../../src/database
 import { pastContention } from '../../../src/database/pg/contention.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
-import { loading } from '../../../src/store/lists/initial-load.ts'
-import { removeFrom } from '../../../src/store/lists/tombstones.ts'
+import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
+import { removeRecords } from '../../../src/store/lists/tombstones.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { customers, dated, poll, walk } from '../../support/walk.ts'
 
@@ -70,7 +70,7 @@ const removeSome = (db: Database, { service: tenant }: Caller) =>
     const change = await beginChange(tx, tenant, ['customer'])
     const of = sql`(select id from customer where service_id = ${tenant.id} order by`
     const where = sql`id in (${of} changed_at desc limit 1), ${of} random() limit 1))`
-    await removeFrom(tx, tenant, change, { list: 'customer', id: sql`id`, where })
+    await removeRecords(tx, tenant, change, { list: 'customer', id: sql`id`, where })
   })
 
 test('first loads that are killed, late arrivals, removals and changes of now, all at once, hide nothing from who follows', async () => {
@@ -101,7 +101,7 @@ test('first loads that are killed, late arrivals, removals and changes of now, a
   }
   const upsert = (rows: readonly object[]) => upsertCustomers(slow, shop.service, rows)
   const loader = async () => {
-    await loading(service.db, shop.service, 'customer', async () => {
+    await withInitialLoad(service.db, shop.service, 'customer', async () => {
       for (let batch = 0; batch < 30; batch++)
         await put(() => upsert(dated(customers(5_000 + batch * 10, 10, 'Loaded'))))
     })

@@ -9,7 +9,7 @@ import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { customerPage, upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { upsertStock } from '../../../src/store/inventory/stock.ts'
-import { beginLoad, loading } from '../../../src/store/lists/initial-load.ts'
+import { beginInitialLoad, withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
 import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
@@ -29,7 +29,7 @@ const put = ({ service: tenant }: Caller, ...rows: object[]) => upsertCustomers(
 /** A service whose list of customers was loaded with the first row. */
 async function loaded(...rows: object[]) {
   const shop = await service.tenant()
-  await loading(service.db, shop.service, 'customer', () => put(shop, ...rows))
+  await withInitialLoad(service.db, shop.service, 'customer', () => put(shop, ...rows))
   return shop
 }
 
@@ -39,11 +39,11 @@ test('an empty list is complete up to the beginning', async () => {
 
 test('the first load appears as one, with the times of its source; a load that died is gone on with', async () => {
   const shop = await service.tenant()
-  assert.ok(await beginLoad(service.db, shop.service, 'customer'), 'the load that dies')
+  assert.ok(await beginInitialLoad(service.db, shop.service, 'customer'), 'the load that dies')
   await put(shop, ann('new', '2025-06-01 10:00:00'))
   const { asOf, ids } = await walk(shop, '/customers/search')
   assert.deepEqual([asOf, ids], [beginning, []])
-  const load = await beginLoad(service.db, shop.service, 'customer')
+  const load = await beginInitialLoad(service.db, shop.service, 'customer')
   await put(shop, ann('old', '2024-06-01 10:00:00'))
   await load?.end()
   const { json } = await shop.get('/customers/search')
@@ -52,7 +52,7 @@ test('the first load appears as one, with the times of its source; a load that d
     ['old', '2024-06-01 10:00:00'],
     ['new', '2025-06-01 10:00:00'],
   ])
-  assert.equal(await beginLoad(service.db, shop.service, 'customer'), undefined, 'there is one first load')
+  assert.equal(await beginInitialLoad(service.db, shop.service, 'customer'), undefined, 'there is one first load')
 })
 
 test('a load that somebody gets ahead of, between its looks, is no first one', async () => {
@@ -67,14 +67,14 @@ test('a load that somebody gets ahead of, between its looks, is no first one', a
       return done
     },
   }
-  assert.equal(await beginLoad(db, shop.service, 'customer'), undefined)
+  assert.equal(await beginInitialLoad(db, shop.service, 'customer'), undefined)
   assert.deepEqual((await walk(shop, '/customers/search')).ids, ['now'])
 })
 
 test('a first load that nobody goes on with is ended by a job; one that lives is left alone', async () => {
   const [dead, alive] = [await service.tenant(), await service.tenant()]
   for (const shop of [dead, alive]) {
-    await beginLoad(service.db, shop.service, 'customer')
+    await beginInitialLoad(service.db, shop.service, 'customer')
     await put(shop, ann('1', '2025-06-01 10:00:00'))
   }
   await service.db.run(
@@ -183,7 +183,7 @@ test('what comes after the newest was removed is later than what was said of it'
   const { db } = service
   const bring = (...rows: ReturnType<typeof product>[]) => upsertProducts(db, shop.service, rows)
   const [first, newest] = [product('p1', '2025-06-01 10:00:00'), product('p2', '2025-09-01 10:00:00')]
-  await loading(db, shop.service, 'product', () => bring(first, newest))
+  await withInitialLoad(db, shop.service, 'product', () => bring(first, newest))
   await upsertStores(db, shop.service, [{ storeId: '1', storeNumber: '1', name: 'Collins Street' }])
   await upsertStock(db, shop.service, [{ storeId: '1', skuId: 'p2k', freeStock: 3 }])
   const { asOf, ids } = await walk(shop, '/products')

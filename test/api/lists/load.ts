@@ -1,10 +1,10 @@
 import { openDatabase } from '../../../src/database/db.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { beginLoad } from '../../../src/store/lists/initial-load.ts'
+import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { customers, dated } from '../../support/walk.ts'
 
 /** A process that loads customers without an end, for a test to kill. Its argument is JSON: database and service. */
 const { database, service } = JSON.parse(process.argv[2] ?? '')
 const db = openDatabase(database)
-await beginLoad(db, service, 'customer')
+await beginInitialLoad(db, service, 'customer')
 for (let from = 1_000; ; from += 10) await upsertCustomers(db, service, dated(customers(from, 10, 'Loaded')))

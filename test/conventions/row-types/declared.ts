@@ -49,7 +49,7 @@ function callsIn(checker: Checker, file: SourceFile) {
     const { name: method } = node.expression
     if (!/^rows?$/.test(method.text)) return
     const declarations = checker.getSymbolAtLocation(method)?.declarations ?? []
-    if (declarations.some(({ path }) => path.endsWith('/src/db.ts'))) calls.push({ call: node, method })
+    if (declarations.some(({ path }) => path.endsWith('/src/database/db.ts'))) calls.push({ call: node, method })
   }
   visit(file)
   return calls

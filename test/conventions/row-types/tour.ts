@@ -19,13 +19,13 @@ import { storedBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { keptSku, knownSkuIds } from '../../../src/store/catalog/skus.ts'
 import { staffRecord, upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { knownStores, storesByNumber } from '../../../src/store/catalog/stores.ts'
-import { placesNow, standNow } from '../../../src/store/change-feed/newest.ts'
-import { forgetRemovals } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { currentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
+import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { renewLeases, takeDue } from '../../../src/store/jobs/jobs.ts'
-import { loading } from '../../../src/store/lists/initial-load.ts'
-import { lookAtGrownTables } from '../../../src/store/lists/statistics.ts'
-import { forgottenAfter } from '../../../src/store/lists/tombstones.ts'
+import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
+import { analyzeGrownTables } from '../../../src/store/lists/statistics.ts'
+import { findPurgedAfter } from '../../../src/store/lists/tombstones.ts'
 import {
   isBeingSent,
   listMails,
@@ -85,15 +85,15 @@ export async function tour(api: TestService) {
   await askDoctor(api)
 
   await leaveOpen(api)
-  await placesNow(db, service, ['customer', 'reward-account'])
-  await standNow(db, service, ['customer', 'reward-account'])
+  await currentPositions(db, service, ['customer', 'reward-account'])
+  await readCurrentState(db, service, ['customer', 'reward-account'])
   const { data } = (await api.get('/changes?limit=1000&records=true')).json
-  await forgottenAfter(db, service, 'product', '2026-01-01T00:00:00Z')
+  await findPurgedAfter(db, service, 'product', '2026-01-01T00:00:00Z')
   for (const kind of ['inventory', 'transaction']) {
     const { path } = data.find((change: { kind: string }) => change.kind === kind)
     assert.equal((await api.get(path)).status, 200)
   }
-  assert.equal(await forgetRemovals(db, service, () => false), 0)
+  assert.equal(await purgeTombstones(db, service, () => false), 0)
   await forgetAnswers(db, () => false)
 
   await Promise.all([knownSkuIds, knownStores, storesByNumber].map(known => known(db, service, [])))
@@ -106,7 +106,7 @@ export async function tour(api: TestService) {
   await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
   await renderStale(api)
   await mappingRecord(db, service, 'skus', sold.skuId)
-  await loading(db, service, 'staff', () =>
+  await withInitialLoad(db, service, 'staff', () =>
     upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith', updateTimeStamp: '2026-01-31 14:05:00' }]),
   )
   await staffRecord(db, service, '77')
@@ -115,7 +115,7 @@ export async function tour(api: TestService) {
   await toldOtherwise(db, service, [], '')
   await knownStaff(db, service, ['77'])
   await db.run(sql`create table grown as select generate_series(1, 1000)`)
-  await lookAtGrownTables(db)
+  await analyzeGrownTables(db)
   await db.run(sql`drop table grown`)
 
   const held = await holdFeed(db, service, 'customers')

@@ -216,7 +216,7 @@ test('PIN, receiver and message stand in no column unencrypted and in no log lin
   const secrets = /739204|veronica|birthday/i
   const stored = async () => {
     let all = ''
-    for (const table of ['mail', 'job', 'alert'])
+    for (const table of ['email', 'job', 'alert'])
       all += (await mailing.db.rows<{ row: string }>(sql`select t::text as row from ${raw(table)} t`))
         .map(({ row }) => row)
         .join()

@@ -17,7 +17,7 @@ import { customerWithEmail } from '../../../store/customers/customers.ts'
 import { erasedAmong } from '../../../store/customers/erased.ts'
 import { lockReferencesOf } from '../../../store/customers/reference-locks.ts'
 import { lockCustomer } from '../../../store/customers/writes.ts'
-import { holdReferences } from '../../../store/lists/references.ts'
+import { lockReferences } from '../../../store/lists/references.ts'
 import { erase } from '../../../store/privacy/erasure.ts'
 import type { WithTransaction, Write } from '../../../writes/write.ts'
 import type { CustomerWrites } from '../../port/customers.ts'
@@ -82,7 +82,7 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
       const { lastKnown, before, judged } = await step(async tx => {
         const known = await lockReferencesOf(tx, service, change)
         // All hold what a customer shows before the customer.
-        await holdReferences(tx, service, [ready.row])
+        await lockReferences(tx, service, [ready.row])
         const lastKnown = await lockCustomer(tx, service, id)
         const before = await storePerson(tx, service, ready)
         write.requireMatch(before.record)

@@ -12,7 +12,7 @@ import { knownCustomers } from '../../../store/customers/customers.ts'
 import { erasedAmong } from '../../../store/customers/erased.ts'
 import { leave } from '../../../store/customers/removal.ts'
 import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
-import { holdReferences } from '../../../store/lists/references.ts'
+import { lockReferences } from '../../../store/lists/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
@@ -140,7 +140,7 @@ export async function storePerson(tx: Db, service: Service, person: Readied, kep
     row.emailSubscription = flags.emailSubscription
   if (row.privacy === false && !mappedSms && flags.smsSubscription !== undefined)
     row.smsSubscription = flags.smsSubscription
-  await holdReferences(tx, service, [row])
+  await lockReferences(tx, service, [row])
   const isPut = await putCustomer(tx, service, row)
   if (!isPut) await putCustomer(tx, service, { ...row, email: null })
   const stored = await lockCustomer(tx, service, row.id)
