@@ -102,7 +102,7 @@ try {
   const again = await Promise.all(asked.map(order => ask(order, halted)))
   const told = first.map((answer, i) => ({ answer, now: answers.get(asked[i]?.key ?? ''), again: again[i] }))
   const idOf = (answer: Placed) => answer?.body.data?.id
-  const open = (await count('intent')) + (await count('hold'))
+  const open = (await count('intent')) + (await count('reservation'))
   tell('halted-process', {
     keep: keep === true,
     figures: [

@@ -3,7 +3,7 @@ import { type Database, type Db, sql } from '../../src/database/db.ts'
 /** What a process has for a while, and how another one comes by it where it has died: by time. */
 const lasting = [
   ['intent', 'id', 'token'],
-  ['hold', 'owner', 'owner'],
+  ['reservation', 'owner', 'owner'],
   ['job', 'lease', 'lease'],
   ['sync_state', 'run', 'run'],
 ] as const

@@ -50,7 +50,7 @@ export const issue = (by: Caller, more: object = {}, headers: Record<string, str
 /** How many rows of a table a service has, the first one unless told. */
 export const countOf = (
   api: Pick<TestService, 'db' | 'service'>,
-  table: 'voucher' | 'mail' | 'voucher_sale',
+  table: 'voucher' | 'email' | 'voucher_sale',
   { service }: Pick<Caller, 'service'> = api,
 ) => api.db.run(sql`select from ${raw(table)} where service_id = ${service.id}`)
 

@@ -37,7 +37,7 @@ test('each setting that is missing is named, and nothing is made', async () => {
       assert.match(json.errors[i].detail, new RegExp(`\`${name}\``))
     }
     assert.equal(await countOf(api, 'voucher', tenant), 0)
-    assert.equal(await countOf(api, 'mail', tenant), 0)
+    assert.equal(await countOf(api, 'email', tenant), 0)
   }
 })
 

@@ -44,7 +44,7 @@ test('a voucher is made with number and PIN, which open it, and its e-mail is qu
 })
 
 test('a repeat with its key is the same voucher and PIN, however often and at once', async () => {
-  const before = { voucher: await countOf(api, 'voucher'), mail: await countOf(api, 'mail') }
+  const before = { voucher: await countOf(api, 'voucher'), mail: await countOf(api, 'email') }
   const key = { 'idempotency-key': 'gift-1' }
   const answers = await Promise.all(Array.from({ length: 20 }, () => issue(api, {}, key)))
   for (const answer of answers) if (answer.status !== 201) isProblem(answer, 'idempotency_in_progress', api.baseUrl)
@@ -55,7 +55,7 @@ test('a repeat with its key is the same voucher and PIN, however often and at on
   assert.ok(texts.has(replay.text))
   assert.match(replay.json.data.pin, /^\d{6}$/)
   isProblem(await issue(api, { amount: '151.00' }, key), 'idempotency_key_reused', api.baseUrl, '/vouchers')
-  assert.deepEqual([await countOf(api, 'voucher'), await countOf(api, 'mail')], [before.voucher + 1, before.mail + 1])
+  assert.deepEqual([await countOf(api, 'voucher'), await countOf(api, 'email')], [before.voucher + 1, before.mail + 1])
 })
 
 test('without a key each request makes a voucher; an order number guards against a second one', async () => {
@@ -64,7 +64,7 @@ test('without a key each request makes a voucher; an order number guards against
   assert.equal(first.orderNumber, null)
   const before = {
     voucher: await countOf(api, 'voucher'),
-    mail: await countOf(api, 'mail'),
+    mail: await countOf(api, 'email'),
     sale: await countOf(api, 'voucher_sale'),
   }
   const answers = await Promise.all(Array.from({ length: 10 }, () => issue(api, { orderNumber: 'W777' })))
@@ -75,7 +75,7 @@ test('without a key each request makes a voucher; an order number guards against
     assert.deepEqual(faultsIn(answer), ['/orderNumber order_number_taken'])
   }
   assert.deepEqual(
-    [await countOf(api, 'voucher'), await countOf(api, 'mail'), await countOf(api, 'voucher_sale')],
+    [await countOf(api, 'voucher'), await countOf(api, 'email'), await countOf(api, 'voucher_sale')],
     [before.voucher + 1, before.mail + 1, before.sale + 1],
   )
   const tenant = await api.tenant(voucherSettings)

@@ -25,7 +25,7 @@ const lockSeconds = 60
 /** A voucher of 100.00 that nobody has done anything with. */
 async function fresh() {
   await shop.settle()
-  for (const table of ['upstream_voucher', 'intent', 'hold']) await api.db.run(sql`delete from ${raw(table)}`)
+  for (const table of ['upstream_voucher', 'intent', 'reservation']) await api.db.run(sql`delete from ${raw(table)}`)
   Object.assign(voucher(number), { used: 0, lockedUntil: 0, validationId: '' })
 }
 
@@ -123,7 +123,7 @@ async function locksRunOut(history: ReturnType<typeof historyOf>) {
 async function settled(history: ReturnType<typeof historyOf>) {
   await timeIsUp()
   for (let i = 0; i < 3; i++) await shop.followUp()
-  assert.deepEqual([await count(api, api, 'intent'), await count(api, api, 'hold')], [0, 0])
+  assert.deepEqual([await count(api, api, 'intent'), await count(api, api, 'reservation')], [0, 0])
   const there = voucher(number)
   const paid = await api.db.row<{ paid: string }>(sql`
     select coalesce(sum(amount), 0)::text as paid from order_payment where service_id = ${api.service.id} and voucher_number = ${number}`)

@@ -8,7 +8,7 @@ import { halted, shopOfProcesses } from './processes.ts'
 const { simulator, db, environmentOf, send, rows, order, claimsRunOut } = await shopOfProcesses()
 const steady = await serve(['--no-demo'], environmentOf('steady'))
 const placed = () => simulator.ledger.effectsOf('order created').length
-const open = async () => [await rows('intent'), await rows('hold')]
+const open = async () => [await rows('intent'), await rows('reservation')]
 const doomed = (failpoint: string, more: Environment = {}) =>
   serve(['--no-demo'], environmentOf(failpoint.replace(':', '-'), { FAILPOINT: failpoint, ...more }))
 

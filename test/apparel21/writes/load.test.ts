@@ -84,6 +84,6 @@ test(`${clients} clients at a back office that takes its time, or never answers,
   )
   await stop(worker)
   const placed = simulator.ledger.effectsOf('order created').length
-  assert.deepEqual([await rows('hold'), await rows('sales_order')], [0, placed])
+  assert.deepEqual([await rows('reservation'), await rows('sales_order')], [0, placed])
   assert.ok(placed > made, 'some were stored by the job')
 })

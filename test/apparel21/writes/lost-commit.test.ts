@@ -12,7 +12,7 @@ const proxy = await startPostgresProxy(api.database.connection)
 const far = await shop.secondServer(proxy.connection)
 after(() => proxy.close())
 
-const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 
 for (const [which, commits] of [
   ['the claim', 1],

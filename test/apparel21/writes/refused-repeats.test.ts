@@ -25,7 +25,7 @@ const refusing = (path: string, code: number) =>
   simulator.faults.add({ kind: 'error', method: 'POST', path, status: 403, code, times: 1 })
 const [orders, returns] = ['/Persons/*/Orders', '/Persons/*/Returns']
 /** What is left open, or held. */
-const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 const persons = () => simulator.ledger.effectsOf('person created').length
 const sales = () => simulator.ledger.effectsOf('voucher sold').length
 

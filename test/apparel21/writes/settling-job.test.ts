@@ -25,7 +25,7 @@ async function leave(orders: number) {
 /** Asserts that each of them is stored once, with its audit line. */
 async function settled([before, lines]: readonly [number, number], orders: number) {
   assert.deepEqual([await rows('sales_order'), await rows('audit')], [before + orders, lines + orders])
-  assert.deepEqual([placed(), await rows('hold')], [before + orders, 0])
+  assert.deepEqual([placed(), await rows('reservation')], [before + orders, 0])
 }
 /** As when all that a worker had taken, and its claims, have run out since it died. */
 async function leasesRunOut() {

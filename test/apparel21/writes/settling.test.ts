@@ -15,7 +15,7 @@ const { tee, customerId, order, placed, rows, validated, voucher } = shopper
 const { bought, giveBack, returnsThere, returnable } = returnsOf(shop, shopper)
 
 /** What is left open, or held. */
-const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 const audited = () => count(api, api, 'audit')
 const loseAnswer = (path: string, method = 'POST') =>
   simulator.faults.add({ kind: 'lost-answer', method, path, times: 1 })

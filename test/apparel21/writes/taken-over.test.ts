@@ -15,10 +15,10 @@ const { tee, customerId, order, placed, rows, validated, voucher } = await order
 const { number, pin } = voucher('6000001')
 
 beforeEach(async () => {
-  for (const table of ['upstream_voucher', 'intent', 'hold']) await api.db.run(sql`delete from ${raw(table)}`)
+  for (const table of ['upstream_voucher', 'intent', 'reservation']) await api.db.run(sql`delete from ${raw(table)}`)
   voucher(number).lockedUntil = 0
 })
-const open = async () => [await count(api, api, 'intent'), await count(api, api, 'hold')]
+const open = async () => [await count(api, api, 'intent'), await count(api, api, 'reservation')]
 const slow = (path: string, seconds: number, method?: string) =>
   simulator.faults.add({ kind: 'latency', path, seconds, applied: true, times: 1, ...(method && { method }) })
 const loseAnswer = (path: string, method: string) =>
