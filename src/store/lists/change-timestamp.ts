@@ -31,8 +31,8 @@ export interface Change {
 
 /** Opens the change of a transaction: announces it and takes its stamp (`next_change_timestamp` in the migrations says why). */
 export async function beginChange(tx: Db, service: Service, lists: readonly (List | 'audit')[]): Promise<Change> {
-  const change = await tx.row<Omit<Change, 'from'>>(sql`
-    select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as ending
+  const change = await tx.row<Omit<Change, 'earliest'>>(sql`
+    select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as closing
       from ${nextChangeTimestamp(service, lists)} at`)
   if (!change) throw new Error('next_change_timestamp answers one row')
   return { ...change, earliest: null }
