@@ -1,7 +1,7 @@
 import { raw, type Sql, sql } from '../src/database/db.ts'
 import type { Service } from '../src/domain/tenancy/service-settings.ts'
 import { addAccount } from '../src/store/accounts/accounts.ts'
-import { judgeMappings } from '../src/store/mappings/check-all.ts'
+import { checkMappings } from '../src/store/mappings/check-all.ts'
 import { addService } from '../src/store/tenancy/services.ts'
 import type { Bench } from './rig/bench.ts'
 import type { Loaded } from './rig/database.ts'
@@ -17,7 +17,7 @@ const sales = 200_000
 /** How long the page of the console, and mending something, may take. */
 const mostMs = 100
 
-/** How long the mapping doctor takes for a judgement, for the page that shows it, and for mending one mapping. */
+/** Measures the mapping check, the pages that show it, and one fix. */
 export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Section> {
   const { db, keys } = loaded
   await db.run(sql`delete from service where name = ${name}`)
@@ -29,17 +29,17 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
   const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const client = clientOf(served, name, password)
   try {
-    const judgements: [what: string, seconds: number][] = []
+    const checks: [what: string, seconds: number][] = []
     for (const what of ['the first one', 'again, with nothing new']) {
-      bench.say(`  a judgement, ${what}`)
+      bench.say(`  mapping check, ${what}`)
       const begun = performance.now()
-      await judgeMappings(db, service)
-      judgements.push([what, (performance.now() - begun) / 1_000])
+      await checkMappings(db, service)
+      checks.push([what, (performance.now() - begun) / 1_000])
     }
-    await db.run(sql`analyze mapping_finding`)
+    await db.run(sql`analyze mapping_issue`)
     const requests: [what: string, send: (round: number) => Promise<unknown>][] = [
-      ['how all of it stands', () => client.read('/mappings/doctor')],
-      ['a page of findings', () => client.read('/mappings/doctor/skus?state=nearMiss&limit=50')],
+      ['how all of it stands', () => client.read('/mappings/check')],
+      ['a page of issues', () => client.read('/mappings/issues/skus?state=nearMatch&limit=50')],
       ['a SKU is mapped', round => fix(client, 'skus', `k${round * 3 + 1}`, `S${round * 3 + 1}`)],
       ['a store is mapped to what all of them share', round => fix(client, 'stores', `s${round + 1}`, 'all')],
       ['and to something of its own', round => fix(client, 'stores', `s${round + 1}`, `own${round}`)],
@@ -56,13 +56,13 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
       times.push([what, median(taken)])
     }
     return {
-      title: 'The mapping doctor',
+      title: 'The mapping check',
       about: `A service with ${whole(skus)} SKUs, all of them in each of ${stores} stores, which share one location of the platform, ${whole(customers)} customers and ${whole(sales)} sales of 90 days; a third of the SKUs and customers is mapped, a third almost. Requests one at a time, the median of ${bench.rounds}.`,
       tables: [
         {
-          caption: 'A judgement of all of it',
+          caption: 'Check of all mappings',
           head: ['which', 'seconds'],
-          rows: judgements.map(([what, s]) => [what, tenths(s)]),
+          rows: checks.map(([what, s]) => [what, tenths(s)]),
         },
         { caption: 'Requests', head: ['request', 'ms'], rows: times.map(([what, ms]) => [what, tenths(ms)]) },
       ],
@@ -81,7 +81,7 @@ export async function measureMappings(bench: Bench, loaded: Loaded): Promise<Sec
 }
 
 const fix = (client: ReturnType<typeof clientOf>, kind: string, id: string, to: string) =>
-  client.write('POST', '/mappings/doctor/fixes', { kind, id, to })
+  client.write('POST', '/mappings/fixes', { kind, id, to })
 
 /** The rows as their imports would leave them, as far as the doctor reads them. */
 export async function fill({ db }: Loaded, { id }: Service) {
@@ -107,7 +107,7 @@ export async function fill({ db }: Loaded, { id }: Service) {
                json_build_object('sku', 'k' || 1 + i % ${skus}::integer, 'quantity', 1),
                json_build_object('sku', 'k' || 1 + i * 7 % ${skus}::integer, 'quantity', 2)))::text
       ${upTo(sales)}`,
-    'mapping_judgement (service_id, kind, listed_at)': sql`
+    'mapping_check (service_id, kind, listed_at)': sql`
       select ${service}, kind, now() from unnest(array['stores', 'skus', 'customers']) kind`,
     'ecommerce_item (service_id, kind, item_key, ecommerce_id, name, other, seen_at)': sql`
       select ${service}, 'skus', i::text, 'S' || i, 'Product: ' || i, null::text, now() ${upTo(skus)}

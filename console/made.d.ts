@@ -28,12 +28,12 @@ declare module 'tillbridge/changes' {
 declare module 'tillbridge/mappings' {
   /** What can be mapped. */
   export type MappedKind = 'stores' | 'skus' | 'customers'
-  /** Which files tell what the e-commerce platform has of each. */
-  export const listFiles: Record<MappedKind, string>
-  /** The columns of findings in CSV, as an import of mappings takes them. */
-  export const findingHeaders: Record<MappedKind, string[]>
-  /** The cells of a finding under that header; undefined where there is nothing here to map. */
-  export const findingCells: (kind: MappedKind, finding: unknown) => string[] | undefined
+  /** The import type of the platform file for each kind. */
+  export const platformImportTypes: Record<MappedKind, string>
+  /** The CSV header of each kind, which an import of mappings accepts. */
+  export const issueCsvHeaders: Record<MappedKind, string[]>
+  /** Returns the cells of an issue under that header, or undefined if there is no record to map. */
+  export const issueCsvCells: (kind: MappedKind, issue: unknown) => string[] | undefined
 }
 
 declare module 'tillbridge/formulas' {

@@ -1491,16 +1491,16 @@ end $$;
 
 
 -- 0013_mappings.sql
--- Mappings: what the e-commerce platform has, and what the mapping doctor finds of it (docs/decisions/0026).
+-- Mappings: the items of the e-commerce platform, and the results of the mapping check (docs/decisions/0026).
 
 -- What of an identifier, a name or an address is left where case, blanks, zeros in front and the way in which a platform writes global
 -- identifiers do not count: two that are the same in this form are near to each other.
 create function near_form(said text) returns text language sql immutable as $$$$;
 
--- An e-mail address as it is compared: 7@ and 007@ are two people.
+-- An email address in the form that is compared. Leading zeros count: 7@ and 007@ are two people.
 create function address_form(email text) returns text language sql immutable as $$$$;
 
--- In what one of several identifiers differs from another one that is near to it. Null: none is near.
+-- How one of several identifiers differs from a similar one. Null: none is similar.
 create function likeness(own text[], there text) returns text language sql immutable as $$$$;
 
 -- What the e-commerce platform has, as its exports tell it: locations, by the kind of what they are here (stores), variants (skus),
@@ -1508,12 +1508,12 @@ create function likeness(own text[], there text) returns text language sql immut
 create table ecommerce_item (
   service_id integer not null,
   kind text collate "C" not null,
-  item_key text collate "C" not null,      -- What tells it from others of its kind: variants may share a SKU.
-  ecommerce_id text collate "C" not null,  -- What a mapping would say: the location, the SKU, the customer's identifier.
-  name text,                               -- What it is called there.
-  other text,                              -- What else it may be known by: the name of a location, the barcode of a variant, the e-mail
-                                           -- address of a customer.
-  seen_at timestamptz not null,            -- When a file last had it.
+  item_key text collate "C" not null,      -- Identifies the item among its kind: variants can share a SKU.
+  ecommerce_id text collate "C" not null,  -- The value of a mapping: the location, SKU or customer identifier.
+  name text,                               -- The name on the platform.
+  other text,                              -- Another identifying value: the name of a location, the barcode of a variant, the email address
+                                           -- of a customer.
+  seen_at timestamptz not null,            -- When a file last contained the item.
   near_id text collate "C" not null generated always as (near_form(ecommerce_id)) stored,
   near_other text collate "C" generated always as (case kind when 'customers' then address_form(other) else near_form(other) end) stored,
   primary key (service_id, kind, item_key),
@@ -1524,116 +1524,106 @@ create index ecommerce_item_id on ecommerce_item (service_id, kind, ecommerce_id
 create index ecommerce_item_near_id on ecommerce_item (service_id, kind, near_id);
 create index ecommerce_item_near_other on ecommerce_item (service_id, kind, near_other);
 
--- When the mappings of a service were judged, and against what.
-create table mapping_judgement (
+-- The last mapping check of each kind, and the progress of a running one.
+create table mapping_check (
   service_id integer not null,
   kind text collate "C" not null,
-  changed_at timestamptz,             -- When all of them were last judged. Null: not yet.
-  listed_at timestamptz,              -- When a file of the other side last came. Null: none has, so that nobody knows what is there.
-  listed integer not null default 0,  -- What of the other side is known since then.
-  judged integer not null default 0,  -- Of a judgement that is under way: what it has looked at, here and there, of `to_judge`.
-  to_judge integer not null default 0,
+  changed_at timestamptz,              -- When the last complete check ended. Null: never.
+  listed_at timestamptz,               -- When a platform file was last imported. Null: never, so that mappings are unverified.
+  listed integer not null default 0,   -- The number of platform items in that file.
+  checked integer not null default 0,  -- Records and platform items that the running check has processed, of `to_check`.
+  to_check integer not null default 0,
   primary key (service_id, kind),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('stores', 'skus', 'customers'))
 );
 
--- Units that were sold in 90 days, less what came back: by store number, SKU and customer. Counted anew when mappings are judged.
+-- Units sold in 90 days, minus returns, by store number, SKU and customer. Counted by each mapping check.
 create table recent_sale (
   service_id integer not null,
   kind text collate "C" not null,
   name text collate "C" not null,
   units numeric not null,
-  counted_at timestamptz not null,  -- When the count began that it is of.
+  counted_at timestamptz not null,  -- When the count started.
   primary key (service_id, kind, name),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('stores', 'skus', 'customers'))
 );
 
--- What the mapping doctor has found of each store, SKU and customer, and of what the platform has and nobody here is.
-create table mapping_finding (
+-- The state of each store, SKU and customer, and of each platform item that no record is mapped to, after the last mapping check.
+create table mapping_issue (
   service_id integer not null,
   kind text collate "C" not null,
-  side text collate "C" not null,        -- Whose identifier `id` is: here the back office's, there the e-commerce platform's.
+  side text collate "C" not null,        -- Whose ID `id` is: the back office (here) or the platform (there).
   id text collate "C" not null,
   state text collate "C" not null,
-  ecommerce_id text collate "C",         -- What it is mapped to.
-  suggestion text collate "C",           -- What it probably is: the nearest of what nobody else is mapped to.
-  evidence jsonb not null default '[]',  -- Why it is in its state: [{"why", "ecommerceId", "id"}]. No names and no addresses.
-  units_in_stock bigint,                 -- In all stores, or of all SKUs. Null where it has no stock: customers, and what is only there.
+  ecommerce_id text collate "C",         -- The platform item that the record is mapped to.
+  suggestion text collate "C",           -- The nearest platform item that no record is mapped to.
+  evidence jsonb not null default '[]',  -- The reasons for the state: [{"reason", "ecommerceId", "id"}]. No names and no addresses.
+  units_in_stock bigint,                 -- Units in all stores, or of all SKUs. Null for customers and platform items.
   units_sold numeric,
-  place text collate "C" not null generated always as ((((case state when 'matched' then '9' when 'unchecked' then '8' else '1' end || lpad(('999999999999'::bigint - least(greatest(coalesce(units_sold, 0), 0), '999999999999'::bigint::numeric)::bigint)::text, 12, '0')) || lpad(('999999999999'::bigint - least(greatest(coalesce(units_in_stock, 0::bigint), 0::bigint), '999999999999'::bigint))::text, 12, '0')) || case state when 'unclaimed' then 'b' else 'a' end) || id) stored,  -- Where
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- it
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- stands
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- in
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- the
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- lists:
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- what
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- is
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- not
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- well
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- first,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- and
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- of
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- that
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- what
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- was
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- sold
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- most,
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- and
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- then
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- what
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- most
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- is
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- left
-                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               -- of.
+  place text collate "C" not null generated always as ((((case state when 'matched' then '9' when 'unverified' then '8' else '1' end || lpad(('999999999999'::bigint - least(greatest(coalesce(units_sold, 0), 0), '999999999999'::bigint::numeric)::bigint)::text, 12, '0')) || lpad(('999999999999'::bigint - least(greatest(coalesce(units_in_stock, 0::bigint), 0::bigint), '999999999999'::bigint))::text, 12, '0')) || case state when 'platformOnly' then 'b' else 'a' end) || id) stored,  -- The
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- position
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- in
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- lists:
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- problems
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- first,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- then
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- by
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- units
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- sold,
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- then
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- by
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- units
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- in
+                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   -- stock.
   primary key (service_id, kind, side, id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (kind in ('stores', 'skus', 'customers')),
   check (side in ('here', 'there')),
-  check (state in ('matched', 'missing', 'unclaimed', 'twice', 'orphan', 'nearMiss', 'unchecked'))
+  check (state in ('matched', 'unmapped', 'platformOnly', 'duplicate', 'orphaned', 'nearMatch', 'unverified'))
 );
-create index mapping_finding_place on mapping_finding (service_id, kind, place);
-create index mapping_finding_state on mapping_finding (service_id, kind, state, place);
-create index mapping_finding_suggestion on mapping_finding (service_id, kind, suggestion) where suggestion is not null;
-create trigger mapping_finding_came after insert on mapping_finding referencing new table as came for each statement execute function count_findings();
-create trigger mapping_finding_changed after update on mapping_finding referencing old table as went new table as came for each statement execute function count_findings();
-create trigger mapping_finding_went after delete on mapping_finding referencing old table as went for each statement execute function count_findings();
+create index mapping_issue_place on mapping_issue (service_id, kind, place);
+create index mapping_issue_state on mapping_issue (service_id, kind, state, place);
+create index mapping_issue_suggestion on mapping_issue (service_id, kind, suggestion) where suggestion is not null;
+create trigger mapping_issue_deleted after delete on mapping_issue referencing old table as went for each statement execute function count_mapping_issues();
+create trigger mapping_issue_inserted after insert on mapping_issue referencing new table as came for each statement execute function count_mapping_issues();
+create trigger mapping_issue_updated after update on mapping_issue referencing old table as went new table as came for each statement execute function count_mapping_issues();
 
--- How many findings of a kind are in which state, kept by a trigger of mapping_finding: who looks at them does not count a million.
+-- The number of issues per kind and state, maintained by a trigger on mapping_issue, so that no request counts a million rows.
 create table mapping_count (
   service_id integer not null,
   kind text collate "C" not null,
   state text collate "C" not null,
-  findings integer not null,
+  issues integer not null,
   primary key (service_id, kind, state),
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Keeps mapping_count: once a statement, for all findings that it has written.
-create function count_findings() returns trigger language plpgsql as $$
+-- Maintains mapping_count, once per statement.
+create function count_mapping_issues() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'DELETE' then
-    insert into mapping_count as c (service_id, kind, state, findings)
+    insert into mapping_count as c (service_id, kind, state, issues)
     select service_id, kind, state, count(*) from came group by 1, 2, 3 order by 1, 2, 3
-    on conflict (service_id, kind, state) do update set findings = c.findings + excluded.findings;
+    on conflict (service_id, kind, state) do update set issues = c.issues + excluded.issues;
   end if;
   if tg_op <> 'INSERT' then
-    update mapping_count c set findings = c.findings - w.count
+    update mapping_count c set issues = c.issues - w.count
       from (select service_id, kind, state, count(*) from went group by 1, 2, 3) w
      where (c.service_id, c.kind, c.state) = (w.service_id, w.kind, w.state);
   end if;
   return null;
 end $$;
 
--- Mappings that were changed by the doctor, and can be undone: for 90 days, as long as nobody has changed them since.
+-- Mappings that a fix changed. A fix can be undone for 90 days, unless the mapping has changed since.
 create table mapping_fix (
   service_id integer not null,
   fix_id text collate "C" not null default gen_random_uuid()::text,
   changed_at timestamptz not null default clock_timestamp(),
   kind text collate "C" not null,
-  id text collate "C" not null,
-  before jsonb not null,  -- The fields of the mapping as they were, and in `after` as they became.
+  record_id text collate "C" not null,
+  before jsonb not null,  -- The mapped fields before the fix; `after` has those after it.
   after jsonb not null,
   username text not null,
   request_id text not null,
@@ -1643,4 +1633,4 @@ create table mapping_fix (
   check (kind in ('stores', 'skus', 'customers'))
 );
 create index mapping_fix_changed on mapping_fix (service_id, changed_at, fix_id);
-create index mapping_fix_of on mapping_fix (service_id, kind, id);
+create index mapping_fix_record on mapping_fix (service_id, kind, record_id);

@@ -37,7 +37,7 @@ try {
     ['request', `requests/${request}`],
     ['webhooks', `webhooks/${webhook}`],
     ['mappings', 'mappings/skus'],
-    ['mapping-doctor', 'mappings/doctor/skus/nearMiss'],
+    ['mapping-check', 'mappings/check/skus/nearMatch'],
     ['accounts', 'accounts'],
     ['settings', 'settings'],
     ['audit', 'audit'],

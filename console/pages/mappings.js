@@ -7,7 +7,7 @@ import { RecordForm } from '../components/record-form.js'
 import { useAction, useVersion } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { goTo, linkTo } from '../lib/route.js'
-import { Doctor } from './mappings/doctor.js'
+import { Check } from './mappings/check.js'
 import { Fixes } from './mappings/fixes.js'
 
 /**
@@ -44,11 +44,11 @@ const sides = {
   },
 }
 
-/** Which stores, SKUs and customers are which in the e-commerce platform. @param {{ parts: string[] }} props */
+/** Mappings of stores, SKUs and customers to the e-commerce platform. @param {{ parts: string[] }} props */
 export function Screen({ parts }) {
   const [first, kind, state] = parts
   if (first === 'fixes') return html`<${Fixes} />`
-  return first === 'doctor' ? html`<${Doctor} kind=${kind} state=${state} />` : html`<${Mappings} parts=${parts} />`
+  return first === 'check' ? html`<${Check} kind=${kind} state=${state} />` : html`<${Mappings} parts=${parts} />`
 }
 
 /** @param {{ parts: string[] }} props */
@@ -62,7 +62,7 @@ function Mappings({ parts: [asked = 'stores'] }) {
 
   /** @type {import('../components/table.js').Column[]} */
   const columns = [
-    { title: 'Here', value: row => html`<code>${row[id]}</code>`, text: row => row[id], shrink: true },
+    { title: 'Record', value: row => html`<code>${row[id]}</code>`, text: row => row[id], shrink: true },
     { title: 'Name', value: name, text: told },
     ...fields.map(([field, title]) => ({
       title,
@@ -76,16 +76,16 @@ function Mappings({ parts: [asked = 'stores'] }) {
     },
   ]
   return html`<h1>Mappings</h1>
-    <p class="lead">What each store, SKU and customer is in the e-commerce platform. <a href=${linkTo('mappings', 'doctor')}>Mapping doctor</a></p>
+    <p class="lead">Links between your records and the e-commerce platform. <a href=${linkTo('mappings', 'check')}>Mapping check</a></p>
     <${List}
       of=${kind}
       path=${`/mappings/${kind}${state ? `?state=${state}` : ''}`}
-      caption=${`${title} and what they are there`}
+      caption=${`${title} and their mappings`}
       columns=${columns}
       version=${version}
       keyOf=${(/** @type {any} */ row) => row[id]}
       file=${`mappings-${kind}`}
-      empty=${state === 'unmapped' ? 'Nothing is missing: all of them are mapped.' : state ? 'None of them is mapped yet.' : html`There are no ${kind === 'skus' ? 'SKUs' : kind} here yet. They come with the <a href=${linkTo('feeds')}>feeds</a>.`}
+      empty=${state === 'unmapped' ? 'All records are mapped.' : state ? 'No records are mapped yet.' : html`No ${kind === 'skus' ? 'SKUs' : kind} yet. They are loaded by the <a href=${linkTo('feeds')}>feeds</a>.`}
       tools=${html`
         <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(sides).map(([each, { title }]) => [each, title])} />
         <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'not mapped'], ['mapped', 'mapped']]} />`}
@@ -116,7 +116,7 @@ function MappingForm({ record, save, fields }) {
   return html`<form onSubmit=${submitted(() => run(send))}>
     ${fields.map(
       ([field, title]) =>
-        html`<${Field} key=${field} label=${title} value=${values[field]} change=${(/** @type {string} */ value) => setValues({ ...values, [field]: value })} hint="Empty: not mapped." />`,
+        html`<${Field} key=${field} label=${title} value=${values[field]} change=${(/** @type {string} */ value) => setValues({ ...values, [field]: value })} hint="Leave empty to unmap" />`,
     )}
     <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
   </form>`

@@ -4,8 +4,8 @@ import { dirname, extname, join, relative } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { kinds as told } from '../domain/changes.ts'
-import { findingCells, findingHeaders } from '../domain/mappings/issue-csv.ts'
-import { listFiles } from '../domain/mappings/mapping-check.ts'
+import { issueCsvCells, issueCsvHeaders } from '../domain/mappings/issue-csv.ts'
+import { platformImportTypes } from '../domain/mappings/mapping-check.ts'
 import { Settings } from '../domain/tenancy/service-settings.ts'
 import { errorCodes } from '../errors/api-error.ts'
 import { asItWas, withoutFormula } from '../import/formats/formulas.ts'
@@ -75,7 +75,7 @@ const says: Record<Package, () => string> = {
   'tillbridge/changes': () => `export const kinds = ${JSON.stringify(told)}\n`,
   'tillbridge/kinds': () => `export const kinds = ${JSON.stringify(importable())}\n`,
   'tillbridge/mappings': () =>
-    `export const listFiles = ${JSON.stringify(listFiles)}\nexport const findingHeaders = ${JSON.stringify(findingHeaders)}\nexport ${findingCells}\n`,
+    `export const platformImportTypes = ${JSON.stringify(platformImportTypes)}\nexport const issueCsvHeaders = ${JSON.stringify(issueCsvHeaders)}\nexport ${issueCsvCells}\n`,
   'tillbridge/formulas': () => `export const withoutFormula = ${withoutFormula}\nexport const asItWas = ${asItWas}\n`,
 }
 

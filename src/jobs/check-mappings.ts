@@ -1,14 +1,14 @@
-import { judgeMappings } from '../store/mappings/check-all.ts'
+import { checkMappings } from '../store/mappings/check-all.ts'
 import type { ServiceJobRun } from './job.ts'
 
-/** Sales and stock move, and what was new has been mapped since. */
-const againSeconds = 6 * 3_600
+/** Sales and stock change, and new records get mapped. */
+const intervalSeconds = 6 * 3_600
 
 /**
- * Judges the mappings of a service: asked for by a file of what the e-commerce platform has, and from then on again and again. Where it is
- * killed it is done anew, and finds again what it had found.
+ * Checks the mappings of a service: after an import of a platform file, and every 6 hours after that. If the process dies, the job runs
+ * again from the beginning, which is harmless: unchanged issues are not rewritten.
  */
-export async function judgeMappingsAgain({ db, service, signal, reschedule }: ServiceJobRun): Promise<void> {
-  await judgeMappings(db, service, { signal, isPatient: true })
-  reschedule(againSeconds)
+export async function checkMappingsRegularly({ db, service, signal, reschedule }: ServiceJobRun): Promise<void> {
+  await checkMappings(db, service, { signal, isThrottled: true })
+  reschedule(intervalSeconds)
 }

@@ -2,7 +2,7 @@ import type { BackOffices } from '../backoffice/back-offices.ts'
 import type { WriteOperations } from '../http/routing/recover-writes.ts'
 import { deliverJob, lookJob } from '../store/webhooks/schedule.ts'
 import type { Sender } from '../webhooks/sender.ts'
-import { judgeMappingsAgain } from './check-mappings.ts'
+import { checkMappingsRegularly } from './check-mappings.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
 import { eraseCustomer } from './erase-customer.ts'
 import { eraseMail } from './erase-email-file.ts'
@@ -55,8 +55,8 @@ export const jobs: Readonly<Record<string, Job>> = {
     retryDelaysSeconds: [minute, 10 * minute],
   },
   'render-stock': { run: renderStock, intervalSeconds: 5, concurrency: 1, retryDelaysSeconds: [5, minute] },
-  'judge-mappings': {
-    run: ofService(judgeMappingsAgain),
+  'check-mappings': {
+    run: ofService(checkMappingsRegularly),
     concurrency: 1,
     retryDelaysSeconds: [minute, 10 * minute, hour],
   },

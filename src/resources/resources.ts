@@ -6,7 +6,7 @@ import { customers } from './customers.ts'
 import { paymentGateways } from './gateways.ts'
 import { imports } from './imports.ts'
 import { inventory } from './inventory.ts'
-import { mappingDoctor } from './mappings/mapping-check.ts'
+import { mappingCheck } from './mappings/mapping-check.ts'
 import { mappings } from './mappings/mappings.ts'
 import { orders } from './orders.ts'
 import { privacy } from './privacy.ts'
@@ -49,6 +49,6 @@ export const resources = [
   service,
   accounts,
   mappings,
-  mappingDoctor,
+  mappingCheck,
   audit,
 ]

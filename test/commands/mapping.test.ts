@@ -14,7 +14,7 @@ after(() => api.stop())
 const place = directory()
 const environment = environmentOf(api, place)
 
-test('the doctor shows what is wrong, and its CSV goes in again as the mapping that it suggests', async () => {
+test('the check lists issues, and its CSV can be imported as mappings', async () => {
   const shop = await unmappedShop(api)
   const { name } = shop.service
   const products = join(place, 'products.csv')
@@ -26,23 +26,26 @@ test('the doctor shows what is wrong, and its CSV goes in again as the mapping t
   const taken = await run(['import', 'ecommerce-variants', products, '--service', name], environment)
   assert.match(taken.out, /1 lines have no SKU: left out/, taken.err)
 
-  const report = await run(['mapping', 'doctor', name], environment)
+  const report = await run(['mapping', 'check', name], environment)
   assert.equal(report.code, 2, report.err)
   assert.match(report.out, /^skus +1 +0 +0 +0 +1 +1 +0$/m)
-  assert.match(report.out, /^12001 +MH01 BLK S +nearMiss +012001 +leadingZeros +14 +0$/m)
-  assert.match(report.out, /has of stores is not known: tillbridge import ecommerce-locations <file>/)
-  const json = await run(['mapping', 'doctor', name, '--kind', 'skus', '--state', 'nearMiss', '--json'], environment)
-  const { kinds, findings } = JSON.parse(json.out)
-  assert.deepEqual([kinds[0].states.nearMiss, findings.skus.length, findings.skus[0].suggestion], [1, 1, '012001'])
+  assert.match(report.out, /^12001 +MH01 BLK S +nearMatch +012001 +leadingZeros +14 +0$/m)
+  assert.match(
+    report.out,
+    /No platform file of stores has been imported\. Run: tillbridge import ecommerce-locations <file>/,
+  )
+  const json = await run(['mapping', 'check', name, '--kind', 'skus', '--state', 'nearMatch', '--json'], environment)
+  const { kinds, issues } = JSON.parse(json.out)
+  assert.deepEqual([kinds[0].states.nearMatch, issues.skus.length, issues.skus[0].suggestion], [1, 1, '012001'])
 
-  const elsewhere = await run(['mapping', 'doctor', name, '--kind', 'skus', '--state', 'matched'], environment)
+  const elsewhere = await run(['mapping', 'check', name, '--kind', 'skus', '--state', 'matched'], environment)
   assert.equal(elsewhere.code, 2, 'whatever is shown')
 
-  const csv = await run(['mapping', 'doctor', name, '--kind', 'skus', '--csv'], environment)
+  const csv = await run(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment)
   assert.equal(csv.code, 0, 'all rows are written')
-  assert.equal(csv.out.split('\n')[1], '12001,012001,MH01 BLK S,nearMiss,hoodie: S,leadingZeros 012001,14,0')
+  assert.equal(csv.out.split('\n')[1], '12001,012001,MH01 BLK S,nearMatch,hoodie: S,leadingZeros 012001,14,0')
   const untilTrue = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
-  const enough = await run(['mapping', 'doctor', name, '--kind', 'skus', '--csv'], environment, {
+  const enough = await run(['mapping', 'check', name, '--kind', 'skus', '--csv'], environment, {
     program: ['sh', '-c', untilTrue, 'sh'],
   })
   assert.match(enough.err, /code 0\n$/)
@@ -59,7 +62,7 @@ test('its CSV comes in again as it went out, what a spreadsheet would run too', 
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/skus/12001', { ecommerceSku: '-XL' })
   await put(shop, '/mappings/skus/12002', { ecommerceSku: "'=M" })
-  const csv = await run(['mapping', 'doctor', shop.service.name, '--kind', 'skus', '--csv'], environment)
+  const csv = await run(['mapping', 'check', shop.service.name, '--kind', 'skus', '--csv'], environment)
   assert.match(csv.out, /^12001,'-XL,/m)
   const file = join(place, 'out-and-in.csv')
   await writeFile(file, csv.out)
@@ -77,7 +80,7 @@ test('a customer goes out and in with both forms, and the one that says somethin
   const admin = (id: string) => `gid://shop/Customer/${id}`
   await put(shop, '/mappings/customers/65432', { ecommerceAdminId: admin('5') })
   await put(shop, '/mappings/customers/65433', { ecommerceAdminId: admin('9'), ecommerceLegacyId: '6' })
-  const csv = await run(['mapping', 'doctor', shop.service.name, '--kind', 'customers', '--csv'], environment)
+  const csv = await run(['mapping', 'check', shop.service.name, '--kind', 'customers', '--csv'], environment)
   const file = join(place, 'customers-mended.csv')
   await writeFile(file, csv.out)
   const again = await run(['import', 'customer-mapping', file, '--service', shop.service.name], environment)
@@ -100,16 +103,16 @@ test('what only the platform has, and what no file has told of, is nothing to be
   const locations = join(place, 'locations.csv')
   await writeFile(locations, 'Location ID,Name\n111,Somewhere\n')
   await run(['import', 'ecommerce-locations', locations, '--service', service.name], environment)
-  const report = await run(['mapping', 'doctor', service.name, '--kind', 'stores'], environment)
+  const report = await run(['mapping', 'check', service.name, '--kind', 'stores'], environment)
   assert.match(report.out, /^stores +0 +1 +0 +0 +0 +0 +0$/m)
   assert.equal(report.code, 0, report.err)
 })
 
 test('what it cannot do it says', async () => {
-  const without = await run(['mapping', 'doctor', api.service.name, '--csv'], environment)
+  const without = await run(['mapping', 'check', api.service.name, '--csv'], environment)
   assert.match(without.err, /--csv takes one kind: --kind stores, --kind skus, --kind customers/)
   assert.equal(without.code, 1)
-  const tooMany = await run(['mapping', 'doctor', api.service.name, '--limit', '101'], environment)
+  const tooMany = await run(['mapping', 'check', api.service.name, '--limit', '101'], environment)
   assert.match(tooMany.err, /'--limit <n>' argument '101' is invalid\. It is a number of rows, 1 to 100\./)
   assert.equal(tooMany.code, 1)
 })

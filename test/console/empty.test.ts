@@ -31,7 +31,7 @@ const firstSteps: Record<string, RegExp> = {
   'requests/search/code%3Dnot_found': /Leave something out, or look at another time/,
   webhooks: /Add one, and what changes from then on is posted to it/,
   'mappings/skus': /There are no SKUs here yet\. They come with the feeds\./,
-  'mappings/doctor': /Press Judge now\./,
+  'mappings/check': /Press Check now\./,
   'mappings/fixes': /Nothing has been mended yet\. See what is wrong\./,
   accounts: /New account/,
   settings: /Still missing/,

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { pino } from 'pino'
 import { sql } from '../../src/database/db.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
-import { judgeJob } from '../../src/store/mappings/platform-items.ts'
+import { mappingCheckJob } from '../../src/store/mappings/platform-items.ts'
 import { productExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
@@ -46,11 +46,11 @@ test('a SKU is mapped to what it is in the shop', { skip }, async () => {
   assert.equal(await focused(), 'Map 12001')
 })
 
-test('a doctor that was opened before a judgement was asked for elsewhere says how far it is, and then shows it by itself', {
+test('the page shows the progress of a check that another client started', {
   skip,
 }, async () => {
-  await page.show('mappings/doctor/skus')
-  await page.says('They have not been judged yet.')
+  await page.show('mappings/check/skus')
+  await page.says('Not checked yet.')
   const body = productExport([
     ['S', 'MH01-S'],
     ['M', 'MH01-M'],
@@ -64,27 +64,27 @@ test('a doctor that was opened before a judgement was asked for elsewhere says h
     async () => (await shop.get(String(sent.headers.location))).json.data.state === 'ok',
     'what the platform has is in',
   )
-  assert.equal((await post(shop, '/mappings/doctor/run', {})).status, 202)
-  await page.says('It is judged as soon as a worker has time.')
+  assert.equal((await post(shop, '/mappings/check', {})).status, 202)
+  await page.says('Queued. The check starts when a worker is free.')
   const of = sql`service_id = ${shop.service.id}`
-  await api.db.run(sql`update mapping_judgement set (judged, to_judge) = row(1, 1000) where ${of}`)
+  await api.db.run(sql`update mapping_check set (checked, to_check) = row(1, 1000) where ${of}`)
   await page.says('1 of 1,000 records')
-  await isAccessible(page, 'a judgement')
+  await isAccessible(page, 'a running check')
   worker = work()
-  await page.says('other capitals')
-  assert.doesNotMatch(await page.evaluate<string>('document.body.innerText'), /Being judged/)
-  const jobs = await api.db.rows(sql`select from job where ${of} and name = ${judgeJob} and due_at <= now()`)
+  await page.says('different case')
+  assert.doesNotMatch(await page.evaluate<string>('document.body.innerText'), /Checking…/)
+  const jobs = await api.db.rows(sql`select from job where ${of} and name = ${mappingCheckJob} and due_at <= now()`)
   assert.equal(jobs.length, 0)
 })
 
 test('a click maps to what is suggested and leaves the keyboard at its undoing', { skip }, async () => {
-  await isAccessible(page, 'the mapping doctor')
+  await isAccessible(page, 'the mapping check')
   await page.press('Use MH01-S')
-  await page.says('12001 is mapped anew.')
+  await page.says('Mapping of 12001 updated.')
   assert.equal(await mapped('12001'), 'MH01-S')
   await page.until(`document.activeElement.innerText === 'Undo'`)
   await page.press('Undo')
-  await page.says('other capitals')
+  await page.says('different case')
   assert.equal(await mapped('12001'), 'mh01-s')
 })
 
@@ -101,29 +101,29 @@ test('what somebody has mapped since the list was read is not written over', { s
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
   await page.press('Close')
   await page.until(`!document.querySelector('dialog')`)
-  await page.says('other capitals')
+  await page.says('different case')
 })
 
 test('any fix can be undone, not only the last one; one whose mapping was changed since says so', {
   skip,
 }, async () => {
   await page.press('Use MH01-S')
-  await page.says('12001 is mapped anew.')
-  await page.show('mappings/doctor/skus/missing')
+  await page.says('Mapping of 12001 updated.')
+  await page.show('mappings/check/skus/unmapped')
   await page.press('Map 12002')
-  await page.fill('Is there', 'MH01-M')
+  await page.fill('Platform ID', 'MH01-M')
   await page.press('Save')
-  await page.says('12002 is mapped anew.')
+  await page.says('Mapping of 12002 updated.')
   await page.show('mappings/fixes')
   await isAccessible(page, 'fixes')
   const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
   await page.until(`${rows}.length === 3`)
   await page.press('Undo 12001')
-  await page.says('is mapped to mh01-s again')
+  await page.says('will be mapped to mh01-s again')
   await page.press('Undo')
   await page.until(`!document.querySelector('dialog')`)
   // The button that was pressed is gone.
-  await page.until(`document.activeElement.ariaLabel === 'Fixes, the newest first'`)
+  await page.until(`document.activeElement.ariaLabel === 'Fixes, newest first'`)
   assert.equal(await mapped('12001'), 'mh01-s')
   assert.equal(await mapped('12002'), 'MH01-M')
   await put(shop, '/mappings/skus/12002', { ecommerceSku: null })
@@ -134,7 +134,7 @@ test('any fix can be undone, not only the last one; one whose mapping was change
   const csv = await page.exported()
   assert.match(csv, /,SKU,12002,,MH01-M,/)
   assert.equal(csv.split('\r\n').length, 5)
-  await page.show('mappings/doctor/skus/nearMiss')
+  await page.show('mappings/check/skus/nearMatch')
   await page.says('mh01-s')
   const [header, row] = (await page.exported()).split('\r\n')
   assert.match(header ?? '', /skuId,ecommerceSku,name,state,ecommerceName,evidence,unitsInStock,unitsSold$/)

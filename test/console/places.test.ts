@@ -63,7 +63,7 @@ after(async () => {
 test('all screens are among them, and what these lead to', { skip }, () => {
   const kinds = places().map(place => place.split('/').slice(0, 2).join('/'))
   const records = ['customer', 'order', 'return', 'sale', 'product', 'voucher'].map(kind => `look-up/${kind}`)
-  for (const kind of [...screens.map(({ path }) => path), ...records, 'mappings/doctor', 'mappings/fixes'])
+  for (const kind of [...screens.map(({ path }) => path), ...records, 'mappings/check', 'mappings/fixes'])
     assert.ok(kinds.includes(kind), `${kind} is not among ${places().join(', ')}`)
 })
 

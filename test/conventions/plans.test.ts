@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type Database, sql } from '../../src/database/db.ts'
-import { judgeMappings } from '../../src/store/mappings/check-all.ts'
+import { checkMappings } from '../../src/store/mappings/check-all.ts'
 import { freshDatabase } from '../support/database.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { type Asked, documentOf } from './plans/document.ts'
@@ -53,7 +53,7 @@ const exceptions: Exception[] = [
     why: 'An SKU in a store is one record.',
   },
   ...['stores', 'skus', 'customers'].map(kind => ({
-    list: `/mappings/doctor/${kind}`,
+    list: `/mappings/issues/${kind}`,
     filters: [],
     faults: ['a whole table'] satisfies Fault[],
     why: 'When they were judged is told in three rows of a service.',
@@ -168,15 +168,13 @@ suite('plans', { skip: await otherPostgres() }, () => {
   })
 
   test('a judgement of mappings finds each record, and what is near to it, by an index', async () => {
-    const { statements } = await statementsOf(() => judgeMappings(shop.db, shop.service))
-    const judging = new Map(
-      statements.filter(({ text }) => text.includes('mapping_finding')).map(one => [one.text, one]),
-    )
+    const { statements } = await statementsOf(() => checkMappings(shop.db, shop.service))
+    const judging = new Map(statements.filter(({ text }) => text.includes('mapping_issue')).map(one => [one.text, one]))
     const steps: string[] = []
     for (const each of judging.values()) steps.push(...(await explainer.explain(each)).steps.map(({ does }) => does))
     assert.ok(steps.some(does => does.includes('ecommerce_item_near_id')))
     assert.deepEqual(
-      steps.filter(does => /Seq Scan (variant|customer|stock|ecommerce_item|mapping_finding)$/.test(does)),
+      steps.filter(does => /Seq Scan (variant|customer|stock|ecommerce_item|mapping_issue)$/.test(does)),
       [],
     )
   })

@@ -3,7 +3,7 @@ import { after, beforeEach, test } from 'node:test'
 import { type Db, sql } from '../../src/database/db.ts'
 import { mergeReferences } from '../../src/store/catalog/references.ts'
 import { mergeStores } from '../../src/store/catalog/stores.ts'
-import { heldMapping } from '../../src/store/mappings/mappings.ts'
+import { lockMapping } from '../../src/store/mappings/mappings.ts'
 import { mapSku, mapSkus } from '../../src/store/mappings/writes.ts'
 import { openShop } from '../support/feeds.ts'
 import { until } from '../support/processes.ts'
@@ -50,7 +50,7 @@ test('a price that is imported while a brand is renamed is shown with the new na
 test('a colour that is renamed while it is mapped keeps its mapping, and a SKU of it, and neither waits for ever', async () => {
   await whileItWaits(
     async tx => {
-      await heldMapping(tx, shop.service, 'skus', 'k1')
+      await lockMapping(tx, shop.service, 'skus', 'k1')
       await mapSku(tx, shop.service, { skuId: 'k1', ecommerceProductId: 'E7' })
     },
     ['products', `${header}p,P,P,brand=b1,c,Scarlet,k1,S,2\n`],

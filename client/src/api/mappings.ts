@@ -2,61 +2,61 @@
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
-import type { CustomerMapping, CustomerMappingChange, MappingFinding, MappingFix, MappingFixInput, MappingHealth, SkuMapping, SkuMappingChange, StoreMapping, StoreMappingChange } from '../shapes/mappings.ts'
+import type { CustomerMapping, CustomerMappingChange, MappingFix, MappingFixInput, MappingIssue, MappingStatus, SkuMapping, SkuMappingChange, StoreMapping, StoreMappingChange } from '../shapes/mappings.ts'
 
 /** Links between your stores, SKUs and customers and the e-commerce platform. */
 export interface MappingsApi {
-  /** List store mappings. Ordered by the identifier. */
+  /** List store mappings. Ordered by ID. */
   stores(query?: Paging & {
-    /** Only those of which it is so: a `mapped` one has a location. */
+    /** Only this state. `mapped`: the record has a location. */
     state?: 'mapped' | 'unmapped' | undefined
   }, options?: CallOptions): Walk<StoreMapping>
-  /** Get a store mapping. Null where it is not mapped. */
+  /** Get a store mapping. A field is null if it is not mapped. */
   store(id: string, options?: CallOptions): Promise<StoreMapping>
-  /** Map a store. What the body does not mention stays; null takes it away. Inventory and stores show it as `ecommerceLocationId`. */
+  /** Map a store. Keeps fields that the body doesn't mention; null unmaps. Inventory and stores return it as `ecommerceLocationId`. */
   mapStore(id: string, body: StoreMappingChange, options?: WriteOptions): Promise<StoreMapping>
-  /** List SKU mappings. Ordered by the identifier. */
+  /** List SKU mappings. Ordered by ID. */
   skus(query?: Paging & {
-    /** Only those of which it is so: a `mapped` one has a SKU there, other than its `skuId`. */
+    /** Only this state. `mapped`: the record has an e-commerce SKU other than its `skuId`. */
     state?: 'mapped' | 'unmapped' | undefined
   }, options?: CallOptions): Walk<SkuMapping>
-  /** Get a SKU mapping. Null where it is not mapped. */
+  /** Get a SKU mapping. A field is null if it is not mapped. */
   sku(id: string, options?: CallOptions): Promise<SkuMapping>
-  /** Map a SKU. What the body does not mention stays; null takes it away. What is called `sku` elsewhere: products and inventory show it, orders take it. Sales and orders keep the one of their day. */
+  /** Map a SKU. Keeps fields that the body doesn't mention; null unmaps. Products and inventory return the e-commerce SKU as `sku`, and orders accept it. Existing sales and orders keep the SKU they were made with. */
   mapSku(id: string, body: SkuMappingChange, options?: WriteOptions): Promise<SkuMapping>
-  /** List customer mappings. Ordered by the identifier. */
+  /** List customer mappings. Ordered by ID. */
   customers(query?: Paging & {
-    /** Only those of which it is so: a `mapped` one has an identifier there, in either form. */
+    /** Only this state. `mapped`: the record has an e-commerce identifier in either form. */
     state?: 'mapped' | 'unmapped' | undefined
   }, options?: CallOptions): Walk<CustomerMapping>
-  /** Get a customer mapping. Null where it is not mapped. */
+  /** Get a customer mapping. A field is null if it is not mapped. */
   customer(id: string, options?: CallOptions): Promise<CustomerMapping>
-  /** Map a customer. What the body does not mention stays; null takes it away. Customers show them. The back office is not asked, nor told. */
+  /** Map a customer. Keeps fields that the body doesn't mention; null unmaps. Customers return them. The back office is not involved. */
   mapCustomer(id: string, body: CustomerMappingChange, options?: WriteOptions): Promise<CustomerMapping>
-  /** Get mapping status. Judged when a file of the e-commerce platform has come (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`), every six hours from then on, and one that `PUT /mappings/…` or a fix changes at once. */
-  check(options?: CallOptions): Promise<MappingHealth[]>
-  /** Start a mapping check. As soon as a worker has time. `GET /mappings/doctor` tells when it is done. */
-  runDoctor(options?: WriteOptions): Promise<MappingHealth[]>
-  /** List store mapping issues. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
-  storeFindings(query?: Paging & {
-    /** Only what is in this state. */
-    state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
-  }, options?: CallOptions): Walk<MappingFinding>
-  /** List SKU mapping issues. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
-  skuFindings(query?: Paging & {
-    /** Only what is in this state. */
-    state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
-  }, options?: CallOptions): Walk<MappingFinding>
-  /** List customer mapping issues. The worst first: what is not well before what is, then by what was sold of it in 90 days, then by what is in stock. `unclaimed` is what only the e-commerce platform has. */
-  customerFindings(query?: Paging & {
-    /** Only what is in this state. */
-    state?: 'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked' | undefined
-  }, options?: CallOptions): Walk<MappingFinding>
-  /** List mapping fixes. Of the last 90 days. */
+  /** Get mapping status. For each kind: the number of records per state, when they were checked, and the progress of a running check. Tillbridge checks all mappings after an import of a platform file (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`) and every 6 hours after that. A mapping that a PUT or a fix changes is checked at once. */
+  status(options?: CallOptions): Promise<MappingStatus[]>
+  /** Start a mapping check. The check starts when a worker is free. `GET /mappings/check` returns its progress. */
+  check(options?: WriteOptions): Promise<MappingStatus[]>
+  /** List store mapping issues. Problems first, then by units sold in 90 days, then by units in stock. Matched records are included: filter with `state`. */
+  storeIssues(query?: Paging & {
+    /** Only this state. */
+    state?: 'unmapped' | 'platformOnly' | 'duplicate' | 'orphaned' | 'nearMatch' | 'matched' | 'unverified' | undefined
+  }, options?: CallOptions): Walk<MappingIssue>
+  /** List SKU mapping issues. Problems first, then by units sold in 90 days, then by units in stock. Matched records are included: filter with `state`. */
+  skuIssues(query?: Paging & {
+    /** Only this state. */
+    state?: 'unmapped' | 'platformOnly' | 'duplicate' | 'orphaned' | 'nearMatch' | 'matched' | 'unverified' | undefined
+  }, options?: CallOptions): Walk<MappingIssue>
+  /** List customer mapping issues. Problems first, then by units sold in 90 days, then by units in stock. Matched records are included: filter with `state`. */
+  customerIssues(query?: Paging & {
+    /** Only this state. */
+    state?: 'unmapped' | 'platformOnly' | 'duplicate' | 'orphaned' | 'nearMatch' | 'matched' | 'unverified' | undefined
+  }, options?: CallOptions): Walk<MappingIssue>
+  /** List mapping fixes. The fixes of the last 90 days, newest first. */
   fixes(query?: Paging, options?: CallOptions): Walk<MappingFix>
-  /** Apply a mapping fix. As `PUT /mappings/…` does. Of a customer the legacy form is set; the admin form stays where it ends with the same, and is taken away elsewhere. With `from` only where it is mapped to that. In the answer to a trial null, unless the body says it: `fixId`. */
+  /** Apply a mapping fix. Maps a record like `PUT /mappings/…`, so that the change can be undone. For a customer, it sets the legacy form. The admin form is kept only if it ends with the same identifier. In the answer to a trial null, unless the body says it: `id`. */
   fix(body: MappingFixInput, options?: WriteOptions): Promise<MappingFix>
-  /** Undo a mapping fix. As long as nobody has changed it since. One that is undone stays so. */
+  /** Undo a mapping fix. Restores the previous mapping, unless the mapping has changed since the fix. Undoing a fix twice changes nothing. */
   undoFix(id: string, options?: WriteOptions): Promise<MappingFix>
 }
 
@@ -70,12 +70,12 @@ export const mappings = (call: Calls): MappingsApi => ({
   customers: (query, options) => call.list('/mappings/customers', query, options),
   customer: (id, options) => call.get(`/mappings/customers/${segment(id)}`, {}, options),
   mapCustomer: (id, body, options) => call.put(`/mappings/customers/${segment(id)}`, body, options),
-  check: (options) => call.get('/mappings/doctor', {}, options),
-  runDoctor: (options) => call.post('/mappings/doctor/run', undefined, options),
-  storeFindings: (query, options) => call.list('/mappings/doctor/stores', query, options),
-  skuFindings: (query, options) => call.list('/mappings/doctor/skus', query, options),
-  customerFindings: (query, options) => call.list('/mappings/doctor/customers', query, options),
-  fixes: (query, options) => call.list('/mappings/doctor/fixes', query, options),
-  fix: (body, options) => call.post('/mappings/doctor/fixes', body, options),
-  undoFix: (id, options) => call.post(`/mappings/doctor/fixes/${segment(id)}/undo`, undefined, options),
+  status: (options) => call.get('/mappings/check', {}, options),
+  check: (options) => call.post('/mappings/check', undefined, options),
+  storeIssues: (query, options) => call.list('/mappings/issues/stores', query, options),
+  skuIssues: (query, options) => call.list('/mappings/issues/skus', query, options),
+  customerIssues: (query, options) => call.list('/mappings/issues/customers', query, options),
+  fixes: (query, options) => call.list('/mappings/fixes', query, options),
+  fix: (body, options) => call.post('/mappings/fixes', body, options),
+  undoFix: (id, options) => call.post(`/mappings/fixes/${segment(id)}/undo`, undefined, options),
 })

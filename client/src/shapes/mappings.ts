@@ -2,14 +2,14 @@
 import type { Open } from './general.ts'
 
 export interface StoreMappingChange {
-  /** The location in the e-commerce platform; several stores may share one. */
+  /** The location in the e-commerce platform. Several stores can share one. */
   ecommerceLocationId?: string | null | undefined
 }
 
 export interface SkuMappingChange {
-  /** The SKU in the e-commerce platform. Null: none; it goes by its `skuId` meanwhile. */
+  /** The SKU in the e-commerce platform. Null: not mapped, so the `skuId` is used. */
   ecommerceSku?: string | null | undefined
-  /** The product in the e-commerce platform that the colour is sold as: the same for all its sizes. */
+  /** The product in the e-commerce platform. All sizes of a colour share it. */
   ecommerceProductId?: string | null | undefined
 }
 
@@ -21,13 +21,13 @@ export interface CustomerMappingChange {
 }
 
 export interface MappingFixInput {
-  /** What is mapped. */
+  /** The kind of mapping. */
   kind: 'stores' | 'skus' | 'customers'
-  /** The back office's identifier of the store, the SKU or the customer. */
+  /** The back office's ID of the store, SKU or customer. */
   id: string
-  /** What it is mapped to now, as the finding said (`ecommerceId`; null: nothing). Where it is not any more, nothing is changed. Left out: whatever it is. */
+  /** The current mapping, as `ecommerceId` of the issue (null: unmapped). If the record is mapped differently, the fix is rejected. Left out: any. */
   from?: string | null | undefined
-  /** What it is mapped to from now on; null: nothing. */
+  /** The platform item to map the record to. Null unmaps it. */
   to: string | null
 }
 
@@ -38,7 +38,7 @@ export interface StoreMapping {
   storeNumber: string
   /** The name shoppers know. */
   name: string
-  /** The location in the e-commerce platform; several stores may share one. */
+  /** The location in the e-commerce platform. Several stores can share one. */
   ecommerceLocationId: string | null
 }
 
@@ -53,9 +53,9 @@ export interface SkuMapping {
   colourCode: string | null
   /** The size. */
   sizeCode: string
-  /** The SKU in the e-commerce platform. Null: none; it goes by its `skuId` meanwhile. */
+  /** The SKU in the e-commerce platform. Null: not mapped, so the `skuId` is used. */
   ecommerceSku: string | null
-  /** The product in the e-commerce platform that the colour is sold as: the same for all its sizes. */
+  /** The product in the e-commerce platform. All sizes of a colour share it. */
   ecommerceProductId: string | null
 }
 
@@ -64,101 +64,101 @@ export interface CustomerMapping {
   customerId: string
   /** E-mail address; unique in the service, whatever its case. */
   email: string | null
-  /** The identifier in its admin form. */
+  /** The customer identifier in its admin form. */
   ecommerceAdminId: string | null
-  /** The identifier in its legacy form. */
+  /** The customer identifier in its legacy form. */
   ecommerceLegacyId: string | null
 }
 
-export interface MappingHealth {
-  /** What is mapped. */
+export interface MappingStatus {
+  /** The kind of mapping. */
   kind: Open<'stores' | 'skus' | 'customers'>
-  /** When all of them were last judged; null: not yet. */
-  judgedAt: string | null
-  /** When a file of the e-commerce platform last came; null: none has. */
+  /** When the last complete check ended. Null if none has. */
+  checkedAt: string | null
+  /** When a platform file was last imported. Null if none was. */
   listedAt: string | null
-  /** How much the e-commerce platform has, by that file. */
+  /** The number of platform items in that file. */
   listed: number
-  /** Whether they are being judged, or are about to be. */
-  isJudging: boolean
-  progress: JudgementProgress | null
-  states: FindingCounts
+  /** True if a check is running or due. */
+  isRunning: boolean
+  progress: MappingCheckProgress | null
+  states: MappingIssueCounts
 }
 
-/** How far a judgement has come, in records here and there; null: none is under way. */
-export interface JudgementProgress {
-  /** Looked at until now. */
+/** The progress of a running check. Null if none is running. */
+export interface MappingCheckProgress {
+  /** Records and platform items checked so far. */
   done: number
-  /** What there is. */
-  of: number
+  /** Records and platform items to check. */
+  total: number
 }
 
-export interface FindingCounts {
-  /** Mapped to one thing that is there. */
+export interface MappingIssueCounts {
+  /** Mapped to exactly one platform item. */
   matched: number
-  /** Not mapped, and nothing there is like it. */
-  missing: number
-  /** Things of the e-commerce platform that nothing here is mapped to. */
-  unclaimed: number
-  /** Two here are mapped to one there, or what is there exists twice. */
-  twice: number
-  /** Mapped to something that is not there any more. */
-  orphan: number
-  /** Not mapped to anything there, and something there is almost the same. */
-  nearMiss: number
-  /** Mapped, while no file has told what is there. */
-  unchecked: number
+  /** Not mapped, and no platform item is similar. */
+  unmapped: number
+  /** Platform items that no record is mapped to. */
+  platformOnly: number
+  /** Two records share a platform item, the platform has it twice, or a customer's two identifiers name different items. */
+  duplicate: number
+  /** Mapped to a platform item that no longer exists. */
+  orphaned: number
+  /** Not mapped to an existing item, but a similar item exists that no record is mapped to. */
+  nearMatch: number
+  /** Mapped, but no platform file has been imported. */
+  unverified: number
 }
 
-export interface MappingFinding {
-  /** The back office's identifier of the store, the SKU or the customer. */
+export interface MappingIssue {
+  /** The back office's ID of the store, SKU or customer. */
   id: string | null
-  /** What it is, here. */
+  /** The name of the record. */
   name: string | null
-  /** How it stands. */
-  state: Open<'missing' | 'unclaimed' | 'twice' | 'orphan' | 'nearMiss' | 'matched' | 'unchecked'>
-  /** What it is mapped to; where it is `unclaimed`, what it is there. */
+  /** The state of the mapping. */
+  state: Open<'unmapped' | 'platformOnly' | 'duplicate' | 'orphaned' | 'nearMatch' | 'matched' | 'unverified'>
+  /** The platform item that the record is mapped to. If the state is `platformOnly`: the platform item itself. */
   ecommerceId: string | null
-  /** Of a customer: the identifier in its admin form, where that is said. */
+  /** Customers only: the mapped identifier in its admin form, if any. */
   ecommerceAdminId: string | null
-  /** What it probably is there. */
+  /** The platform item that probably matches. */
   suggestion: string | null
-  /** What is suggested, or else what it is mapped to, is called there. */
+  /** The platform name of the suggestion, otherwise of the mapped item. */
   ecommerceName: string | null
-  /** Why it is in its state, the best reason first. */
+  /** The reasons for the state, best first. */
   evidence: MappingEvidence[]
-  /** Units in all stores, of a store those of all SKUs; null: it has no stock. */
+  /** Units in stock: of a SKU in all stores, of a store for all SKUs. Null if the record has no stock. */
   unitsInStock: number | null
-  /** Units that were sold in the last 90 days, less what came back. */
+  /** Units sold in the last 90 days, minus returns. */
   unitsSold: number | null
 }
 
 export interface MappingEvidence {
-  /** `same`, `case`, `blanks`, `leadingZeros` and `form` say in what an identifier there is almost one here, `barcode`, `name` and `email` what is the same there. `shared`: another record here (`id`) is mapped to it; `double`: it exists twice there; `clash`: the two forms of a customer name two. */
-  why: Open<'barcode' | 'same' | 'case' | 'blanks' | 'leadingZeros' | 'form' | 'name' | 'email' | 'shared' | 'double' | 'clash'>
-  /** What it is about, there. */
+  /** The identifiers are the `same`, or differ in `case`, `whitespace`, `leadingZeros` or `form`; or the `barcode`, `name` or `email` is the same. `shared`: another record (`id`) is mapped to this item. `double`: the platform has the item twice. `clash`: the two identifiers of a customer name different items. */
+  reason: Open<'barcode' | 'same' | 'case' | 'whitespace' | 'leadingZeros' | 'form' | 'name' | 'email' | 'shared' | 'double' | 'clash'>
+  /** The platform item. */
   ecommerceId: string | null
-  /** What it is about, here. */
+  /** The other record. */
   id: string | null
 }
 
 export interface MappingFix {
-  /** The identifier of the fix. */
-  fixId: string
-  /** What is mapped. */
-  kind: Open<'stores' | 'skus' | 'customers'>
-  /** The back office's identifier of the store, the SKU or the customer. */
+  /** The ID of the fix. */
   id: string
-  /** The mapping as it was. */
+  /** The kind of mapping. */
+  kind: Open<'stores' | 'skus' | 'customers'>
+  /** The back office's ID of the store, SKU or customer. */
+  recordId: string
+  /** The mapping before the fix. */
   before: Record<string, string | null>
-  /** The mapping as it became. */
+  /** The mapping after the fix. */
   after: Record<string, string | null>
-  /** The account that made it. */
+  /** The account that made the fix. */
   username: string
-  /** The request that made it. */
+  /** The request that made the fix. */
   requestId: string
-  /** When it was made. */
+  /** When the fix was made. */
   fixedAt: string
-  /** When it was undone; null: it was not. */
+  /** When the fix was undone. Null if it was not. */
   undoneAt: string | null
 }

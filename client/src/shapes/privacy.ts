@@ -6,7 +6,7 @@ import type { Return } from './returns.ts'
 import type { RetailTransaction } from './transactions.ts'
 import type { RewardAccount } from './rewards.ts'
 import type { ReceiverEmail } from './vouchers.ts'
-import type { MappingFinding, MappingFix } from './mappings.ts'
+import type { MappingFix, MappingIssue } from './mappings.ts'
 
 export interface PersonalData {
   customer: Customer | null
@@ -22,9 +22,9 @@ export interface PersonalData {
   vouchers: VoucherSale[]
   /** What the e-commerce platform has told of them (`ecommerce-customers`). */
   ecommerce: EcommerceCopy[]
-  /** What the mapping doctor has found of them. */
-  mappingFindings: MappingFinding[]
-  /** How their mapping was mended in 90 days, the oldest first. */
+  /** The mapping issues of the customer. */
+  mappingIssues: MappingIssue[]
+  /** The mapping fixes of the customer in the last 90 days, oldest first. */
   mappingFixes: MappingFix[]
 }
 

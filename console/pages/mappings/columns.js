@@ -2,38 +2,38 @@ import { Action } from '../../components/action.js'
 import { countColumn } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 
-/** The states of findings, the ones to work off first. @type {Record<string, string>} */
+/** The states of issues, problems first. @type {Record<string, string>} */
 export const stateNames = {
-  nearMiss: 'Near miss',
-  missing: 'Missing',
-  orphan: 'Orphan',
-  twice: 'Twice',
-  unclaimed: 'Unclaimed',
+  nearMatch: 'Near match',
+  unmapped: 'Unmapped',
+  orphaned: 'Broken',
+  duplicate: 'Duplicate',
+  platformOnly: 'Platform only',
   matched: 'Matched',
-  unchecked: 'Unchecked',
+  unverified: 'Not verified',
 }
 
-/** What is said of each reason. @type {Record<string, string>} */
+/** The text of each reason. @type {Record<string, string>} */
 const reasons = {
-  same: 'its own identifier here',
-  case: 'other capitals',
-  blanks: 'other blanks',
-  leadingZeros: 'other zeros in front',
-  form: 'the same, written otherwise',
+  same: 'same as its own ID',
+  case: 'different case',
+  whitespace: 'different whitespace',
+  leadingZeros: 'different leading zeros',
+  form: 'different notation',
   barcode: 'same barcode',
-  name: 'called the same',
-  email: 'same e-mail address',
+  name: 'same name',
+  email: 'same email address',
   shared: 'is mapped to it too',
-  double: 'is there twice',
-  clash: 'is what one of its two identifiers says',
+  double: 'exists twice',
+  clash: 'is named by one of its two identifiers',
 }
 
-/** Of what is suggested already the reason is enough. @param {any} row */
-const why = row =>
+/** Returns the reasons as text, without the ID that is already in the suggestion. @param {any} row */
+const reasonsText = row =>
   row.evidence
-    .map((/** @type {any} */ { why, id, ecommerceId }) => {
+    .map((/** @type {any} */ { reason, id, ecommerceId }) => {
       const of = id ?? (ecommerceId === row.suggestion ? '' : ecommerceId)
-      return `${of ? `${of} ` : ''}${reasons[why] ?? why}`
+      return `${of ? `${of} ` : ''}${reasons[reason] ?? reason}`
     })
     .join('; ')
 /** @param {(row: any) => string | null} of @returns {Pick<import('../../components/table.js').Column, 'value' | 'text'>} */
@@ -43,18 +43,18 @@ const inCode = of => ({
 })
 
 /**
- * The columns of findings.
+ * The columns of issues.
  * @param {{ fix: (row: any, to: string | null) => Promise<void>, open: (row: any) => void }} does
  * @returns {import('../../components/table.js').Column[]}
  */
 export function columnsOf({ fix, open }) {
   return [
-    { title: 'Here', ...inCode(row => row.id), shrink: true },
+    { title: 'Record', ...inCode(row => row.id), shrink: true },
     { title: 'Mapped to', ...inCode(row => row.ecommerceId), wide: true },
     { title: 'Suggestion', ...inCode(row => row.suggestion), wide: true },
     { title: 'Name', value: row => row.name },
-    { title: 'Name there', value: row => row.ecommerceName },
-    { title: 'Why', value: why },
+    { title: 'Platform name', value: row => row.ecommerceName },
+    { title: 'Reason', value: reasonsText },
     countColumn('In\u00a0stock', row => row.unitsInStock),
     countColumn('Sold, 90\u00a0days', row => row.unitsSold),
     {

@@ -9,25 +9,25 @@ import { linkTo } from '../../lib/route.js'
 
 const kinds = { stores: 'Store', skus: 'SKU', customers: 'Customer' }
 
-/** What a mapping said or says, in its own order. @param {Record<string, string | null>} fields */
-const said = fields => Object.values(fields).filter(Boolean).join(', ')
+/** The mapped values as text. @param {Record<string, string | null>} fields */
+const values = fields => Object.values(fields).filter(Boolean).join(', ')
 /** @param {Record<string, string | null>} fields */
-const shown = fields => (said(fields) ? html`<code>${said(fields)}</code>` : html`<span class="none">nothing</span>`)
+const shown = fields =>
+  values(fields) ? html`<code>${values(fields)}</code>` : html`<span class="none">nothing</span>`
 
-/** Takes a fix back. @param {{ fixId: string }} fix */
-export const undo = ({ fixId }) =>
-  ask(`/mappings/doctor/fixes/${encodeURIComponent(fixId)}/undo`, { method: 'POST', body: {} })
+/** Undoes a fix. @param {{ id: string }} fix */
+export const undo = ({ id }) => ask(`/mappings/fixes/${encodeURIComponent(id)}/undo`, { method: 'POST', body: {} })
 
-/** What the doctor has mapped anew in 90 days; each can be undone until somebody changes the mapping again. */
+/** The fixes of the last 90 days. */
 export function Fixes() {
   const [version, again] = useVersion()
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
     { title: 'When', value: fix => html`<${Moment} moment=${fix.fixedAt} />`, text: fix => fix.fixedAt, shrink: true },
-    { title: 'What', value: fix => kinds[/** @type {keyof typeof kinds} */ (fix.kind)] },
-    { title: 'Here', value: fix => html`<code>${fix.id}</code>`, text: fix => fix.id },
-    { title: 'Before', value: fix => shown(fix.before), text: fix => said(fix.before) },
-    { title: 'After', value: fix => shown(fix.after), text: fix => said(fix.after) },
+    { title: 'Type', value: fix => kinds[/** @type {keyof typeof kinds} */ (fix.kind)] },
+    { title: 'Record', value: fix => html`<code>${fix.recordId}</code>`, text: fix => fix.recordId },
+    { title: 'Before', value: fix => shown(fix.before), text: fix => values(fix.before) },
+    { title: 'After', value: fix => shown(fix.after), text: fix => values(fix.after) },
     { title: 'By', value: fix => fix.username },
     {
       title: 'Request',
@@ -43,23 +43,23 @@ export function Fixes() {
           ? html`<${Moment} moment=${fix.undoneAt} />`
           : html`<${Action}
               label="Undo"
-              name=${`Undo ${fix.id}`}
+              name=${`Undo ${fix.recordId}`}
               role="admin"
-              confirm=${html`${kinds[/** @type {keyof typeof kinds} */ (fix.kind)]} <code>${fix.id}</code> is mapped to ${shown(fix.before)} again.`}
+              confirm=${html`${kinds[/** @type {keyof typeof kinds} */ (fix.kind)]} <code>${fix.recordId}</code> will be mapped to ${shown(fix.before)} again.`}
               work=${() => undo(fix).then(again)}
             />`,
       text: fix => fix.undoneAt ?? '',
     },
   ]
   return html`<h1>Fixes</h1>
-    <p class="lead">What the <a href=${linkTo('mappings', 'doctor')}>mapping doctor</a> has mapped anew in the last 90 days. Each can be undone until somebody changes the mapping again.</p>
+    <p class="lead">Fixes from the <a href=${linkTo('mappings', 'check')}>mapping check</a> in the last 90 days. You can undo a fix until the mapping changes again.</p>
     <${List}
-      path="/mappings/doctor/fixes"
-      caption="Fixes, the newest first"
+      path="/mappings/fixes"
+      caption="Fixes, newest first"
       columns=${columns}
       version=${version}
-      keyOf=${(/** @type {any} */ fix) => fix.fixId}
+      keyOf=${(/** @type {any} */ fix) => fix.id}
       file="mapping-fixes"
-      empty=${html`Nothing has been mended yet. <a href=${linkTo('mappings', 'doctor')}>See what is wrong.</a>`}
+      empty=${html`No fixes yet. <a href=${linkTo('mappings', 'check')}>Show mapping issues</a>`}
     />`
 }

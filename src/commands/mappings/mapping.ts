@@ -1,15 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Database } from '../../database/db.ts'
-import { findingStates, mappedKinds } from '../../domain/mappings/mapping-check.ts'
+import { issueStates, mappedKinds } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { judgeMappings } from '../../store/mappings/check-all.ts'
+import { checkMappings } from '../../store/mappings/check-all.ts'
 import { examples } from '../terminal/examples.ts'
 import { display } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
 import { stopBySignal } from '../terminal/stop.ts'
-import { report, type Shown, writeCsv } from './report.ts'
+import { type ReportOptions, report, writeCsv } from './report.ts'
 
-interface Options extends Shown {
+interface Options extends ReportOptions {
   csv?: boolean
 }
 
@@ -17,43 +17,40 @@ interface Options extends Shown {
 export function mappingCommand(program: Command) {
   const mapping = program
     .command('mapping')
-    .description('Mappings: what stores, SKUs and customers are in the e-commerce platform.')
-    .addHelpText('after', examples(['mapping doctor luma', 'what is wrong with them']))
+    .description('Manage mappings to the e-commerce platform')
+    .addHelpText('after', examples(['mapping check luma', 'list mapping issues']))
 
   mapping
-    .command('doctor')
-    .argument('[service]', 'the service; not needed where there is only one')
-    .description('Compare the mappings with what the e-commerce platform has, and show what is wrong, the worst first.')
-    .addOption(new Option('--kind <kind>', 'of these alone').choices(mappedKinds))
-    .addOption(new Option('--state <state>', 'only what is in this state').choices(findingStates))
+    .command('check')
+    .argument('[service]', 'the service; optional if there is only one')
+    .description('Check mappings against the e-commerce platform')
+    .addOption(new Option('--kind <kind>', 'only this kind').choices(mappedKinds))
+    .addOption(new Option('--state <state>', 'only this state').choices(issueStates))
     .option('--limit <n>', 'rows of each kind, 1 to 100', rows, 20)
     .option('--json', 'counts and rows as JSON')
-    .option('--csv', 'all rows of one kind as CSV, with what is suggested: to be mended and imported')
+    .option('--csv', 'all rows of one kind as CSV, with suggestions: edit and import it')
     .addHelpText(
       'after',
       `${examples(
+        ['import ecommerce-variants products_export.csv', 'first, import a product export of the platform'],
+        ['mapping check luma', 'counts, and the most important issues'],
+        ['mapping check luma --kind skus --state nearMatch', 'SKUs with a similar platform SKU'],
         [
-          'import ecommerce-variants products_export.csv',
-          'first, tell it what the platform has: a product export of Shopify',
+          'mapping check luma --kind skus --state nearMatch --csv > skus.csv',
+          'the same as CSV, to review and then import:',
         ],
-        ['mapping doctor luma', 'how all of it stands, and the worst rows'],
-        ['mapping doctor luma --kind skus --state nearMiss', 'SKUs that are almost the same there'],
-        [
-          'mapping doctor luma --kind skus --state nearMiss --csv > skus.csv',
-          'the same to be looked through, and then:',
-        ],
-        ['import sku-mapping skus.csv --service luma', 'mapped as the file says'],
+        ['import sku-mapping skus.csv --service luma', 'apply the mappings of the file'],
       )}
-Exit code: 2 when something is missing, mapped twice, to what is gone (orphan) or almost right (nearMiss), whatever --state shows; otherwise 0: what only the platform
-has (unclaimed) may be meant so, and what no file has told of (unchecked) nobody knows. With --csv 0 once all rows are written. 1 when it could not be found out.
+Exit code: 2 if there are unmapped, duplicate, orphaned or nearMatch records, whatever --state shows; otherwise 0. platformOnly and unverified don't affect the exit
+code. With --csv: 0 when all rows are written. 1 if the check fails.
 `,
     )
     .action((name: string | undefined, options: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         if (options.csv && !options.kind)
-          throw new Error(`--csv takes one kind: --kind ${mappedKinds.join(', --kind ')}.`)
-        await judge(db, service)
+          throw new Error(`--csv requires one kind: --kind ${mappedKinds.join(', --kind ')}.`)
+        await check(db, service)
         if (options.csv && options.kind) return writeCsv(db, service, options.kind, options.state)
         await report(db, service, options)
       }),
@@ -61,18 +58,18 @@ has (unclaimed) may be meant so, and what no file has told of (unchecked) nobody
 }
 
 function rows(text: string) {
-  if (!/^[1-9]\d?$|^100$/.test(text)) throw new InvalidArgumentError('It is a number of rows, 1 to 100.')
+  if (!/^[1-9]\d?$|^100$/.test(text)) throw new InvalidArgumentError('It must be an integer from 1 to 100.')
   return Number(text)
 }
 
-async function judge(db: Database, service: Service) {
-  const stop = stopBySignal(new Error('Stopped before all mappings were judged: what was found before still counts.'))
-  const shown = display<{ what: string; done: number }>('judging', ({ what, done }) => ({
+async function check(db: Database, service: Service) {
+  const stop = stopBySignal(new Error('Stopped before all mappings were checked. Issues found so far are stored.'))
+  const shown = display<{ what: string; done: number }>('checking', ({ what, done }) => ({
     share: undefined,
     text: `${done.toLocaleString('en')} ${what}`,
   }))
   try {
-    await judgeMappings(db, service, { signal: stop.signal, onPortion: portion => shown.show(portion) })
+    await checkMappings(db, service, { signal: stop.signal, onProgress: progress => shown.show(progress) })
   } finally {
     shown.end()
     stop.end()

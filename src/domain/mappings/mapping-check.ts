@@ -5,102 +5,118 @@ import { Count, Flag, Id, Instant, Nullable, Text, Words } from '../values/field
 export const mappedKinds = ['stores', 'skus', 'customers'] as const
 export type MappedKind = (typeof mappedKinds)[number]
 
-/** Which files tell what the e-commerce platform has of each. */
-export const listFiles = {
+/** The import type of the platform file for each kind. */
+export const platformImportTypes = {
   stores: 'ecommerce-locations',
   skus: 'ecommerce-variants',
   customers: 'ecommerce-customers',
 } as const satisfies Record<MappedKind, string>
 
-/** What becomes of a record when it is compared with the e-commerce platform; the last one where nobody knows what that has. */
-export const findingStates = ['missing', 'unclaimed', 'twice', 'orphan', 'nearMiss', 'matched', 'unchecked'] as const
-export type FindingState = (typeof findingStates)[number]
+/** The states of a record or platform item after a mapping check. */
+export const issueStates = [
+  'unmapped',
+  'platformOnly',
+  'duplicate',
+  'orphaned',
+  'nearMatch',
+  'matched',
+  'unverified',
+] as const
+export type IssueState = (typeof issueStates)[number]
 
-const kind = Words('What is mapped.', mappedKinds)
-const recordId = Id("The back office's identifier of the store, the SKU or the customer.", '12001')
+const kind = Words('The kind of mapping.', mappedKinds)
+const recordId = Id("The back office's ID of the store, SKU or customer.", '12001')
 
 const states = {
-  matched: Count('Mapped to one thing that is there.', 1180),
-  missing: Count('Not mapped, and nothing there is like it.', 12),
-  unclaimed: Count('Things of the e-commerce platform that nothing here is mapped to.', 31),
-  twice: Count('Two here are mapped to one there, or what is there exists twice.', 2),
-  orphan: Count('Mapped to something that is not there any more.', 4),
-  nearMiss: Count('Not mapped to anything there, and something there is almost the same.', 7),
-  unchecked: Count('Mapped, while no file has told what is there.', 0),
+  matched: Count('Mapped to exactly one platform item.', 1180),
+  unmapped: Count('Not mapped, and no platform item is similar.', 12),
+  platformOnly: Count('Platform items that no record is mapped to.', 31),
+  duplicate: Count(
+    "Two records share a platform item, the platform has it twice, or a customer's two identifiers name different items.",
+    2,
+  ),
+  orphaned: Count('Mapped to a platform item that no longer exists.', 4),
+  nearMatch: Count('Not mapped to an existing item, but a similar item exists that no record is mapped to.', 7),
+  unverified: Count('Mapped, but no platform file has been imported.', 0),
 }
 
 const Progress = Type.Object(
-  { done: Count('Looked at until now.', 40_000), of: Count('What there is.', 131_000) },
   {
-    $id: 'JudgementProgress',
+    done: Count('Records and platform items checked so far.', 40_000),
+    total: Count('Records and platform items to check.', 131_000),
+  },
+  {
+    $id: 'MappingCheckProgress',
     additionalProperties: false,
-    description: 'How far a judgement has come, in records here and there; null: none is under way.',
+    description: 'The progress of a running check. Null if none is running.',
   },
 )
 
-/** How the mappings of one kind stand. */
-export type MappingHealth = Static<typeof MappingHealth>
-export const MappingHealth = Type.Object(
+/** The result of the last mapping check for one kind. */
+export type MappingStatus = Static<typeof MappingStatus>
+export const MappingStatus = Type.Object(
   {
     kind,
-    judgedAt: Nullable(Instant('When all of them were last judged; null: not yet.', '2026-11-21T09:30:04Z')),
-    listedAt: Nullable(
-      Instant('When a file of the e-commerce platform last came; null: none has.', '2026-11-21T09:30:04Z'),
-    ),
-    listed: Count('How much the e-commerce platform has, by that file.', 1210),
-    isJudging: Flag('Whether they are being judged, or are about to be.', false),
+    checkedAt: Nullable(Instant('When the last complete check ended. Null if none has.', '2026-11-21T09:30:04Z')),
+    listedAt: Nullable(Instant('When a platform file was last imported. Null if none was.', '2026-11-21T09:30:04Z')),
+    listed: Count('The number of platform items in that file.', 1210),
+    isRunning: Flag('True if a check is running or due.', false),
     progress: Nullable(Progress),
-    states: Type.Object(states, { $id: 'FindingCounts', additionalProperties: false }),
+    states: Type.Object(states, { $id: 'MappingIssueCounts', additionalProperties: false }),
   },
-  { $id: 'MappingHealth', additionalProperties: false },
+  { $id: 'MappingStatus', additionalProperties: false },
 )
 
-const near = ['barcode', 'same', 'case', 'blanks', 'leadingZeros', 'form', 'name', 'email'] as const
-const reasons = [...near, 'shared', 'double', 'clash'] as const
+const nearReasons = ['barcode', 'same', 'case', 'whitespace', 'leadingZeros', 'form', 'name', 'email'] as const
+const reasons = [...nearReasons, 'shared', 'double', 'clash'] as const
 
 const Evidence = Type.Object(
   {
-    why: Words(
-      '`same`, `case`, `blanks`, `leadingZeros` and `form` say in what an identifier there is almost one here, `barcode`, `name` and `email` what is the same there. `shared`: another record here (`id`) is mapped to it; `double`: it exists twice there; `clash`: the two forms of a customer name two.',
+    reason: Words(
+      'The identifiers are the `same`, or differ in `case`, `whitespace`, `leadingZeros` or `form`; or the `barcode`, `name` or `email` is the same. `shared`: another record (`id`) is mapped to this item. `double`: the platform has the item twice. `clash`: the two identifiers of a customer name different items.',
       reasons,
     ),
-    ecommerceId: Nullable(Text('What it is about, there.', 'mh01-xs-black')),
-    id: Nullable(Text('What it is about, here.', '12002')),
+    ecommerceId: Nullable(Text('The platform item.', 'mh01-xs-black')),
+    id: Nullable(Text('The other record.', '12002')),
   },
   { $id: 'MappingEvidence', additionalProperties: false },
 )
 
-/** What the mapping doctor has found of one record. */
-export type MappingFinding = Static<typeof MappingFinding>
-export const MappingFinding = Type.Object(
+/** A record or platform item with the result of the mapping check. */
+export type MappingIssue = Static<typeof MappingIssue>
+export const MappingIssue = Type.Object(
   {
     id: Nullable(recordId),
-    name: Nullable(Text('What it is, here.', 'MH01 BLK XS', 500)),
-    state: Words('How it stands.', findingStates),
-    ecommerceId: Nullable(Text('What it is mapped to; where it is `unclaimed`, what it is there.', 'MH01-XS-Black')),
-    ecommerceAdminId: Nullable(
-      Text('Of a customer: the identifier in its admin form, where that is said.', 'gid://shop/Customer/6477890125896'),
+    name: Nullable(Text('The name of the record.', 'MH01 BLK XS', 500)),
+    state: Words('The state of the mapping.', issueStates),
+    ecommerceId: Nullable(
+      Text(
+        'The platform item that the record is mapped to. If the state is `platformOnly`: the platform item itself.',
+        'MH01-XS-Black',
+      ),
     ),
-    suggestion: Nullable(Text('What it probably is there.', 'mh01-xs-black')),
+    ecommerceAdminId: Nullable(
+      Text('Customers only: the mapped identifier in its admin form, if any.', 'gid://shop/Customer/6477890125896'),
+    ),
+    suggestion: Nullable(Text('The platform item that probably matches.', 'mh01-xs-black')),
     ecommerceName: Nullable(
       Text(
-        'What is suggested, or else what it is mapped to, is called there.',
+        'The platform name of the suggestion, otherwise of the mapped item.',
         'chaz-kangeroo-hoodie: Black / XS',
         1000,
       ),
     ),
-    evidence: Type.Array(Evidence, { description: 'Why it is in its state, the best reason first.' }),
+    evidence: Type.Array(Evidence, { description: 'The reasons for the state, best first.' }),
     unitsInStock: Nullable(
       Type.Integer({
-        description: 'Units in all stores, of a store those of all SKUs; null: it has no stock.',
+        description:
+          'Units in stock: of a SKU in all stores, of a store for all SKUs. Null if the record has no stock.',
         examples: [48],
       }),
     ),
-    unitsSold: Nullable(
-      Type.Number({ description: 'Units that were sold in the last 90 days, less what came back.', examples: [16] }),
-    ),
+    unitsSold: Nullable(Type.Number({ description: 'Units sold in the last 90 days, minus returns.', examples: [16] })),
   },
-  { $id: 'MappingFinding', additionalProperties: false },
+  { $id: 'MappingIssue', additionalProperties: false },
 )
 
 export const MappingFixInput = Type.Object(
@@ -110,12 +126,12 @@ export const MappingFixInput = Type.Object(
     from: Type.Optional(
       Nullable(
         Text(
-          'What it is mapped to now, as the finding said (`ecommerceId`; null: nothing). Where it is not any more, nothing is changed. Left out: whatever it is.',
+          'The current mapping, as `ecommerceId` of the issue (null: unmapped). If the record is mapped differently, the fix is rejected. Left out: any.',
           'MH01-XS-Black',
         ),
       ),
     ),
-    to: Nullable(Id('What it is mapped to from now on; null: nothing.', 'mh01-xs-black')),
+    to: Nullable(Id('The platform item to map the record to. Null unmaps it.', 'mh01-xs-black')),
   },
   { $id: 'MappingFixInput', additionalProperties: false },
 )
@@ -123,18 +139,18 @@ export const MappingFixInput = Type.Object(
 const Fields = (description: string) =>
   Type.Record(Type.String(), Nullable(Type.String()), { description, examples: [{ ecommerceSku: 'MH01-XS-Black' }] })
 
-/** A mapping that was changed by the doctor. */
+/** A mapping that was changed by a fix. */
 export const MappingFix = Type.Object(
   {
-    fixId: Id('The identifier of the fix.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
+    id: Id('The ID of the fix.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
     kind,
-    id: recordId,
-    before: Fields('The mapping as it was.'),
-    after: Fields('The mapping as it became.'),
-    username: Text('The account that made it.', 'anna'),
-    requestId: Text('The request that made it.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
-    fixedAt: Instant('When it was made.', '2026-11-21T09:30:04Z'),
-    undoneAt: Nullable(Instant('When it was undone; null: it was not.', '2026-11-21T09:30:04Z')),
+    recordId,
+    before: Fields('The mapping before the fix.'),
+    after: Fields('The mapping after the fix.'),
+    username: Text('The account that made the fix.', 'anna'),
+    requestId: Text('The request that made the fix.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
+    fixedAt: Instant('When the fix was made.', '2026-11-21T09:30:04Z'),
+    undoneAt: Nullable(Instant('When the fix was undone. Null if it was not.', '2026-11-21T09:30:04Z')),
   },
   { $id: 'MappingFix', additionalProperties: false },
 )

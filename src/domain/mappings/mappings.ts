@@ -5,7 +5,7 @@ import { Customer } from '../customers/customers.ts'
 import { ecommerceIds } from '../customers/input.ts'
 import { Id, Nullable, Text } from '../values/fields.ts'
 
-/** Whether the e-commerce platform has something of its own for a record. */
+/** The states of a mapping. */
 export const mappingStates = ['mapped', 'unmapped'] as const
 export type MappingState = (typeof mappingStates)[number]
 
@@ -14,13 +14,13 @@ const { skuId } = SkuMappingRow.properties
 const { id: customerId, contact } = Customer.properties
 
 const ecommerceLocationId = Nullable(
-  Id('The location in the e-commerce platform; several stores may share one.', '6884556842'),
+  Id('The location in the e-commerce platform. Several stores can share one.', '6884556842'),
 )
 const ecommerceSku = Nullable(
-  Id('The SKU in the e-commerce platform. Null: none; it goes by its `skuId` meanwhile.', 'MH01-XS-Black'),
+  Id('The SKU in the e-commerce platform. Null: not mapped, so the `skuId` is used.', 'MH01-XS-Black'),
 )
 const ecommerceProductId = Nullable(
-  Id('The product in the e-commerce platform that the colour is sold as: the same for all its sizes.', '1234567890'),
+  Id('The product in the e-commerce platform. All sizes of a colour share it.', '1234567890'),
 )
 
 export const StoreMapping = Type.Object(
@@ -45,8 +45,8 @@ export const CustomerMapping = Type.Object(
   {
     customerId,
     email: contact.properties.email,
-    ecommerceAdminId: Nullable(Text('The identifier in its admin form.', 'gid://shop/Customer/6477890125896')),
-    ecommerceLegacyId: Nullable(Text('The identifier in its legacy form.', '6477890125896')),
+    ecommerceAdminId: Nullable(Text('The customer identifier in its admin form.', 'gid://shop/Customer/6477890125896')),
+    ecommerceLegacyId: Nullable(Text('The customer identifier in its legacy form.', '6477890125896')),
   },
   { $id: 'CustomerMapping', additionalProperties: false },
 )

@@ -1,6 +1,6 @@
 import { Type } from '../../schemas/schemas.ts'
 import { Customer } from '../customers/customers.ts'
-import { MappingFinding, MappingFix } from '../mappings/mapping-check.ts'
+import { MappingFix, MappingIssue } from '../mappings/mapping-check.ts'
 import { Order } from '../orders/orders.ts'
 import { Return } from '../orders/returns.ts'
 import { RetailTransaction } from '../orders/transactions.ts'
@@ -61,8 +61,10 @@ export const PersonalData = Type.Object(
     ecommerce: Type.Array(EcommerceCopy, {
       description: 'What the e-commerce platform has told of them (`ecommerce-customers`).',
     }),
-    mappingFindings: Type.Array(MappingFinding, { description: 'What the mapping doctor has found of them.' }),
-    mappingFixes: Type.Array(MappingFix, { description: 'How their mapping was mended in 90 days, the oldest first.' }),
+    mappingIssues: Type.Array(MappingIssue, { description: 'The mapping issues of the customer.' }),
+    mappingFixes: Type.Array(MappingFix, {
+      description: 'The mapping fixes of the customer in the last 90 days, oldest first.',
+    }),
   },
   { $id: 'PersonalData', additionalProperties: false },
 )

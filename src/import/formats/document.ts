@@ -109,7 +109,7 @@ another service or kind, the next import of the file leaves it alone, says so, a
 **Cells of CSV are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
 by a spreadsheet: it has an apostrophe in front, and so has one that begins with apostrophes and then one of these. A number or a
 telephone number is left alone: a sign, a digit, then digits, spaces, points and parentheses (\`-5.00\`, \`+61 (03) 9999 1234\`). When a
-file with the three columns in front is imported, or one that has those of \`tillbridge mapping doctor --csv\`, that apostrophe is taken
+file with the three columns in front is imported, or one that has those of \`tillbridge mapping check --csv\`, that apostrophe is taken
 away again; in any other file an apostrophe is one.
 
 At the end stands how many lines were refused for which reason, with the first one of each. \`--stop-after 100\` ends an import early

@@ -78,7 +78,7 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
   }
 }
 
-/** Whether a file of mappings is the mapping doctor's: it has columns beside those of a mapping. */
+/** Whether a file of mappings is the mapping check's: it has columns beside those of a mapping. */
 const isDoctors = (header: readonly string[], { passesOver }: Kind) =>
   Array.isArray(passesOver) && passesOver.every(name => header.includes(name))
 

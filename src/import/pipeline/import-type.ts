@@ -1,6 +1,6 @@
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { Ended } from '../../store/mappings/platform-items.ts'
+import type { ImportEnd } from '../../store/mappings/platform-items.ts'
 import type { Intake, Row } from './ingest.ts'
 import type { Reason } from './row-error.ts'
 import type { Rule } from './rules.ts'
@@ -40,7 +40,7 @@ export interface Kind extends Intake<Row> {
    * Called before the first line of a file; what it answers is called once the last one is in, or the file has broken off, and returns how many records are gone
    * because the file does not have them.
    */
-  open?: (db: Database, service: Service) => Promise<(ended: Ended) => Promise<number>>
+  open?: (db: Database, service: Service) => Promise<(ended: ImportEnd) => Promise<number>>
   /** Identifiers that the API has in paths. */
   inPaths?: readonly string[]
   rule?: Rule

@@ -4,7 +4,7 @@ import { StaffRow } from '../../domain/catalog/staff.ts'
 import { StoreMappingRow, StoreRow } from '../../domain/catalog/stores.ts'
 import { CustomerMappingRow, CustomerRow } from '../../domain/customers/customers.ts'
 import { StockRow } from '../../domain/inventory/stock-level.ts'
-import { findingColumns } from '../../domain/mappings/issue-csv.ts'
+import { issueColumns } from '../../domain/mappings/issue-csv.ts'
 import { TransactionRow } from '../../domain/orders/transactions.ts'
 import { RewardAccountRow, RewardGiftRow, RewardLotRow, RewardProgramRow } from '../../domain/rewards/rewards.ts'
 import { PaymentGatewayRow } from '../../domain/tenancy/gateways.ts'
@@ -33,8 +33,8 @@ const inStock =
 /** An e-mail address as it is claimed: PostgreSQL takes no two for one that differ here, and some for two that do not, whose batches wait in vain. */
 const folded = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
 
-/** Columns that the mapping doctor has beside those of a mapping. */
-const ofMappings = { passesOver: findingColumns, open: openMappings }
+/** Columns that the mapping check has beside those of a mapping. */
+const ofMappings = { passesOver: issueColumns, open: openMappings }
 const forAdmins = { role: 'admin' } as const
 
 /** The kinds of rows, in the order in which they are best imported. */

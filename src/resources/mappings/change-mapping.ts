@@ -5,22 +5,22 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { mergeStores } from '../../store/catalog/stores.ts'
 import { mergeCustomers } from '../../store/customers/customers.ts'
-import { holdJudgement, judgeChanged } from '../../store/mappings/check-changed.ts'
+import { checkChangedMapping, lockMappingCheck } from '../../store/mappings/check-changed.ts'
 import type { MappingField, MappingFields } from '../../store/mappings/fixes.ts'
 import { mappingRecord } from '../../store/mappings/mappings.ts'
 import { mapSku } from '../../store/mappings/writes.ts'
 
-/** What each kind is called: in the names of operations, one, several, and what they are there. */
+/** The names of each kind: in operation IDs and in messages. */
 export const names = {
-  stores: { name: 'Store', one: 'store', many: 'stores', there: 'locations' },
-  skus: { name: 'Sku', one: 'SKU', many: 'SKUs', there: 'SKUs of variants' },
-  customers: { name: 'Customer', one: 'customer', many: 'customers', there: 'customers' },
+  stores: { name: 'Store', one: 'store' },
+  skus: { name: 'Sku', one: 'SKU' },
+  customers: { name: 'Customer', one: 'customer' },
 } as const satisfies Record<MappedKind, object>
 
-/** Where the mapping of a record is. */
+/** Returns the path of a mapping. */
 export const pathOf = (kind: MappedKind, id: string) => `/mappings/${kind}/${encodeURIComponent(id)}`
 
-/** How a mapping is changed: what is not mentioned stays, null takes it away. */
+/** Changes a mapping. Keeps fields that the change doesn't mention; null unmaps. */
 const apply: Readonly<
   Record<MappedKind, (tx: Db, service: Service, id: string, change: MappingFields) => Promise<void>>
 > = {
@@ -44,50 +44,47 @@ const fields: Readonly<Record<MappedKind, readonly MappingField[]>> = {
   customers: ['ecommerceAdminId', 'ecommerceLegacyId'],
 }
 
-/** What a mapping says, of its record. */
+/** Returns the mapped fields of a record, given as JSON. */
 export function fieldsIn(kind: MappedKind, record: string): MappingFields {
-  const told = JSON.parse(record) as Record<string, string | null>
-  return Object.fromEntries(fields[kind].map(name => [name, told[name] ?? null]))
+  const values = JSON.parse(record) as Record<string, string | null>
+  return Object.fromEntries(fields[kind].map(name => [name, values[name] ?? null]))
 }
 
-/** Whether two mappings of a kind say the same. */
+/** True if both mappings have the same values. */
 export const areSame = (kind: MappedKind, one: MappingFields, other: MappingFields) =>
   fields[kind].every(field => one[field] === other[field])
 
-const tailOf = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
+const lastSegment = (adminId: string | null | undefined) => adminId?.replace(/^.*\//, '')
 
-/**
- * Whether a record is mapped to what a finding says, null: to nothing. One that goes by its own identifier is found as that, though
- * nobody has said so.
- */
-export function isMappedTo(id: string, now: MappingFields, found: string | null): boolean {
+/** True if a record is mapped to this platform item (null: unmapped). An unmapped SKU uses its own ID, so that ID counts too. */
+export function isMappedTo(id: string, now: MappingFields, expected: string | null): boolean {
   const { ecommerceLocationId, ecommerceSku, ecommerceLegacyId, ecommerceAdminId } = now
-  const to = ecommerceLocationId ?? ecommerceSku ?? ecommerceLegacyId ?? tailOf(ecommerceAdminId) ?? null
-  return to === found || (ecommerceSku === null && found === id)
+  const to = ecommerceLocationId ?? ecommerceSku ?? ecommerceLegacyId ?? lastSegment(ecommerceAdminId) ?? null
+  return to === expected || (ecommerceSku === null && expected === id)
 }
 
-/** The fields that map a record to something there. The admin form of a customer stays where it names the same one. */
+/** Returns the fields that map a record to a platform item. Keeps the admin form of a customer if it names the same item. */
 export function fieldsTo(kind: MappedKind, before: MappingFields, to: string | null): MappingFields {
   if (kind === 'stores') return { ecommerceLocationId: to }
   if (kind === 'skus') return { ecommerceSku: to }
   const { ecommerceAdminId = null } = before
-  return { ecommerceAdminId: tailOf(ecommerceAdminId) === to ? ecommerceAdminId : null, ecommerceLegacyId: to }
+  return { ecommerceAdminId: lastSegment(ecommerceAdminId) === to ? ecommerceAdminId : null, ecommerceLegacyId: to }
 }
 
-/** Changes the mapping of a record that is held, whose record is `before`, and has the doctor see it. Returns its record. */
+/** Changes the mapping of a locked record and checks it at once. `before` is its current record. Returns the new record. */
 export async function changeMapping(
   tx: Db,
   service: Service,
   kind: MappedKind,
   { id, before, change }: { id: string; before: string; change: MappingFields },
 ): Promise<string> {
-  await holdJudgement(tx, service, kind)
+  await lockMappingCheck(tx, service, kind)
   await apply[kind](tx, service, id, change)
   const after = await mappingRecord(tx, service, kind, id)
-  if (!after) throw new Error('what is held stays')
-  const there = [before, after.record].flatMap(record => Object.values(fieldsIn(kind, record)))
-  const known = there.flatMap(one => (one === null ? [] : [one, tailOf(one) ?? one]))
-  // A SKU that is not mapped goes by its own identifier.
-  await judgeChanged(tx, service, kind, id, [...new Set(kind === 'skus' ? [id, ...known] : known)])
+  if (!after) throw new Error('locked mapping not found')
+  const targets = [before, after.record].flatMap(record => Object.values(fieldsIn(kind, record)))
+  const ids = targets.flatMap(one => (one === null ? [] : [one, lastSegment(one) ?? one]))
+  // An unmapped SKU uses its own ID.
+  await checkChangedMapping(tx, service, kind, id, [...new Set(kind === 'skus' ? [id, ...ids] : ids)])
   return after.record
 }

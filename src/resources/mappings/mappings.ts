@@ -13,26 +13,26 @@ import { type ErrorCode, notFound } from '../../errors/api-error.ts'
 import type { Api } from '../../http/routing/api.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
-import { heldMapping, mappingPage, mappingRecord } from '../../store/mappings/mappings.ts'
+import { lockMapping, mappingPage, mappingRecord } from '../../store/mappings/mappings.ts'
 import { changeMapping, names, pathOf } from './change-mapping.ts'
 
-/** What stores, SKUs and customers are in the e-commerce platform (contract 15). */
+/** Links stores, SKUs and customers to the e-commerce platform. */
 export function mappings(api: Api) {
   mapping(api, {
     kind: 'stores',
-    id: { description: "The back office's identifier of the store.", example: '1001' },
+    id: { description: "The back office's ID of the store.", example: '1001' },
     state: 'has a location',
-    about: 'Inventory and stores show it as `ecommerceLocationId`.',
+    about: 'Inventory and stores return it as `ecommerceLocationId`.',
     item: StoreMapping,
     body: StoreMappingChange,
   })
 
   mapping(api, {
     kind: 'skus',
-    id: { description: "The back office's own identifier of the SKU.", example: '12001' },
-    state: 'has a SKU there, other than its `skuId`',
+    id: { description: "The back office's own ID of the SKU (`skuId`).", example: '12001' },
+    state: 'has an e-commerce SKU other than its `skuId`',
     about:
-      'What is called `sku` elsewhere: products and inventory show it, orders take it. Sales and orders keep the one of their day.',
+      'Products and inventory return the e-commerce SKU as `sku`, and orders accept it. Existing sales and orders keep the SKU they were made with.',
     item: SkuMapping,
     body: SkuMappingChange,
     errors: ['sku_taken'],
@@ -40,9 +40,9 @@ export function mappings(api: Api) {
 
   mapping(api, {
     kind: 'customers',
-    id: { description: 'The customer.', example: '65432' },
-    state: 'has an identifier there, in either form',
-    about: 'Customers show them. The back office is not asked, nor told.',
+    id: { description: 'The ID of the customer.', example: '65432' },
+    state: 'has an e-commerce identifier in either form',
+    about: 'Customers return them. The back office is not involved.',
     item: CustomerMapping,
     body: CustomerMappingChange,
   })
@@ -51,7 +51,7 @@ export function mappings(api: Api) {
 interface Mapped {
   kind: MappedKind
   id: { description: string; example: string }
-  /** What a mapped one does. */
+  /** The condition for the state `mapped`. */
   state: string
   about: string
   item: TSchema
@@ -71,9 +71,9 @@ function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: 
       tag,
       role,
       summary: `List ${one} mappings`,
-      description: 'Ordered by the identifier.',
+      description: 'Ordered by ID.',
       query: Type.Object({
-        state: Type.Optional(Words(`Only those of which it is so: a \`mapped\` one ${state}.`, mappingStates)),
+        state: Type.Optional(Words(`Only this state. \`mapped\`: the record ${state}.`, mappingStates)),
       }),
       item,
     },
@@ -87,7 +87,7 @@ function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: 
       tag,
       role,
       summary: `Get a ${one} mapping`,
-      description: 'Null where it is not mapped.',
+      description: 'A field is null if it is not mapped.',
       params: { id },
       answer: item,
       kind: one,
@@ -103,7 +103,7 @@ function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: 
       tag,
       role,
       summary: `Map a ${one}`,
-      description: `What the body does not mention stays; null takes it away. ${about}`,
+      description: `Keeps fields that the body doesn't mention; null unmaps. ${about}`,
       params: { id },
       body,
       answer: item,
@@ -112,7 +112,7 @@ function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: 
     },
     ({ service, params, body, requireMatch }) =>
       async tx => {
-        const before = await heldMapping(tx, service, kind, params.id)
+        const before = await lockMapping(tx, service, kind, params.id)
         if (!before) throw notFound(one)
         requireMatch(before.record)
         const change = { id: params.id, before: before.record, change: body as MappingFields }

@@ -85,7 +85,7 @@ export function mappingRecord(db: Db, service: Service, kind: MappedKind, id: st
 }
 
 /** The same, held until the transaction ends. */
-export async function heldMapping(tx: Db, service: Service, kind: MappedKind, id: string) {
+export async function lockMapping(tx: Db, service: Service, kind: MappedKind, id: string) {
   await tx.run(mapped[kind].hold(service, id))
   return mappingRecord(tx, service, kind, id)
 }

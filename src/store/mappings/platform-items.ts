@@ -5,26 +5,26 @@ import { addJob } from '../jobs/jobs.ts'
 import type { Upserted } from '../lists/change-timestamp.ts'
 import { countUpsert } from '../lists/change-timestamp.ts'
 
-/** Something that the e-commerce platform has. */
+/** An item of an e-commerce platform: a location, variant or customer. */
 export interface EcommerceItem {
   itemKey: string
-  /** Null: it cannot be mapped to, and is left out. */
+  /** Null: records can't be mapped to the item, so it is skipped. */
   ecommerceId: string | null
   name: string | null
   other: string | null
 }
 
-/** The job that judges the mappings of a service. */
-export const judgeJob = 'judge-mappings'
+/** The job that checks the mappings of a service. */
+export const mappingCheckJob = 'check-mappings'
 
-/** Has the mappings of a service judged; where that is under way, once more behind it. */
-export const askForJudgement = (tx: Db, service: Service) => addJob(tx, service.id, judgeJob)
+/** Queues a mapping check. If one is running, another one follows it. */
+export const requestMappingCheck = (tx: Db, service: Service) => addJob(tx, service.id, mappingCheckJob)
 
-/** Takes in what the platform has of one kind. The last one of several with one key counts; what is there just so is only seen again. */
+/** Inserts or updates platform items of one kind. The last of several items with one key wins; unchanged items only get a new `seen_at`. */
 export const upsertItems =
   (kind: MappedKind) =>
   (db: Database, service: Service, items: readonly EcommerceItem[]): Promise<Upserted> => {
-    const told = [
+    const unique = [
       ...new Map(items.filter(item => item.ecommerceId !== null).map(item => [item.itemKey, item])).values(),
     ]
     return db.transaction(async tx => {
@@ -33,7 +33,7 @@ export const upsertItems =
         sql`
           insert into ecommerce_item as e (service_id, kind, item_key, ecommerce_id, name, other, seen_at)
           select ${service.id}, ${kind}, i."itemKey", i."ecommerceId", i.name, i.other, now()
-            from json_to_recordset(${JSON.stringify(told)}) i ("itemKey" text, "ecommerceId" text, name text, other text)
+            from json_to_recordset(${JSON.stringify(unique)}) i ("itemKey" text, "ecommerceId" text, name text, other text)
            order by i."itemKey" collate "C"
           on conflict (service_id, kind, item_key) do update
              set (ecommerce_id, name, other, seen_at) = row(excluded.ecommerce_id, excluded.name, excluded.other, excluded.seen_at)
@@ -42,48 +42,48 @@ export const upsertItems =
       )
       await tx.run(sql`
         update ecommerce_item set seen_at = now()
-         where service_id = ${service.id} and kind = ${kind} and item_key = any(${told.map(item => item.itemKey)}) and seen_at < now()`)
+         where service_id = ${service.id} and kind = ${kind} and item_key = any(${unique.map(item => item.itemKey)}) and seen_at < now()`)
       return seen
     })
   }
 
-/** How a file has ended. `isWhole`: it is all that there is, and no line of it was refused; `hasCome`: it came to its end, and something of it is in. */
-export interface Ended {
+/** The result of an import. `isWhole`: the file was read completely and no line was rejected. `hasCome`: it was read completely and at least one line was imported. */
+export interface ImportEnd {
   isWhole: boolean
   hasCome: boolean
 }
 
 /**
- * A file of what the platform has of one kind: once it is in, what a whole one does not have is gone, and the mappings are judged anew.
- * Until one has come to its end with something in it, nobody knows what is there.
+ * Opens an import of platform items of one kind. A complete file replaces the previous one. At the end, a mapping check is queued.
+ * Until one file was read to its end, records are `unverified` instead of `orphaned`.
  */
 export const openList = (kind: MappedKind) => async (db: Database, service: Service) => {
   const began = await db.row<{ at: string }>(sql`select now()::text as at`)
-  return ({ isWhole, hasCome }: Ended) =>
+  return ({ isWhole, hasCome }: ImportEnd) =>
     db.transaction(async tx => {
       const mine = sql`service_id = ${service.id} and kind = ${kind}`
       const gone = isWhole
         ? await tx.run(sql`delete from ecommerce_item where ${mine} and seen_at < ${began?.at ?? null}::timestamptz`)
         : 0
       if (hasCome)
-        await tx.run(sql`insert into mapping_judgement (service_id, kind, listed_at) values (${service.id}, ${kind}, now())
-          on conflict (service_id, kind) do update set listed_at = coalesce(mapping_judgement.listed_at, excluded.listed_at)`)
+        await tx.run(sql`insert into mapping_check (service_id, kind, listed_at) values (${service.id}, ${kind}, now())
+          on conflict (service_id, kind) do update set listed_at = coalesce(mapping_check.listed_at, excluded.listed_at)`)
       await tx.run(sql`
-        update mapping_judgement set (listed_at, listed) = row(now(), (select count(*) from ecommerce_item where ${mine}))
+        update mapping_check set (listed_at, listed) = row(now(), (select count(*) from ecommerce_item where ${mine}))
          where ${mine} and listed_at is not null`)
-      await askForJudgement(tx, service)
+      await requestMappingCheck(tx, service)
       return gone
     })
 }
 
-/** Mappings came in a file: where the doctor looks after them, they are judged anew. */
+/** Opens an import of mappings. At the end, queues a mapping check if the service uses them. */
 export const openMappings = async (db: Database, service: Service) => async () => {
-  if (await isLookedAfter(db, service)) await db.transaction(tx => askForJudgement(tx, service))
+  if (await hasMappingChecks(db, service)) await db.transaction(tx => requestMappingCheck(tx, service))
   return 0
 }
 
-/** Whether anybody has ever had mappings of the service judged, or is about to. */
-export const isLookedAfter = async (db: Db, service: Service) =>
+/** True if the mappings of the service were ever checked, or a check is queued. */
+export const hasMappingChecks = async (db: Db, service: Service) =>
   (await db.run(sql`
-    select from job where service_id = ${service.id} and name = ${judgeJob}
-    union all select from mapping_judgement where service_id = ${service.id}`)) > 0
+    select from job where service_id = ${service.id} and name = ${mappingCheckJob}
+    union all select from mapping_check where service_id = ${service.id}`)) > 0

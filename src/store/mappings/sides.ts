@@ -6,7 +6,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 export const ofCustomer = (c: Sql) =>
   sql`(coalesce(${c}.ecommerce_legacy_id, substring(${c}.ecommerce_admin_id from '[^/]*$')) collate "C")`
 
-/** What the doctor needs to know of one kind of what is mapped. */
+/** What the mapping check needs to know about one kind. */
 interface Side {
   table: Sql
   key: Sql
@@ -21,7 +21,7 @@ interface Side {
   isClaimed: Sql
   /** What it is called when one of `others` is the same there. */
   known: 'name' | 'barcode' | 'email'
-  /** What a finding's record is called here. */
+  /** The name of the record of an issue `f`. */
   name: Sql
 }
 
@@ -43,7 +43,7 @@ export const sides: Readonly<Record<MappedKind, Side>> = {
                     where o.service_id = s.service_id and o.ecommerce_location_id = s.ecommerce_location_id and o.store_id <> s.store_id
                     order by 1 limit 5) as shared,
              coalesce((${stock}::json->>s.store_id)::bigint,
-                      (select f.units_in_stock from mapping_finding f
+                      (select f.units_in_stock from mapping_issue f
                         where f.service_id = s.service_id and f.kind = 'stores' and f.side = 'here' and f.id = s.store_id),
                       (${unitsIn(sql`s`)})) as in_stock,
              array[s.store_number] as sold_as

@@ -40,10 +40,10 @@ export async function erase(
   const person = listed ?? (isFormer ? undefined : await held())
   if (person) requireMatch(person.record)
   if (person || isFormer) {
-    const judgeOthers = await forgetCustomer(tx, service, id)
+    const recheckOthers = await forgetCustomer(tx, service, id)
     await leave(tx, service, [id])
     await tx.run(sql`delete from former_customer where ${mine}`)
-    await judgeOthers()
+    await recheckOthers()
     await tx.run(sql`insert into erasure (service_id, customer_id) values (${service.id}, ${id})`)
     await tx.run(sql`delete from consent_change where service_id = ${service.id} and customer_id = ${id}`)
     if (person?.email) await eraseReceiver(tx, service, person.email)

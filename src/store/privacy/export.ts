@@ -4,7 +4,7 @@ import { customerRecord } from '../customers/customers.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import type { Page, PageRequest } from '../lists/page.ts'
 import { emailsOf } from '../mail/mails.ts'
-import { doctoredOf, ecommerceItemsOf } from '../mappings/customers.ts'
+import { ecommerceItemsOf, mappingHistory } from '../mappings/customers.ts'
 import { arrayOf, orderPage } from '../orders/orders.ts'
 import { returnPage } from '../orders/returns.ts'
 import { transactionPage } from '../orders/transactions.ts'
@@ -29,9 +29,9 @@ export async function personalData(db: Db, service: Service, id: string): Promis
     returns.push(...(await whole(asked => returnPage(db, service, { orderId }, asked))))
   const transactions = await whole(asked => transactionPage(db, service, { customerId: id }, asked))
   const account = await rewardAccount(db, service, { customerId: id })
-  const { consent, vouchers, ecommerce, findings, fixes } = (await besides(db, service, id)) ?? {}
+  const { consent, vouchers, ecommerce, issues, fixes } = (await besides(db, service, id)) ?? {}
   return {
-    record: `{"customer":${customer?.record ?? 'null'},"consent":${consent},"orders":[${orders}],"returns":[${returns}],"transactions":[${transactions}],"rewardAccount":${account?.record ?? 'null'},"vouchers":${vouchers},"ecommerce":${ecommerce},"mappingFindings":${findings},"mappingFixes":${fixes}}`,
+    record: `{"customer":${customer?.record ?? 'null'},"consent":${consent},"orders":[${orders}],"returns":[${returns}],"transactions":[${transactions}],"rewardAccount":${account?.record ?? 'null'},"vouchers":${vouchers},"ecommerce":${ecommerce},"mappingIssues":${issues},"mappingFixes":${fixes}}`,
   }
 }
 
@@ -46,10 +46,10 @@ async function whole(page: (asked: PageRequest) => Promise<Page>): Promise<strin
   }
 }
 
-/** What was agreed to, the vouchers that were bought or received, what the e-commerce platform has told, and what the mapping doctor has: JSON texts of arrays. */
+/** Returns consent, vouchers bought or received, platform items, mapping issues and fixes, each as a JSON array. */
 const besides = (db: Db, service: Service, id: string) => {
-  const { findings, fixes } = doctoredOf(service, id)
-  return db.row<Record<'consent' | 'vouchers' | 'ecommerce' | 'findings' | 'fixes', string>>(sql`
+  const { issues, fixes } = mappingHistory(service, id)
+  return db.row<Record<'consent' | 'vouchers' | 'ecommerce' | 'issues' | 'fixes', string>>(sql`
     with c as (select * from customer where service_id = ${service.id} and id = ${id})
     select ${arrayOf(sql`
              select ${localTime(sql`changed_at`, service)} as at, channel, old_value as old, new_value as new, username, request_id as "requestId"
@@ -64,5 +64,5 @@ const besides = (db: Db, service: Service, id: string) => {
                      or (lower(sender_name), lower(billing_address->>'addressLine1')) = (select lower(concat_ws(' ', firstname, surname)), lower(address_line1) from c)
                      or order_number in (select order_number from sales_order where service_id = ${service.id} and customer_id = ${id}))
               order by created_at, number`)}::text as vouchers,
-           ${arrayOf(ecommerceItemsOf(service, id))}::text as ecommerce, ${findings}::text as findings, ${fixes}::text as fixes`)
+           ${arrayOf(ecommerceItemsOf(service, id))}::text as ecommerce, ${issues}::text as issues, ${fixes}::text as fixes`)
 }

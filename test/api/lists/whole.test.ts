@@ -93,7 +93,7 @@ for (const path of [
   '/requests?account=ann',
   '/alerts',
   '/feeds/stock/runs',
-  '/mappings/doctor/fixes',
+  '/mappings/fixes',
 ])
   test(`${path}, whose pages show the newest first, is told the oldest first`, async () => {
     const { records } = await paged(path)

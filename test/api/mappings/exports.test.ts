@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { bring } from '../../support/bringing.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
-import { startWithWorker } from './looked-after.ts'
+import { startWithWorker } from './checked-shop.ts'
 
 // The first lines of Shopify's exports of each time, as they are; the rows are made up.
 

@@ -5,7 +5,7 @@ import { bring } from '../../support/bringing.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
-import { findings, fix, judged, shown, startWithWorker, told } from './looked-after.ts'
+import { checkMappings, fix, issues, startWithWorker, summaries, summarize } from './checked-shop.ts'
 import { customerExport, productExport } from './shopify.ts'
 
 const api = await startWithWorker()
@@ -21,26 +21,26 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
     ]),
   )
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
-  await judged(shop)
+  await checkMappings(shop)
   const fixed = await fix(shop, 'skus', '12001', 'MH01-S')
   assert.equal(fixed.status, 201, fixed.text)
   assert.equal(fixed.headers.location, '/mappings/skus/12001')
-  const { fixId, before, after: now, username } = fixed.json.data
+  const { id: fixId, before, after: now, username } = fixed.json.data
   assert.deepEqual([before, now, username], [{ ecommerceSku: 'mh01-s' }, { ecommerceSku: 'MH01-S' }, shop.username])
   assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'MH01-S')
-  assert.deepEqual((await findings(shop, 'skus', '?state=matched')).map(told), [
+  assert.deepEqual((await issues(shop, 'skus', '?state=matched')).map(summarize), [
     ['12001', 'matched', 'MH01-S', null, ''],
   ])
   isProblem(await fix(shop, 'skus', '12002', 'MH01-S'), 'sku_taken', api.baseUrl)
   isProblem(await fix(shop, 'skus', 'none', 'MH01-M'), 'not_found', api.baseUrl)
 
-  const undo = (of: string) => post(shop, `/mappings/doctor/fixes/${of}/undo`, {})
+  const undo = (of: string) => post(shop, `/mappings/fixes/${of}/undo`, {})
   const undone = await undo(fixId)
   assert.equal(undone.status, 200, undone.text)
   assert.ok(undone.json.data.undoneAt)
   assert.equal((await shop.get('/mappings/skus/12001')).json.data.ecommerceSku, 'mh01-s')
-  assert.deepEqual((await findings(shop, 'skus', '?state=nearMiss')).map(told), [
-    ['12001', 'nearMiss', 'mh01-s', 'MH01-S', 'case'],
+  assert.deepEqual((await issues(shop, 'skus', '?state=nearMatch')).map(summarize), [
+    ['12001', 'nearMatch', 'mh01-s', 'MH01-S', 'case'],
   ])
   const audited = (await shop.get('/audit?record=/mappings/skus/12001')).json.data
   assert.deepEqual(
@@ -52,18 +52,18 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
 
   const other = (await fix(shop, 'skus', '12002', 'MH01-M')).json.data
   await put(shop, '/mappings/skus/12002', { ecommerceSku: null })
-  isProblem(await undo(other.fixId), 'mapping_changed', api.baseUrl)
+  isProblem(await undo(other.id), 'mapping_changed', api.baseUrl)
   isProblem(await undo('none'), 'not_found', api.baseUrl)
-  const listed = (await shop.get('/mappings/doctor/fixes')).json.data
+  const listed = (await shop.get('/mappings/fixes')).json.data
   assert.deepEqual(
-    listed.map((one: { fixId: string }) => one.fixId),
-    [other.fixId, fixId],
+    listed.map((one: { id: string }) => one.id),
+    [other.id, fixId],
   )
   await api.db.run(sql`update mapping_fix set changed_at = now() - interval '91 days' where fix_id = ${fixId}`)
-  const kept = (await shop.get('/mappings/doctor/fixes')).json.data
+  const kept = (await shop.get('/mappings/fixes')).json.data
   assert.deepEqual(
-    kept.map((one: { fixId: string }) => one.fixId),
-    [other.fixId],
+    kept.map((one: { id: string }) => one.id),
+    [other.id],
     'for 90 days',
   )
   isProblem(await undo(fixId), 'not_found', api.baseUrl)
@@ -72,11 +72,11 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
   )
   assert.deepEqual(
     [line.operation, line.fields, line.username],
-    ['POST /mappings/doctor/fixes', ['kind', 'id', 'to'], shop.username],
+    ['POST /mappings/fixes', ['kind', 'id', 'to'], shop.username],
   )
 })
 
-test('a fix of what a finding said is refused where somebody has mapped it to something else since', async () => {
+test('a fix is rejected if the record was mapped to something else since', async () => {
   const shop = await unmappedShop(api)
   const platform: [string, string][] = [
     ['S', 'MH01-S'],
@@ -85,8 +85,8 @@ test('a fix of what a finding said is refused where somebody has mapped it to so
   ]
   await bring(shop, 'ecommerce-variants', productExport(platform))
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'mh01-s' })
-  await judged(shop)
-  const [found] = await findings(shop, 'skus', '?state=nearMiss')
+  await checkMappings(shop)
+  const [found] = await issues(shop, 'skus', '?state=nearMatch')
   assert.equal(found?.ecommerceId, 'mh01-s')
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
   for (const from of ['mh01-s', null])
@@ -107,7 +107,7 @@ test('a fix of what a finding said is refused where somebody has mapped it to so
     assert.equal((await fix(shop, kind, id, to, { from })).status, 201, `${id} from ${from}`)
 })
 
-test('two that are mapped to one are both told, and both well once one of them is not', async () => {
+test('two that are mapped to one are both summarize, and both well once one of them is not', async () => {
   const shop = await unmappedShop(api)
   await bring(shop, 'ecommerce-locations', 'ID,Name\n1,One\n')
   for (const id of ['1001', '1002']) await put(shop, `/mappings/stores/${id}`, { ecommerceLocationId: '1' })
@@ -119,24 +119,24 @@ test('two that are mapped to one are both told, and both well once one of them i
       ecommerceAdminId: 'gid://shop/Customer/5',
       ecommerceLegacyId: legacy,
     })
-  await judged(shop)
-  assert.deepEqual((await shown(shop, 'stores')).toSorted(), [
-    ['1001', 'twice', '1', null, 'shared 1002'],
-    ['1002', 'twice', '1', null, 'shared 1001'],
+  await checkMappings(shop)
+  assert.deepEqual((await summaries(shop, 'stores')).toSorted(), [
+    ['1001', 'duplicate', '1', null, 'shared 1002'],
+    ['1002', 'duplicate', '1', null, 'shared 1001'],
   ])
-  assert.deepEqual(await findings(shop, 'customers', '?state=twice').then(all => all.map(told)), [
-    ['65433', 'twice', '6', null, 'clash,clash'],
+  assert.deepEqual(await issues(shop, 'customers', '?state=twice').then(all => all.map(summarize)), [
+    ['65433', 'duplicate', '6', null, 'clash,clash'],
   ])
   await fix(shop, 'stores', '1002', null)
-  assert.deepEqual((await shown(shop, 'stores')).toSorted(), [
+  assert.deepEqual((await summaries(shop, 'stores')).toSorted(), [
     ['1001', 'matched', '1', null, ''],
-    ['1002', 'missing', null, null, ''],
+    ['1002', 'unmapped', null, null, ''],
   ])
   const mended = await fix(shop, 'customers', '65433', '6')
   assert.deepEqual(mended.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
 })
 
-test('what becomes free by a fix and is suggested to another is not told as something that nobody has', async () => {
+test('what becomes free by a fix and is suggested to another is not summarize as something that nobody has', async () => {
   const shop = await unmappedShop(api)
   await bring(
     shop,
@@ -148,19 +148,19 @@ test('what becomes free by a fix and is suggested to another is not told as some
   )
   await put(shop, '/mappings/skus/12001', { ecommerceSku: ' X1' })
   await put(shop, '/mappings/skus/12002', { ecommerceSku: 'X1' })
-  await judged(shop)
+  await checkMappings(shop)
   await fix(shop, 'skus', '12002', 'x1')
-  const all = await shown(shop, 'skus')
+  const all = await summaries(shop, 'skus')
   assert.deepEqual(
     all.filter(([id]) => id !== '12003'),
     [
-      ['12001', 'nearMiss', ' X1', 'X1', 'blanks'],
+      ['12001', 'nearMatch', ' X1', 'X1', 'whitespace'],
       ['12002', 'matched', 'x1', null, ''],
     ],
   )
 })
 
-test('who shares an address but for zeros in front is another person; whom the erased one was told to is judged anew', async () => {
+test('erasing a customer checks those again whose evidence named them; leading zeros make another address', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/customers/65432', { contact: { email: '7@example.com' } })
   await put(shop, '/customers/65433', { contact: { email: 'mary@example.com' } })
@@ -174,7 +174,7 @@ test('who shares an address but for zeros in front is another person; whom the e
       ['8', '007@example.com'],
     ]),
   )
-  await judged(shop)
+  await checkMappings(shop)
   await fix(shop, 'customers', '65432', '5')
   const kept = (await shop.get('/customers/65432/export')).json.data
   assert.deepEqual(
@@ -182,19 +182,19 @@ test('who shares an address but for zeros in front is another person; whom the e
     ['5', '7'],
   )
   assert.deepEqual(
-    [kept.mappingFindings.map(({ state }: { state: string }) => state), kept.mappingFixes.length],
-    [['twice'], 1],
+    [kept.mappingIssues.map(({ state }: { state: string }) => state), kept.mappingFixes.length],
+    [['duplicate'], 1],
   )
   assert.equal((await remove(shop, '/customers/65432')).status, 200)
   const left = await api.db.rows<{ id: string }>(
     sql`select ecommerce_id as id from ecommerce_item where service_id = ${shop.service.id}`,
   )
   assert.deepEqual(left, [{ id: '8' }])
-  const other = (await findings(shop, 'customers')).find(({ id }) => id === '65433')
-  assert.deepEqual([other?.state, other?.evidence], ['orphan', []])
+  const other = (await issues(shop, 'customers')).find(({ id }) => id === '65433')
+  assert.deepEqual([other?.state, other?.evidence], ['orphaned', []])
 })
 
-test('who is erased is erased from what the platform has told, too; and only admins see any of it', async () => {
+test('who is erased is erased from what the platform has summarize, too; and only admins see any of it', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: '77' })
   await bring(
@@ -206,7 +206,7 @@ test('who is erased is erased from what the platform has told, too; and only adm
       ['79', 'jane@example.com'],
     ]),
   )
-  await judged(shop)
+  await checkMappings(shop)
   await fix(shop, 'customers', '65432', '78')
   await fix(shop, 'customers', '65432', '77')
   assert.equal((await remove(shop, '/customers/65432')).status, 200)
@@ -214,12 +214,12 @@ test('who is erased is erased from what the platform has told, too; and only adm
     sql`select other from ecommerce_item where service_id = ${shop.service.id}`,
   )
   assert.deepEqual(left, [{ other: 'jane@example.com' }])
-  assert.deepEqual((await shop.get('/mappings/doctor/fixes')).json.data, [])
-  assert.ok((await findings(shop, 'customers')).every(({ id }) => id !== '65432'))
+  assert.deepEqual((await shop.get('/mappings/fixes')).json.data, [])
+  assert.ok((await issues(shop, 'customers')).every(({ id }) => id !== '65432'))
   const maintainer = await api.account('maintainer', shop.service)
   for (const path of ['', '/stores', '/fixes'])
-    isProblem(await maintainer.get(`/mappings/doctor${path}`), 'insufficient_role', api.baseUrl)
+    isProblem(await maintainer.get(`/mappings/${path}`), 'insufficient_role', api.baseUrl)
   const stranger = await unmappedShop(api)
-  const { fixId } = (await fix(shop, 'stores', '1001', '1')).json.data
-  isProblem(await post(stranger, `/mappings/doctor/fixes/${fixId}/undo`, {}), 'not_found', api.baseUrl)
+  const { id: fixId } = (await fix(shop, 'stores', '1001', '1')).json.data
+  isProblem(await post(stranger, `/mappings/fixes/${fixId}/undo`, {}), 'not_found', api.baseUrl)
 })

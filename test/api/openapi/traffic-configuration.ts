@@ -74,27 +74,27 @@ export function testConfiguration(traffic: () => Traffic) {
 
   test('mappings are judged, mended and mended back as documented', async () => {
     const { get, post, put, refused } = traffic()
-    assert.equal((await post('/mappings/doctor/run', {})).status, 202)
-    await get('/mappings/doctor')
+    assert.equal((await post('/mappings/check', {})).status, 202)
+    await get('/mappings/check')
     for (const kind of ['stores', 'skus', 'customers']) {
-      await get(`/mappings/doctor/${kind}?limit=1&state=missing`)
-      await refused('invalid_parameter', get(`/mappings/doctor/${kind}?state=other`))
+      await get(`/mappings/issues/${kind}?limit=1&state=unmapped`)
+      await refused('invalid_parameter', get(`/mappings/issues/${kind}?state=other`))
     }
     const [one, other] = (await get('/mappings/skus?state=mapped&limit=2')).json.data
-    const made = await post('/mappings/doctor/fixes', { kind: 'skus', id: one.skuId, to: 'traffic' })
+    const made = await post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: 'traffic' })
     assert.equal(made.status, 201, made.text)
     const stale = { kind: 'skus', id: one.skuId, from: one.ecommerceSku, to: 'stale' }
-    await refused('mapping_changed', post('/mappings/doctor/fixes', stale))
-    const undo = `/mappings/doctor/fixes/${made.json.data.fixId}/undo`
+    await refused('mapping_changed', post('/mappings/fixes', stale))
+    const undo = `/mappings/fixes/${made.json.data.id}/undo`
     await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'changed' })
     await refused('mapping_changed', post(undo, {}))
     await put(`/mappings/skus/${one.skuId}`, { ecommerceSku: 'traffic' })
     assert.equal((await post(undo, {})).status, 200)
-    await refused('sku_taken', post('/mappings/doctor/fixes', { kind: 'skus', id: one.skuId, to: other.ecommerceSku }))
-    await refused('not_found', post('/mappings/doctor/fixes', { kind: 'stores', id: 'none', to: null }))
-    await refused('not_found', post('/mappings/doctor/fixes/none/undo', {}))
-    await refused('invalid_body', post('/mappings/doctor/fixes', { kind: 'stores' }))
-    await get('/mappings/doctor/fixes?limit=1')
+    await refused('sku_taken', post('/mappings/fixes', { kind: 'skus', id: one.skuId, to: other.ecommerceSku }))
+    await refused('not_found', post('/mappings/fixes', { kind: 'stores', id: 'none', to: null }))
+    await refused('not_found', post('/mappings/fixes/none/undo', {}))
+    await refused('invalid_body', post('/mappings/fixes', { kind: 'stores' }))
+    await get('/mappings/fixes?limit=1')
   })
 
   test('what is kept of a customer is handed out and erased as documented', async () => {

@@ -180,7 +180,7 @@ test('who may not write, and what is not there, is told before the body comes', 
 })
 
 test('a body where none is wanted is judged by its bytes, over HTTP/2 too', async () => {
-  const path = '/mappings/doctor/run'
+  const path = '/mappings/check'
   const ask = (headers: Record<string, string>, body = '') => service.request(path, { method: 'POST', headers, body })
   assert.equal((await ask({ 'transfer-encoding': 'chunked' })).status, 202)
   assert.equal((await ask({ 'content-type': 'application/json' }, '{}')).status, 202)

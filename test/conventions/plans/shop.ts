@@ -70,12 +70,12 @@ export async function fill(db: Database, { id }: Service, scale: number) {
       select ${service}, 'r' || i, 0, ${one('o', orders)}, 0, 1, 10, 'size' ${upTo(returns)}`,
     'audit (service_id, id, changed_at, record)': sql`
       select ${service}, 'a' || i, ${moment}, json_build_object('subject', '/customers/' || i % 500, 'username', 'u' || i % 20, 'text', repeat('x', 200))::text ${upTo(times(8_000))}`,
-    'mapping_judgement (service_id, kind, changed_at)': sql`
+    'mapping_check (service_id, kind, changed_at)': sql`
       select ${service}, kind, now() from unnest(array['stores', 'skus', 'customers']) kind`,
     'ecommerce_item (service_id, kind, item_key, ecommerce_id, seen_at)': sql`
       select ${service}, kind, 'e' || i, 'e' || i, now() ${upTo(times(2_000))}, unnest(array['stores', 'skus', 'customers']) kind`,
-    'mapping_finding (service_id, kind, side, id, state, units_sold)': sql`
-      select ${service}, kind, 'here', left(kind, 1) || i, case when i % 3 = 0 then 'missing' else 'matched' end, i % 100
+    'mapping_issue (service_id, kind, side, id, state, units_sold)': sql`
+      select ${service}, kind, 'here', left(kind, 1) || i, case when i % 3 = 0 then 'unmapped' else 'matched' end, i % 100
       ${upTo(times(3_000))}, unnest(array['stores', 'skus', 'customers']) kind`,
     'mapping_fix (service_id, fix_id, changed_at, kind, id, before, after, username, request_id)': sql`
       select ${service}, 'x' || i, ${recently}, 'skus', 'k' || i, '{}', '{}', 'u1', 'r1' ${upTo(times(2_000))}`,

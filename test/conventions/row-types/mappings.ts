@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ecommerceKinds } from '../../../src/import/pipeline/ecommerce-types.ts'
-import { judgeMappings } from '../../../src/store/mappings/check-all.ts'
+import { checkMappings } from '../../../src/store/mappings/check-all.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
 
@@ -11,13 +11,13 @@ export async function askMappingDoctor(api: TestService) {
   const end = await open(db, service)
   await write(db, service, [{ itemKey: '1', ecommerceId: '1', name: 'Toured', other: 'Toured' }])
   await end({ isWhole: true, hasCome: true })
-  await judgeMappings(db, service)
-  const [store] = (await api.get('/mappings/doctor/stores')).json.data
+  await checkMappings(db, service)
+  const [store] = (await api.get('/mappings/issues/stores')).json.data
   for (const to of ['2', '1']) {
-    const fix = await post(api, '/mappings/doctor/fixes', { kind: 'stores', id: store.id, to })
+    const fix = await post(api, '/mappings/fixes', { kind: 'stores', id: store.id, to })
     assert.equal(fix.status, 201, fix.text)
-    assert.equal((await post(api, `/mappings/doctor/fixes/${fix.json.data.fixId}/undo`, {})).status, 200)
+    assert.equal((await post(api, `/mappings/fixes/${fix.json.data.id}/undo`, {})).status, 200)
   }
   for (const path of ['', '/skus', '/customers', '/fixes'])
-    assert.equal((await api.get(`/mappings/doctor${path}`)).status, 200)
+    assert.equal((await api.get(`/mappings/${path}`)).status, 200)
 }

@@ -64,8 +64,8 @@ export async function spendMorning(shop: TestService, receiver: Receiver): Promi
   const { contact } = await told(`/customers/${customerId}`)
   made(await post(shop, '/vouchers', { ...gift, receiverEmail: contact.email }))
   await listPlatform(shop)
-  const [finding] = await told('/mappings/doctor/skus?state=nearMiss&limit=1')
-  made(await post(shop, '/mappings/doctor/fixes', { kind: 'skus', id: finding.id, to: finding.suggestion }))
+  const [issue] = await told('/mappings/issues/skus?state=nearMatch&limit=1')
+  made(await post(shop, '/mappings/fixes', { kind: 'skus', id: issue.id, to: issue.suggestion }))
   return { customer: customerId, sku, voucher, request, webhook: webhook.id }
 }
 

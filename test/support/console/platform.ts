@@ -1,8 +1,8 @@
 import { sql } from '../../../src/database/db.ts'
-import { judgeMappings } from '../../../src/store/mappings/check-all.ts'
+import { checkMappings } from '../../../src/store/mappings/check-all.ts'
 import type { TestService } from '../service.ts'
 
-/** What an e-commerce platform might have of the demo shop, most of it as it is mapped; and what the mapping doctor finds of it. */
+/** What an e-commerce platform might have of the demo shop, most of it as it is mapped; and what the mapping check finds of it. */
 export async function listPlatform({ db, service }: TestService) {
   await db.run(sql`
     insert into ecommerce_item (service_id, kind, item_key, ecommerce_id, name, other, seen_at)
@@ -11,7 +11,7 @@ export async function listPlatform({ db, service }: TestService) {
       from (select *, row_number() over (order by sku_id) as n from variant where service_id = ${service.id}) v
       join product p using (service_id, product_id) join colour c using (service_id, product_id, colour_id)`)
   await db.run(sql`
-    insert into mapping_judgement (service_id, kind, listed_at, listed)
+    insert into mapping_check (service_id, kind, listed_at, listed)
     select ${service.id}, 'skus', now() - interval '40 minutes', count(*) from ecommerce_item where service_id = ${service.id} and kind = 'skus'`)
-  await judgeMappings(db, service)
+  await checkMappings(db, service)
 }

@@ -8,7 +8,7 @@ import { bring } from '../../support/bringing.ts'
 import { unmappedShop } from '../../support/mapping-shop.ts'
 import { until } from '../../support/processes.ts'
 import { put } from '../../support/write.ts'
-import { findings, judged, shown, startWithWorker } from './looked-after.ts'
+import { checkMappings, issues, startWithWorker, summaries } from './checked-shop.ts'
 import { customerExport, inventoryExport, newProductExport, productExport } from './shopify.ts'
 
 const api = await startWithWorker()
@@ -58,22 +58,22 @@ test('exports of Shopify go in as they are, under the names of before 2024 and o
   assert.deepEqual([refused.new, refused.refused], [2, 0])
   const partly = await bring(shop, 'ecommerce-customers', `Customer ID,Email\n3,c@example.com\n${'4'.repeat(101)},\n`)
   assert.deepEqual([partly.new, partly.refused, partly.notes], [1, 1, []], 'where a line is refused nothing goes')
-  const { stores, skus, customers } = await judged(shop)
+  const { stores, skus, customers } = await checkMappings(shop)
   assert.deepEqual([stores.listed, skus.listed, customers.listed], [2, 1, 3])
 })
 
-test('a file that breaks off leaves what is in of it, takes nothing away, and has the mappings judged', async () => {
+test('an interrupted file keeps its imported lines, removes nothing, and queues a check', async () => {
   const shop = await unmappedShop(api)
   await bring(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
-  const before = (await judged(shop)).customers
+  const before = (await checkMappings(shop)).customers
   const lines = Array.from({ length: 20_000 }, () => `${randomInt(2 ** 40)},${randomUUID()}@example.com`)
   const packed = gzipSync(`Customer ID,Email\n${lines.join('\n')}\n`)
   const broken = await bring(shop, 'ecommerce-customers', packed.subarray(0, -9))
   assert.deepEqual([broken.state, broken.notes], ['failed', []], JSON.stringify(broken))
   assert.ok(broken.new > 0)
   const now = async () =>
-    (await shop.get('/mappings/doctor')).json.data.find(({ kind }: { kind: string }) => kind === 'customers')
-  await until(async () => (await now()).judgedAt !== before?.judgedAt, 'it is judged once more', 20_000)
+    (await shop.get('/mappings/check')).json.data.find(({ kind }: { kind: string }) => kind === 'customers')
+  await until(async () => (await now()).checkedAt !== before?.checkedAt, 'the mappings are checked again', 20_000)
   assert.equal((await now()).listed, 2 + broken.new)
 })
 
@@ -85,7 +85,7 @@ test('refused lines that are mended are no whole list, as CSV and as NDJSON: not
   const record = JSON.stringify({ ...why, customerId: '4' })
   const json = await bring(shop, 'ecommerce-customers', `${record}\n`, { 'content-type': 'application/x-ndjson' })
   assert.deepEqual([csv.new, csv.notes, json.new, json.notes, json.refused], [1, [], 1, [], 0], JSON.stringify(json))
-  assert.equal((await judged(shop)).customers.listed, 4)
+  assert.equal((await checkMappings(shop)).customers.listed, 4)
 })
 
 test('each record has its state, with why, and what is sold most stands first', async () => {
@@ -105,8 +105,11 @@ test('each record has its state, with why, and what is sold most stands first', 
   await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
   await put(shop, '/mappings/skus/12001', { ecommerceSku: 'MH01-S' })
   await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/77', ecommerceLegacyId: '77' })
-  const before = await judged(shop)
-  assert.deepEqual([before.stores.states.unchecked, before.stores.states.missing, before.stores.listedAt], [1, 1, null])
+  const before = await checkMappings(shop)
+  assert.deepEqual(
+    [before.stores.states.unverified, before.stores.states.unmapped, before.stores.listedAt],
+    [1, 1, null],
+  )
 
   await bring(shop, 'ecommerce-locations', 'Location ID,Name\n222,bourke  street\n333,Harbour\n')
   await bring(
@@ -127,43 +130,43 @@ test('each record has its state, with why, and what is sold most stands first', 
       ['88', 'other@example.com'],
     ]),
   )
-  const { stores, skus, customers } = await judged(shop)
+  const { stores, skus, customers } = await checkMappings(shop)
   assert.deepEqual(stores.states, {
-    missing: 0,
-    unclaimed: 1,
-    twice: 0,
-    orphan: 1,
-    nearMiss: 1,
+    unmapped: 0,
+    platformOnly: 1,
+    duplicate: 0,
+    orphaned: 1,
+    nearMatch: 1,
     matched: 0,
-    unchecked: 0,
+    unverified: 0,
   })
-  assert.deepEqual(await shown(shop, 'stores'), [
-    ['1002', 'nearMiss', null, '222', 'name'],
-    ['1001', 'orphan', '111', null, ''],
-    [null, 'unclaimed', '333', null, ''],
+  assert.deepEqual(await summaries(shop, 'stores'), [
+    ['1002', 'nearMatch', null, '222', 'name'],
+    ['1001', 'orphaned', '111', null, ''],
+    [null, 'platformOnly', '333', null, ''],
   ])
-  const [bourke] = await findings(shop, 'stores')
+  const [bourke] = await issues(shop, 'stores')
   assert.deepEqual(
     [bourke?.name, bourke?.ecommerceName, bourke?.unitsInStock, bourke?.unitsSold],
     ['102 Bourke Street', 'bourke  street', 21, 4],
   )
   assert.equal(skus.states.twice, 1)
-  assert.deepEqual(await shown(shop, 'skus'), [
-    ['12003', 'missing', null, null, ''],
-    ['12001', 'twice', 'MH01-S', null, 'double'],
-    ['12002', 'nearMiss', null, '012002', 'leadingZeros'],
-    [null, 'unclaimed', 'MH01-XL', null, ''],
+  assert.deepEqual(await summaries(shop, 'skus'), [
+    ['12003', 'unmapped', null, null, ''],
+    ['12001', 'duplicate', 'MH01-S', null, 'double'],
+    ['12002', 'nearMatch', null, '012002', 'leadingZeros'],
+    [null, 'platformOnly', 'MH01-XL', null, ''],
   ])
-  assert.deepEqual(await shown(shop, 'customers'), [
-    ['65433', 'missing', null, null, ''],
-    [null, 'unclaimed', '88', null, ''],
+  assert.deepEqual(await summaries(shop, 'customers'), [
+    ['65433', 'unmapped', null, null, ''],
+    [null, 'platformOnly', '88', null, ''],
     ['65432', 'matched', '77', null, ''],
   ])
   assert.equal(customers.states.matched, 1)
-  const first = (await shop.get('/mappings/doctor/skus?limit=1')).json
-  const next = (await shop.get(`/mappings/doctor/skus?limit=1&after_cursor=${first.meta.endCursor}`)).json
+  const first = (await shop.get('/mappings/issues/skus?limit=1')).json
+  const next = (await shop.get(`/mappings/issues/skus?limit=1&after_cursor=${first.meta.endCursor}`)).json
   assert.deepEqual([first.data[0].id, next.data[0].id], ['12003', '12001'])
-  assert.deepEqual((await findings(shop, 'skus', '?state=orphan')).length, 0)
+  assert.deepEqual((await issues(shop, 'skus', '?state=orphan')).length, 0)
 })
 
 test('what is almost the same is suggested by what differs: case, blanks, zeros, form, barcode, e-mail', async () => {
@@ -185,20 +188,20 @@ test('what is almost the same is suggested by what differs: case, blanks, zeros,
   )
   await bring(shop, 'ecommerce-locations', 'ID,Name\n111,Somewhere\n')
   await bring(shop, 'ecommerce-customers', customerExport([['99', 'JOHN@example.com']]))
-  await judged(shop)
+  await checkMappings(shop)
   const why = async (kind: string) =>
     Object.fromEntries(
-      (await findings(shop, kind, '?state=nearMiss')).map(one => [one.id, [one.suggestion, one.evidence[0]?.why]]),
+      (await issues(shop, kind, '?state=nearMatch')).map(one => [one.id, [one.suggestion, one.evidence[0]?.reason]]),
     )
   assert.deepEqual(await why('skus'), {
     12001: ['MH01-S', 'case'],
-    12002: ['MH01M', 'blanks'],
+    12002: ['MH01M', 'whitespace'],
     12003: ['other', 'barcode'],
   })
   assert.deepEqual(await why('stores'), { 1001: ['111', 'form'] })
   assert.deepEqual(await why('customers'), { 65432: ['99', 'email'] })
   await bring(shop, 'ecommerce-customers', customerExport([['98', '00john@example.com']]))
-  await judged(shop)
+  await checkMappings(shop)
   assert.deepEqual(await why('customers'), {}, 'zeros in front are another address')
 })
 
@@ -207,18 +210,18 @@ test('a file that is refused whole tells nothing of what is there: what is mappe
   await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
   const refused = await bring(shop, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)
   assert.deepEqual([refused.read, refused.refused], [1, 1])
-  const { stores } = await judged(shop)
-  assert.deepEqual([stores.listedAt, stores.states.orphan, stores.states.unchecked], [null, 0, 1])
+  const { stores } = await checkMappings(shop)
+  assert.deepEqual([stores.listedAt, stores.states.orphaned, stores.states.unverified], [null, 0, 1])
 })
 
-test('mappings that come with the records of a file are judged behind it', async () => {
+test('mappings in imported records are checked after the import', async () => {
   const shop = await unmappedShop(api)
   await bring(shop, 'ecommerce-locations', 'ID,Name\n111,North\n')
-  await judged(shop)
+  await checkMappings(shop)
   const { storeId, storeNumber, name } = (await shop.get('/mappings/stores/1001')).json.data
   await bring(shop, 'stores', `storeId,storeNumber,name,ecommerceLocationId\n${storeId},${storeNumber},${name},111\n`)
   await until(
-    async () => (await shown(shop, 'stores')).some(([id, state]) => id === '1001' && state === 'matched'),
-    'it is judged',
+    async () => (await summaries(shop, 'stores')).some(([id, state]) => id === '1001' && state === 'matched'),
+    'the mappings are checked',
   )
 })

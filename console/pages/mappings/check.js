@@ -1,0 +1,105 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { issueCsvCells, issueCsvHeaders } from 'tillbridge/mappings'
+import { Action } from '../../components/action.js'
+import { Send } from '../../components/button.js'
+import { Dialog } from '../../components/dialog.js'
+import { Choice, Field, submitted } from '../../components/field.js'
+import { List } from '../../components/list.js'
+import { Problem } from '../../components/problem.js'
+import { useAction, useVersion } from '../../components/use-load.js'
+import { ask } from '../../lib/api.js'
+import { html } from '../../lib/html.js'
+import { goTo, linkTo } from '../../lib/route.js'
+import { columnsOf, stateNames } from './columns.js'
+import { undo } from './fixes.js'
+import { CheckStatus, useMappingStatus } from './status.js'
+
+const kinds = { stores: 'Stores', skus: 'SKUs', customers: 'Customers' }
+
+/**
+ * Mapping issues and their fixes.
+ * @param {{ kind?: string, state?: string }} props
+ */
+export function Check({ kind: asked = 'skus', state = 'nearMatch' }) {
+  const kind = /** @type {keyof typeof kinds} */ (asked in kinds ? asked : 'skus')
+  const [version, again] = useVersion()
+  const [fixed, setFixed] = useState(/** @type {any} */ (undefined))
+  const [editing, setEditing] = useState(/** @type {any} */ (undefined))
+  const done = useRef(/** @type {HTMLElement | null} */ (null))
+  // The fixed row has left the list, and the focus with it.
+  useEffect(() => done.current?.querySelector('button')?.focus(), [fixed])
+  const { kinds: all, error } = useMappingStatus(version, again)
+  const status = all?.find(one => one.kind === kind)
+
+  const fix = async (/** @type {any} */ { id, ecommerceId }, /** @type {string | null} */ to) => {
+    // `from` prevents overwriting a mapping that someone else has changed since.
+    const body = { kind, id, from: ecommerceId, to }
+    const { data: made } = await ask('/mappings/fixes', { method: 'POST', body })
+    setFixed(made)
+    setEditing(undefined)
+    again()
+  }
+  const close = () => {
+    setEditing(undefined)
+    // If the fix was rejected, the list now shows the current mapping.
+    again()
+  }
+  const undoIt = async () => {
+    await undo(fixed)
+    setFixed(undefined)
+    again()
+  }
+  const check = async () => {
+    await ask('/mappings/check', { method: 'POST', body: {} })
+    again()
+  }
+  return html`<h1>Mapping check</h1>
+    <p class="lead">Mapping problems, most important first. <a href=${linkTo('mappings')}>All mappings</a> · <a href=${linkTo('mappings', 'fixes')}>Fixes</a></p>
+    ${error && html`<${Problem} error=${error} />`}
+    ${all && html`<${CheckStatus} kinds=${all} kind=${kind} check=${check} />`}
+    ${
+      fixed &&
+      html`<p class="note" role="status" ref=${done}>Mapping of ${fixed.recordId} updated. <${Action} label="Undo" role="admin" work=${undoIt} /></p>`
+    }
+    <div class="tabs" role="group" aria-label="States">
+      ${Object.entries(stateNames).map(
+        ([each, title]) =>
+          html`<a key=${each} href=${linkTo('mappings', 'check', kind, each)} aria-current=${each === state ? 'page' : undefined}>${title} <b>${status ? status.states[each].toLocaleString('en') : ''}</b></a>`,
+      )}
+    </div>
+    <${List}
+      of=${`${kind} ${state}`}
+      path=${`/mappings/issues/${kind}?state=${state}`}
+      caption=${`${kinds[kind]}: ${stateNames[state]}`}
+      columns=${columnsOf({ fix, open: setEditing })}
+      csv=${state === 'platformOnly' ? undefined : asMappings(kind)}
+      version=${version}
+      keyOf=${(/** @type {any} */ row) => row.id ?? `platform ${row.ecommerceId}`}
+      file=${`mappings-${kind}-${state}`}
+      empty=${status?.checkedAt ? 'No records in this state.' : 'Not checked yet. Press Check now.'}
+      tools=${html`<${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', 'check', next, state)} options=${Object.entries(kinds)} />`}
+    />
+    ${
+      editing &&
+      html`<${Dialog} title=${`Map ${editing.name ?? editing.id}`} close=${close}>
+        <${MapForm} row=${editing} fix=${fix} />
+      <//>`
+    }`
+}
+
+/**
+ * Issues as rows that an import of mappings accepts.
+ * @param {import('tillbridge/mappings').MappedKind} kind
+ * @returns {(rows: any[]) => string[][]}
+ */
+const asMappings = kind => rows => [issueCsvHeaders[kind], ...rows.map(row => issueCsvCells(kind, row) ?? [])]
+
+/** @param {{ row: any, fix: (row: any, to: string | null) => Promise<void> }} props */
+function MapForm({ row, fix }) {
+  const [to, setTo] = useState(row.suggestion ?? row.ecommerceId ?? '')
+  const { busy, error, run } = useAction()
+  return html`<form onSubmit=${submitted(() => run(() => fix(row, to.trim() || null)))}>
+    <${Field} label="Platform ID" value=${to} change=${setTo} hint="Leave empty to unmap" />
+    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
+  </form>`
+}

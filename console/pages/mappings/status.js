@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'preact/hooks'
+import { platformImportTypes } from 'tillbridge/mappings'
+import { Action } from '../../components/action.js'
+import { follow, followMs, wait } from '../../components/follow.js'
+import { Moment } from '../../components/format.js'
+import { ask } from '../../lib/api.js'
+import { isAttended } from '../../lib/attended.js'
+import { html } from '../../lib/html.js'
+import { linkTo } from '../../lib/route.js'
+
+const path = '/mappings/check'
+/** @param {any[]} kinds */
+const isOver = kinds => !kinds.some(({ isRunning }) => isRunning)
+
+/** Interval of the requests while no check is running. */
+const pollIntervalMs = 5_000
+
+/**
+ * Loads the status of the mapping check, and polls it while the page is visible.
+ * @param {number} version loads again if it changes
+ * @param {() => void} checked called when a check has ended
+ * @returns {{ kinds?: any[], error?: unknown }}
+ */
+export function useMappingStatus(version, checked) {
+  const [found, setFound] = useState(/** @type {{ kinds?: any[], error?: unknown }} */ ({}))
+  useEffect(() => {
+    const gone = new AbortController()
+    const { signal } = gone
+    /** @type {string | undefined} */
+    let seen
+    const tell = (/** @type {any[]} */ kinds) => {
+      if (signal.aborted) return
+      setFound({ kinds })
+      const now = kinds.map(({ checkedAt }) => checkedAt).join()
+      seen ??= now
+      if (isOver(kinds) && now !== seen) checked()
+    }
+    const pause = async (/** @type {any[]} */ kinds) => {
+      if (!isOver(kinds)) return wait(followMs)
+      do await wait(pollIntervalMs)
+      while (!isAttended() && !signal.aborted)
+    }
+    ask(path, { signal })
+      .then(({ data }) => follow(data, path, { isOver: () => false, tell, pause, signal }))
+      .catch(error => signal.aborted || setFound(before => ({ ...before, error })))
+    return () => gone.abort()
+  }, [version])
+  return found
+}
+
+/** The name of the platform items of each kind. */
+const listedNames = { stores: 'locations', skus: 'SKUs', customers: 'customers' }
+
+/** @param {{ kinds: any[], kind: import('tillbridge/mappings').MappedKind, check: () => Promise<void> }} props */
+export function CheckStatus({ kinds, kind, check }) {
+  const { listed, listedAt, checkedAt } = kinds.find(one => one.kind === kind)
+  return html`<div class="standing">
+    <p class="note">
+      ${
+        listedAt
+          ? html`${listed.toLocaleString('en')} ${listedNames[kind]} on the platform, as of <${Moment} moment=${listedAt} />.`
+          : html`No platform file yet: <a href=${linkTo('import', platformImportTypes[kind])}>import</a> its export as <code>${platformImportTypes[kind]}</code>.`
+      }
+      ${' '}${checkedAt ? html`Checked <${Moment} moment=${checkedAt} />.` : 'Not checked yet.'} <${Action} label="Check now" role="admin" work=${check} />
+    </p>
+    ${!isOver(kinds) && html`<${Progress} kinds=${kinds} />`}
+  </div>`
+}
+
+/** @param {{ kinds: any[] }} props */
+function Progress({ kinds }) {
+  const sum = (/** @type {'done' | 'total'} */ what) =>
+    kinds.reduce((all, { progress }) => all + (progress?.[what] ?? 0), 0)
+  const [done, total] = [sum('done'), sum('total')]
+  const count = total > 0 && `${done.toLocaleString('en')} of ${total.toLocaleString('en')} records`
+  return html`<p><span role="status">${total ? 'Checking…' : 'Queued. The check starts when a worker is free.'}</span> ${count}</p>
+    <progress aria-label="Progress" max=${Math.max(total, 1)} value=${total ? done : undefined}></progress>`
+}
