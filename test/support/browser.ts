@@ -1,195 +1,166 @@
-import { spawn } from 'node:child_process'
+import { createHash, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { keyDigest, listener, patienceMs, speak } from './browser/wire.ts'
+import { existsSync } from 'node:fs'
+import { connect } from 'node:tls'
+import { chromium } from 'playwright-core'
 
-/** The first is Chromium without what is around its pages: it starts in a third of the time. */
-const places = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
-const chromium = places.find(place => existsSync(place)) ?? places[0]
-/** Why there is no browser here; undefined where there is one. */
-export const browserMissing = existsSync(chromium) ? undefined : `neither ${places.join(' nor ')} is installed`
+/** Debian's packages. The headless shell starts in a third of the time of the whole browser. */
+const executables = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'] as const
+const executablePath = executables.find(path => existsSync(path)) ?? executables[0]
+/** Why no browser can be started; undefined if one is installed. */
+export const browserMissing = existsSync(executablePath)
+  ? undefined
+  : `neither ${executables.join(' nor ')} is installed`
 
-/** One page of a browser, and what it did. */
+/** Milliseconds until a wait for the browser fails. */
+const timeoutMs = 85_000
+const pollIntervalMs = 50
+
+/** A page of a browser of its own. Expressions are JavaScript that the page evaluates. */
 export interface Page {
-  /** The addresses of all requests, in their order. */
+  /** The addresses of all requests and WebSockets, in their order. */
   requests: string[]
-  /** Errors and warnings of the console, the content security policy's included, and exceptions. */
+  /** Errors and warnings of the console, violations of the content security policy included, and uncaught exceptions. */
   complaints: string[]
   goTo(url: string): Promise<void>
-  /** The value of an expression in the page; a promise is waited for. */
+  /** Returns the value of an expression, or what its promise resolves with. */
   evaluate<T>(expression: string): Promise<T>
-  /** Waits until the expression holds. */
+  /** Waits until the expression is true. */
   until(expression: string): Promise<void>
-  /** Clicks the element that the expression names. */
+  /** Clicks the element that the expression returns, once it is stable and nothing covers it. */
   click(element: string): Promise<void>
+  /** Inserts text into the focused element. */
   type(text: string): Promise<void>
-  /** Presses a key, where the focus is. */
-  key(name: keyof typeof keys, shift?: 'shift'): Promise<void>
+  /** Presses a key on the focused element. */
+  key(name: Key, shift?: 'shift'): Promise<void>
   screenshot(): Promise<Buffer>
-  /** From now on the window is as large, and the reader prefers these colours. */
-  appear(looks: Looks): Promise<void>
-  /** Forgets what it has kept of pages: the next one comes as to somebody who was never there. */
+  /** Sets the size of the window and the preferred colour scheme. */
+  appear(appearance: Appearance): Promise<void>
+  /** Clears the HTTP cache, as for a first visit. */
   forgetPages(): Promise<void>
   close(): Promise<void>
 }
 
-/** Keys as the DevTools protocol names them, and what they type. */
-const keys = {
-  Tab: { windowsVirtualKeyCode: 9 },
-  Enter: { windowsVirtualKeyCode: 13, text: '\r' },
-  Escape: { windowsVirtualKeyCode: 27 },
-  Space: { windowsVirtualKeyCode: 32, text: ' ' },
-  ArrowDown: { windowsVirtualKeyCode: 40 },
-}
+type Key = 'Tab' | 'Enter' | 'Escape' | 'Space' | 'ArrowDown'
 
-interface Looks {
+interface Appearance {
   width?: number
   height?: number
-  /** The colours that the reader is said to prefer. */
+  /** The preferred colour scheme. */
   colours?: 'light' | 'dark'
 }
 
-interface Opening extends Looks {
-  /** How many times slower than this one the reader's machine is. */
+interface PageOptions extends Appearance {
+  /** Slows the page's CPU down by this factor. */
   slower?: number
 }
 
-/** Opens a headless Chromium that trusts the certificate of `baseUrl`, and finds no other host than that one. */
-export async function openPage(baseUrl: string, { slower = 1, ...looks }: Opening = {}): Promise<Page> {
+/** Opens a page of a headless Chromium that trusts the certificate of `baseUrl` and can't resolve any other host. */
+export async function openPage(baseUrl: string, { slower = 1, ...appearance }: PageOptions = {}): Promise<Page> {
   const { hostname, port } = new URL(baseUrl)
-  const profile = mkdtempSync(join(tmpdir(), 'tillbridge-browser-'))
-  const flags = [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--hide-scrollbars',
-    `--user-data-dir=${profile}`,
-    `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${hostname}`,
-    `--ignore-certificate-errors-spki-list=${await keyDigest(hostname, Number(port))}`,
-    '--remote-debugging-pipe',
-  ]
-  const browser = spawn(chromium, flags, {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    env: { ...process.env, HOME: profile },
+  const browser = await chromium.launch({
+    executablePath,
+    timeout: timeoutMs,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      `--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE ${hostname}`,
+      // Not `ignoreHTTPSErrors`: with errors ignored, Chromium caches nothing.
+      `--ignore-certificate-errors-spki-list=${await keyDigest(hostname, Number(port))}`,
+    ],
   })
-  const ended = once(browser, 'exit')
-  const page = { requests: [] as string[], complaints: [] as string[] }
-  const heard = listener(page)
-  const wire = speak(browser, heard)
-
-  async function close() {
-    const impatience = setTimeout(() => browser.kill('SIGKILL'), 10_000)
-    await wire('Browser.close', {}).catch(() => {})
-    await ended
-    clearTimeout(impatience)
-    await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
-  }
+  const requests: string[] = []
+  const complaints: string[] = []
 
   async function begin() {
-    const { targetId } = await wire('Target.createTarget', { url: 'about:blank' })
-    const { sessionId } = await wire('Target.attachToTarget', { targetId, flatten: true })
-    const send = (method: string, params = {}) => wire(method, params, sessionId)
-    for (const domain of ['Network', 'Runtime', 'Log', 'Page']) await send(`${domain}.enable`)
-    await send('Emulation.setCPUThrottlingRate', { rate: slower })
-    await appearAs(send, looks)
-    return send
+    const page = await browser.newPage({ deviceScaleFactor: 1 })
+    page.setDefaultTimeout(timeoutMs)
+    page.on('request', request => requests.push(request.url()))
+    page.on('websocket', socket => requests.push(socket.url()))
+    page.on('pageerror', error => complaints.push(error.stack ?? String(error)))
+    page.on('console', message => {
+      if (['error', 'warning', 'assert'].includes(message.type()))
+        complaints.push(`${message.type()}: ${message.text()}`)
+    })
+    const devTools = await page.context().newCDPSession(page)
+    await devTools.send('Emulation.setCPUThrottlingRate', { rate: slower })
+    return { page, devTools }
   }
-  const send = await begin().catch(async error => {
-    await close()
+  const { page, devTools } = await begin().catch(async error => {
+    await browser.close()
     throw error
   })
 
-  async function evaluate<T>(expression: string): Promise<T> {
-    const { result, exceptionDetails } = await send('Runtime.evaluate', {
-      expression,
-      awaitPromise: true,
-      returnByValue: true,
-    })
-    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
-    return result.value
+  const evaluate = <T>(expression: string): Promise<T> => page.evaluate<T>(expression)
+
+  async function appear({ width = 1360, height = 900, colours = 'light' }: Appearance) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme: colours })
   }
+  await appear(appearance)
 
-  /** A page that goes elsewhere takes the promise that waits in it along: then the next page is asked. */
-  const navigated = (error: Error) =>
-    /navigated or closed|context was destroyed|Cannot find context/.test(error.message)
-
-  async function until(expression: string): Promise<void> {
-    const end = Date.now() + patienceMs - 5_000
-    const look = `new Promise((done, fail) => {
-      const look = () => (${expression}) ? done() : Date.now() > ${end} ? fail(new Error('waited in vain')) : setTimeout(look, 50)
-      look()
-    })`
-    for (;;) {
-      try {
-        return await evaluate<void>(look)
-      } catch (error) {
-        if (navigated(error as Error) && Date.now() < end) continue
-        throw new Error(`${(error as Error).message}: ${expression}\n${page.complaints.join('\n')}`)
-      }
+  /** Calls `attempt` until it returns something, also across navigations, which end what the page evaluates. */
+  async function poll<T>(expression: string, attempt: () => Promise<T | undefined>): Promise<T> {
+    for (const end = Date.now() + timeoutMs; ; ) {
+      const result = await attempt().catch(error => {
+        if (!isNavigation(error)) throw failure(error.message)
+      })
+      if (result) return result
+      if (Date.now() > end) throw failure('timed out')
+      await new Promise(resolve => setTimeout(resolve, pollIntervalMs))
+    }
+    function failure(message: string) {
+      return new Error(`${message}: ${expression}\n${complaints.join('\n')}`)
     }
   }
 
   return {
-    ...page,
+    requests,
+    complaints,
     evaluate,
-    until,
+    appear,
+    async until(expression) {
+      await poll(expression, () => evaluate<boolean>(`Promise.resolve(${expression}).then(Boolean)`))
+    },
     async goTo(url) {
-      const { errorText } = await send('Page.navigate', { url })
-      if (errorText) throw new Error(`${url}: ${errorText}`)
-      await until("document.readyState === 'complete'")
+      await page.goto(url)
     },
     async click(element) {
-      // Where it stands still, with nothing before it: pages move while they load.
-      const { x, y } = await evaluate<{ x: number; y: number }>(`(async () => {
-        let last
-        for (const end = Date.now() + ${patienceMs - 5_000}; Date.now() < end; await new Promise(done => setTimeout(done, 150))) {
-          const element = ${element}
-          if (!element) continue
-          const { left, top, width, height } = element.getBoundingClientRect()
-          const at = { x: left + width / 2, y: top + height / 2 }
-          const hit = document.elementFromPoint(at.x, at.y)
-          if (hit && element.contains(hit) && last?.x === at.x && last?.y === at.y) return at
-          if (!hit || !element.contains(hit)) element.scrollIntoView({ block: 'center', behavior: 'instant' })
-          last = at
-        }
-        throw new Error('it cannot be clicked')
-      })()`)
-      const at = { x, y, button: 'left', clickCount: 1 }
-      await send('Input.dispatchMouseEvent', { type: 'mousePressed', ...at })
-      await send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...at })
+      await poll(element, async () => {
+        const found = (await page.evaluateHandle(element)).asElement()
+        await found?.click({ timeout: 5_000 })
+        return found !== null
+      })
     },
-    async key(name, shift) {
-      const key = { ...keys[name], key: name === 'Space' ? ' ' : name, code: name, modifiers: shift ? 8 : 0 }
-      await send('Input.dispatchKeyEvent', { type: 'keyDown', ...key })
-      await send('Input.dispatchKeyEvent', { type: 'keyUp', ...key })
-    },
-    appear: looks => appearAs(send, looks),
-    forgetPages: () => send('Network.clearBrowserCache'),
-    async type(text) {
-      await send('Input.insertText', { text })
+    key: (name, shift) => page.keyboard.press(shift ? `Shift+${name}` : name),
+    type: text => page.keyboard.insertText(text),
+    async forgetPages() {
+      await devTools.send('Network.clearBrowserCache')
     },
     async screenshot() {
-      // Nothing is shown as it is under the mouse.
-      await send('Input.dispatchMouseEvent', { type: 'mouseMoved', x: 0, y: 0 })
-      const { data } = await send('Page.captureScreenshot', { format: 'png' })
-      return Buffer.from(data, 'base64')
+      // No element is shown as under the mouse.
+      await page.mouse.move(0, 0)
+      return page.screenshot()
     },
-    close,
+    close: () => browser.close(),
   }
 }
 
-async function appearAs(
-  send: (method: string, params: object) => Promise<unknown>,
-  { width = 1360, height = 900, colours = 'light' }: Looks,
-) {
-  await send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false })
-  await send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: colours }] })
+/** True if the page went to another address, or replaced the element, while the call ran. */
+const isNavigation = (error: Error) =>
+  /Execution context was destroyed|navigat|Cannot find context|not attached|Timeout 5000ms/i.test(error.message)
+
+/** Returns the digest by which Chromium trusts a server's key. */
+async function keyDigest(host: string, port: number) {
+  const socket = connect({ host, port, servername: host, rejectUnauthorized: false })
+  await once(socket, 'secureConnect')
+  const { raw } = socket.getPeerCertificate()
+  socket.destroy()
+  const key = new X509Certificate(raw).publicKey.export({ type: 'spki', format: 'der' })
+  return createHash('sha256').update(key).digest('base64')
 }

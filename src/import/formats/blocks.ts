@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ImportError } from '../pipeline/import-error.ts'
 import { Reason } from '../pipeline/row-error.ts'
 
@@ -20,6 +21,9 @@ export interface Block {
   /** The lines follow each other with nothing but line ends between them. */
   whole: boolean
 }
+
+/** Blocks have at most this many lines, so that cutting one takes a few milliseconds. */
+const maxBlockLines = 5_000
 
 const LF = 10
 const CR = 13
@@ -64,7 +68,7 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
   /** In the middle of a giant line, whose remainder is thrown away. */
   let skipping = false
 
-  function cut(bytes: Buffer, last: boolean): Block {
+  function cut(bytes: Buffer, last: boolean): Block & { hasMore: boolean } {
     const lines: Extent[] = []
     let whole = true
     let start = 0
@@ -81,6 +85,7 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
       return newline < 0 ? 'more' : newline
     }
     while (start < bytes.length) {
+      if (lines.length >= maxBlockLines) return { ...keep(start), hasMore: true }
       const newline = bytes.indexOf(LF, start)
       if (skipping) {
         if (newline < 0) break
@@ -114,7 +119,7 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
 
     function keep(from: number): Block {
       rest = Buffer.from(bytes.subarray(from))
-      return { bytes, lines, whole }
+      return { bytes, lines, whole, hasMore: false }
     }
   }
 
@@ -124,12 +129,21 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
       rest = bytes
       continue
     }
-    const block = cut(atStart ? withoutMark(bytes) : bytes, false)
+    let block = cut(atStart ? withoutMark(bytes) : bytes, false)
     atStart = false
     if (block.lines.length) yield block
+    else await setImmediate()
+    while (block.hasMore) {
+      block = cut(rest, false)
+      if (block.lines.length) yield block
+    }
   }
-  const block = cut(atStart ? withoutMark(rest) : rest, true)
+  let block = cut(atStart ? withoutMark(rest) : rest, true)
   if (block.lines.length) yield block
+  while (block.hasMore) {
+    block = cut(rest, true)
+    if (block.lines.length) yield block
+  }
 }
 
 /** Drops the byte order mark of UTF-8. */
