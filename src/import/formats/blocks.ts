@@ -117,7 +117,7 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
     }
     return keep(bytes.length)
 
-    function keep(from: number): Block {
+    function keep(from: number) {
       rest = Buffer.from(bytes.subarray(from))
       return { bytes, lines, whole, hasMore: false }
     }
