@@ -85,7 +85,7 @@ test('a release is made of a commit, not of what has been changed since', {
     encoding: 'utf8',
   })
   assert.equal(status, 1)
-  assert.match(stderr, /A release is made of a commit\. Commit or put away first:\n M src\/main\.ts\n/)
+  assert.match(stderr, /A release is made of a commit\. Commit or put away first:\n M src\/runtime\/main\.ts\n/)
 })
 
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }

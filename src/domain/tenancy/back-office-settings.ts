@@ -169,7 +169,7 @@ export function sftpAddressIn(value: string): SftpAddress | undefined {
 }
 
 function findSftpProblem(value: string) {
-  if (/^sftp:\/\/[^/@]*:.*@/i.test(value))
+  if (/^sftp:\/\/[^/:@]*:.*@/i.test(value))
     return "can't contain a password: use `back-office set … --sftp-password-file`, or BACK_OFFICE_SFTP_PASSWORD"
   const address = sftpAddressIn(value)
   return address ? maxCharacters(500)(value + address.user + address.path) : notAFolder

@@ -69,9 +69,15 @@ function read(schema: Schema, text: string, timeZone: string): unknown {
   return schema.format === 'moment' ? readMoment(text, timeZone) : text
 }
 
+/** Returns the text with a `+` instead of its last blank. */
+function withLastBlankAsPlus(text: string) {
+  const at = text.lastIndexOf(' ')
+  return at < 0 ? text : `${text.slice(0, at)}+${text.slice(at + 1)}`
+}
+
 function describeError(name: string, schema: Schema, text: string, timeZone: string): FieldError {
   if (schema.format === 'moment') {
-    const wasPlus = readMoment(text.replace(/ (?=[^ ]*$)/, '+'), timeZone) !== undefined
+    const wasPlus = readMoment(withLastBlankAsPlus(text), timeZone) !== undefined
     const about = wasPlus
       ? 'has a space where its offset starts. Write `+` as `%2B` in a URL'
       : isSkipped(text, timeZone)

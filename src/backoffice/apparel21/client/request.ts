@@ -64,7 +64,9 @@ export function headersOf(
 
 /** The identifier of what was made: the last part of `Location`, before its query; undefined where there is none. */
 export function idIn(location: string | undefined): string | undefined {
-  const path = location?.split(/[?#]/, 1)[0]?.replace(/\/+$/, '')
-  const last = path?.slice(path.lastIndexOf('/') + 1)
+  const last = location
+    ?.split(/[?#]/, 1)[0]
+    ?.split('/')
+    .findLast(part => part !== '')
   return last === undefined || !/^[\w-]{1,100}$/.test(last) ? undefined : last
 }

@@ -179,7 +179,7 @@ function storeNumberIn(line: ExportLine, { byId, byCode }: Awaited<ReturnType<ty
 
 /** `Layby Update` is `laybyUpdate`. */
 const typeIn = (text: string | null) =>
-  (text ?? 'Sale').toLowerCase().replaceAll(/\s+(\w)/g, (_, letter: string) => letter.toUpperCase())
+  (text ?? 'Sale').toLowerCase().replaceAll(/(?<!\s)\s+(\w)/g, (_, letter: string) => letter.toUpperCase())
 
 const accounts: Pass = {
   kind: 'reward-accounts',
