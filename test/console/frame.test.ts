@@ -36,7 +36,7 @@ test('a wrong password is told with its code, what to do and the request', { ski
   await page.fill('Username', visitor.username)
   await page.fill('Password', 'guessed')
   await page.press('Sign in')
-  await page.says('The username or the password is wrong or missing.')
+  await page.says('The username or password is wrong.')
   const said = await page.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)
   assert.match(said, /^invalid_credentials\s+request [\w-]{36}$/m)
   assert.match(said, /A lost password cannot be shown again: an admin makes a further one/)
@@ -77,7 +77,7 @@ test('a session that has ended leads back to where to sign in', { skip }, async 
   // A process may trust for two seconds what it has read.
   await page.evaluate(`new Promise(done => setTimeout(done, 2_200))`)
   await page.show('feeds')
-  await page.says('The session of the console has ended.')
+  await page.says('Your console session has expired.')
   await page.fill('Username', visitor.username)
   await page.fill('Password', visitor.password)
   await page.press('Sign in')
@@ -90,7 +90,7 @@ test('a session that has ended leads back to where to sign in', { skip }, async 
 test('a link that was used says how to get another one', { skip }, async () => {
   await page.goTo('about:blank')
   await page.goTo(`${shop.baseUrl}/console#link=used`)
-  await page.says('A new one: tillbridge console')
+  await page.says('Run `tillbridge console` for a new one.')
   assert.equal(await page.evaluate('location.hash'), '')
 })
 

@@ -22,7 +22,7 @@ A back office that can write files is connected by them: \`tillbridge import <ki
   marks, also where it looks like a number (\`"008"\`); whole numbers may be JSON numbers; an amount is text or a whole number.
 * The format is told by the name (\`.csv\`, \`.ndjson\`, \`.jsonl\`) or by \`--format\`. Either may be packed with gzip or zstd. \`-\` is standard
   input, CSV unless \`--format\` says otherwise. A pipe that has a name (\`mkfifo\`, \`/dev/stdin\`) is read as that is, once.
-* A line has 1 MiB at most. Files may be of any size.
+* A line can have at most 1 MiB, and a cell 65,536 characters. Files can be of any size.
 
 Columns that are called otherwise are named with \`--map ours=theirs\`, as often as needed, and one column may serve for two of ours;
 columns that are not needed are passed over with \`--ignore theirs\`, all that are not known with \`--ignore '*'\`. Any other column that is not known stops the import before it begins:
