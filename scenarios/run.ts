@@ -1,19 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { trials } from './trials.ts'
+import { scenarios } from './scenarios.ts'
 
 const imports = new URL('../src/module-hooks.js', import.meta.url).href
 
 const [name = '', ...args] = process.argv.slice(2)
-const trial = Object.entries(trials).find(([each]) => each === name)?.[1]
-if (trial)
+const scenario = Object.entries(scenarios).find(([each]) => each === name)?.[1]
+if (scenario)
   process.exitCode =
-    spawnSync(process.execPath, ['--import', imports, join(import.meta.dirname, trial.file), ...args], {
+    spawnSync(process.execPath, ['--import', imports, join(import.meta.dirname, scenario.file), ...args], {
       stdio: 'inherit',
     }).status ?? 1
 else {
-  const width = Math.max(...Object.keys(trials).map(({ length }) => length))
-  console.log('Usage: npm run trial -- <name> [options]; options: npm run trial -- <name> --help\n')
-  for (const [each, { what }] of Object.entries(trials)) console.log(`  ${each.padEnd(width)}  ${what}`)
+  const width = Math.max(...Object.keys(scenarios).map(({ length }) => length))
+  console.log('Usage: npm run scenario -- <name> [options]; options: npm run scenario -- <name> --help\n')
+  for (const [each, { summary }] of Object.entries(scenarios)) console.log(`  ${each.padEnd(width)}  ${summary}`)
   if (name !== '--help') process.exitCode = 1
 }

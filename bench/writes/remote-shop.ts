@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { putBehind } from '../../scenarios/support/behind.ts'
+import { connectBackOffice } from '../../scenarios/support/back-office-connection.ts'
 import { startSimulatorProcess } from '../../simulator/control/process.ts'
 import { sql } from '../../src/database/db.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
@@ -21,7 +21,7 @@ export async function openRemoteShop(directory: string, loaded: Loaded, concurre
   const service = await addService(db, names.shop, { ...settings, giftCardSku: '9001', voucherType: 'GV_EMAIL' })
   const other = await addService(db, names.neighbour, settings)
   if (!service || !other) throw new Error('their names are new')
-  await putBehind(db, keys, service, { url: simulator.url, concurrency, gateways: ['visa'] })
+  await connectBackOffice(db, keys, service, { url: simulator.url, concurrency, gateways: ['visa'] })
   const running = await startService(directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false', LOG_LEVEL: 'fatal' })
   const sign = async (name: string, of: typeof service) =>
     clientOf(running, name, (await addAccount(db, keys, name, of, 'maintainer')) ?? '')

@@ -4,71 +4,73 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { Command } from 'commander'
+import { randomFor } from '../../seed/random.ts'
 import { sql } from '../../src/database/db.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { askOnce } from '../support/asking.ts'
-import { seeded } from '../support/random.ts'
-import { waysTo } from '../support/reaching.ts'
-import { verdict } from '../support/verdict.ts'
-import { madeUp } from './customers.ts'
-import { processOf } from './held.ts'
-import { openInstallation } from './installation.ts'
-import { whole } from './options.ts'
-import { tell } from './telling.ts'
+import { check } from '../support/checks/check.ts'
+import { openClient, toOutcome } from '../support/client.ts'
+import { openInstallation } from '../support/installation.ts'
+import { integer } from '../support/options.ts'
+import { report } from '../support/report.ts'
+import { generateCustomers } from './generated-customers.ts'
+import { findProcess } from './process-resources.ts'
 
-const { handshakes, slow, readers, crowds, keep } = new Command('npm run trial -- crowds')
+const { handshakes, slow, readers, crowds, keep } = new Command('npm run scenario -- crowds')
   .description(
-    'Crowds of clients that stall: handshakes that are not finished, headers and bodies that do not end, answers that nobody reads. Judges that others are\nserved meanwhile, that the service lets all of them go by itself, and that memory, files, timers and sessions of the database are then\nback where they were within 60 s; the last crowd is to take no more memory than those before.',
+    'Opens crowds of clients that stall: handshakes, headers and bodies that never end, and clients that do not read. Checks that other clients are\nserved, that Tillbridge closes all stalled connections, that memory, files, timers and database sessions return to their level within 60 s, and\nthat the last crowd needs no more memory than those before.',
   )
-  .option('--handshakes <number>', 'handshakes that are not finished', whole, 500)
-  .option('--slow <number>', 'requests that do not end: half in their headers, half in their bodies', whole, 500)
-  .option('--readers <number>', 'clients that do not read what they ask for', whole, 1_000)
-  .option('--crowds <number>', 'how many there are, one after the other', whole, 3)
+  .option('--handshakes <number>', 'number of handshakes that never end', integer, 500)
+  .option(
+    '--slow <number>',
+    'number of requests that never end: half in their headers, half in their bodies',
+    integer,
+    500,
+  )
+  .option('--readers <number>', "number of clients that don't read their responses", integer, 1_000)
+  .option('--crowds <number>', 'number of crowds, one after the other', integer, 3)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run trial -- crowds\n  npm run trial -- crowds --handshakes 50 --slow 50 --readers 50 --crowds 1\n',
+    '\nExamples:\n  npm run scenario -- crowds\n  npm run scenario -- crowds --handshakes 50 --slow 50 --readers 50 --crowds 1\n',
   )
   .parse()
   .opts<{ handshakes: number; slow: number; readers: number; crowds: number; keep?: boolean }>()
 
-const long = 'A street whose name takes all the room it has .....'.slice(0, 50)
+const longStreet = 'A street with a name of exactly fifty characters ..'.slice(0, 50)
 const installation = await openInstallation({
-  environment: { NODE_OPTIONS: `--import=${new URL('active.ts', import.meta.url)}` },
+  environment: { NODE_OPTIONS: `--import=${new URL('report-resources.ts', import.meta.url)}` },
   prepare: async ({ db, service }) => {
-    await upsertCustomers(db, service, madeUp(500, long))
+    await upsertCustomers(db, service, generateCustomers(500, longStreet))
   },
 })
-const { db, headers, apis } = installation
-const [api] = apis
-const ways = waysTo(apis, headers, seeded(1))
-const { port } = new URL(api?.baseUrl ?? '')
-const ca = readFileSync(join(api?.home ?? '', 'tls/ca.pem'))
-const own = Object.entries(headers)
-  .map(([name, value]) => `${name}: ${value}\r\n`)
-  .join('')
+const { db, credentials, apis } = installation
+const [server] = apis
+if (!server) throw new Error('an API process was started')
+const api = openClient(apis, credentials, randomFor('crowds'))
+const { port } = new URL(server.baseUrl)
+const ca = readFileSync(join(server.dataDirectory, 'tls/ca.pem'))
+const identity = `authorization: Basic ${credentials.apiKey}\r\nx-service-name: ${credentials.service}\r\n`
 
-const serving = await processOf(api?.home ?? '')
-const held = async () => ({
-  ...(await serving.held()),
+const serverProcess = await findProcess(server.dataDirectory)
+const measure = async () => ({
+  ...(await serverProcess.measure()),
   busy: await db.run(
     sql`select from pg_stat_activity where application_name like 'api-%' and (state <> 'idle' or xact_start is not null)`,
   ),
 })
-const asked = async () => {
-  const way = ways.any()
-  if (!way) throw new Error('the process has ended')
+async function readPage() {
   const begun = performance.now()
-  const { status } = await askOnce({ method: 'GET', path: '/customers/search?limit=100' }, way)
+  const { status } = await toOutcome(api.customers.search({ limit: 100 }).page())
   return { status, ms: performance.now() - begun }
 }
 
 const open = new Set<Socket>()
-const kept = (socket: Socket) => {
+const track = (socket: Socket) => {
   open.add(socket)
   return socket.on('error', () => {}).on('close', () => open.delete(socket))
 }
-const overTls = (text: string) =>
+/** Opens a TLS connection and sends a text. */
+const sendOverTls = (text: string) =>
   new Promise<Socket>(resolve => {
     const socket = connectTls({
       port: Number(port),
@@ -77,106 +79,106 @@ const overTls = (text: string) =>
       ca,
       ALPNProtocols: ['http/1.1'],
     })
-    kept(socket).once('close', () => resolve(socket))
+    track(socket).once('close', () => resolve(socket))
     socket.once('secureConnect', () => {
       socket.write(text)
       resolve(socket)
     })
   })
 
-/** One crowd, from its first client until all that it took is back, or a minute has passed. */
-async function crowd(base: Awaited<ReturnType<typeof held>>) {
-  const head = `Host: localhost\r\n${own}`
-  for (let i = 0; i < handshakes; i++) kept(connectPlain(Number(port), '127.0.0.1')).resume()
+/** Opens one crowd, and waits until its resources are free again, at most a minute each. */
+async function runCrowd(base: Awaited<ReturnType<typeof measure>>) {
+  const head = `Host: localhost\r\n${identity}`
+  for (let i = 0; i < handshakes; i++) track(connectPlain(Number(port), '127.0.0.1')).resume()
   for (let i = 0; i < slow; i++)
     (
-      await overTls(
+      await sendOverTls(
         i % 2
           ? `GET /stores HTTP/1.1\r\n${head}`
           : `POST /customers HTTP/1.1\r\n${head}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{`,
       )
     ).resume()
-  // As many requests as fill what lies between: the server has more to say than anybody takes.
+  // Enough requests to fill all buffers: the server has more to send than the connection takes.
   for (let i = 0; i < readers; i++)
-    (await overTls(`GET /customers/search?limit=100 HTTP/1.1\r\n${head}\r\n`.repeat(20))).pause()
-  const most = await held()
-  const served = []
-  for (let i = 0; i < 20; i++) served.push(await asked())
+    (await sendOverTls(`GET /customers/search?limit=100 HTTP/1.1\r\n${head}\r\n`.repeat(20))).pause()
+  const peak = await measure()
+  const pages = []
+  for (let i = 0; i < 20; i++) pages.push(await readPage())
   const begun = performance.now()
-  const since = () => (performance.now() - begun) / 1_000
-  while ([...open].some(socket => !socket.isPaused()) && since() < 60) await delay(250)
-  const letGo = since()
+  const elapsedSeconds = () => (performance.now() - begun) / 1_000
+  while ([...open].some(socket => !socket.isPaused()) && elapsedSeconds() < 60) await delay(250)
+  const closedSeconds = elapsedSeconds()
   const stalled = [...open].filter(socket => !socket.isPaused()).length
-  // Those that do not read do not see either that they are let go: the service has their files no more.
-  let now = await held()
-  for (; now.files > base.files + 5 && since() < 120; now = await held()) await delay(250)
-  const readersLetGo = since()
+  // Clients that don't read don't notice that their connection is closed, but the server has fewer files.
+  let now = await measure()
+  for (; now.files > base.files + 5 && elapsedSeconds() < 120; now = await measure()) await delay(250)
+  const readersClosedSeconds = elapsedSeconds()
   for (const socket of open) socket.destroy()
   const isBack = () => now.busy === 0 && now.timers <= base.timers + 5 && now.live <= base.live + 30
-  for (; !isBack() && since() < readersLetGo + 60; now = await held()) {
+  for (; !isBack() && elapsedSeconds() < readersClosedSeconds + 60; now = await measure()) {
     await delay(500)
-    await asked()
+    await readPage()
   }
-  return { most, served, letGo, stalled, now, readersLetGo, back: since() }
+  return { peak, pages, closedSeconds, stalled, now, readersClosedSeconds, freeSeconds: elapsedSeconds() }
 }
 
 try {
-  for (let i = 0; i < 20; i++) await asked()
-  const base = await held()
-  const all = [await crowd(base)]
-  while (all.length < crowds) all.push(await crowd(base))
+  for (let i = 0; i < 20; i++) await readPage()
+  const base = await measure()
+  const all = [await runCrowd(base)]
+  while (all.length < crowds) all.push(await runCrowd(base))
+  type Crowd = (typeof all)[number]
   const customers = await db.run(sql`select from customer`)
-  const served = all.flatMap(({ served }) => served)
-  const each = (of: (one: (typeof all)[number]) => number) => all.map(of).join(', ')
-  const seconds = (of: (one: (typeof all)[number]) => number) => all.map(one => of(one).toFixed(1)).join(', ')
-  const peaks = all.map(({ most }) => most.mebibytes)
+  const pages = all.flatMap(crowd => crowd.pages)
+  const list = (toValue: (crowd: Crowd) => number) => all.map(toValue).join(', ')
+  const listSeconds = (toValue: (crowd: Crowd) => number) => all.map(crowd => toValue(crowd).toFixed(1)).join(', ')
+  const peaks = all.map(({ peak }) => peak.mebibytes)
   const [last = 0, before = last] = [peaks.at(-1), Math.max(...peaks.slice(0, -1))].filter(Number.isFinite)
-  const over = (of: 'files' | 'timers' | 'live' | 'busy', most: number) =>
-    all.map(({ now }) => now[of] - base[of]).flatMap(more => (more > most ? [`${more} more`] : []))
-  tell('crowds', {
-    keep: keep === true,
-    figures: [
-      ['handshakes, requests that do not end, clients that do not read', `${handshakes}, ${slow}, ${readers}`],
-      ['files before, with each crowd', `${base.files}, ${each(({ most }) => most.files)}`],
-      ['files after each', each(({ now }) => now.files)],
-      ['MiB of objects and buffers before, with each crowd', `${base.live}, ${each(({ most }) => most.live)}`],
-      ['MiB of objects and buffers after each', each(({ now }) => now.live)],
-      ['MiB resident before, with each crowd', `${base.mebibytes}, ${each(({ most }) => most.mebibytes)}`],
-      ['MiB resident after each', each(({ now }) => now.mebibytes)],
-      ['timers before, after each', `${base.timers}, ${each(({ now }) => now.timers)}`],
-      ['slowest of 20 pages meanwhile, ms', Math.round(Math.max(...served.map(({ ms }) => ms)))],
-      ['until all but readers were let go, s', seconds(({ letGo }) => letGo)],
-      ['until those who do not read were let go, s', seconds(({ readersLetGo }) => readersLetGo)],
-      ['until all was back, s', seconds(({ back }) => back)],
+  const listExcess = (resource: 'files' | 'timers' | 'live' | 'busy', allowed: number) =>
+    all.map(({ now }) => now[resource] - base[resource]).flatMap(more => (more > allowed ? [`${more} more`] : []))
+  report('crowds', {
+    keep,
+    measurements: [
+      ["handshakes, requests that never end, clients that don't read", `${handshakes}, ${slow}, ${readers}`],
+      ['files before, with each crowd', `${base.files}, ${list(({ peak }) => peak.files)}`],
+      ['files after each', list(({ now }) => now.files)],
+      ['MiB of objects and buffers before, with each crowd', `${base.live}, ${list(({ peak }) => peak.live)}`],
+      ['MiB of objects and buffers after each', list(({ now }) => now.live)],
+      ['MiB resident before, with each crowd', `${base.mebibytes}, ${list(({ peak }) => peak.mebibytes)}`],
+      ['MiB resident after each', list(({ now }) => now.mebibytes)],
+      ['timers before, after each', `${base.timers}, ${list(({ now }) => now.timers)}`],
+      ['slowest of 20 pages with a crowd, ms', Math.round(Math.max(...pages.map(({ ms }) => ms)))],
+      ['until all but readers were disconnected, s', listSeconds(({ closedSeconds }) => closedSeconds)],
+      ["until clients that don't read were disconnected, s", listSeconds(crowd => crowd.readersClosedSeconds)],
+      ['until all resources were free, s', listSeconds(({ freeSeconds }) => freeSeconds)],
     ],
-    verdicts: [
-      verdict(
-        'others are served meanwhile',
-        served.filter(({ status }) => status !== 200).map(({ status }) => `${status}`),
-        served.length,
+    checks: [
+      check(
+        'other clients are served',
+        pages.filter(({ status }) => status !== 200).map(({ status }) => `${status}`),
+        pages.length,
       ),
-      verdict(
-        'handshakes and requests that do not end are let go within 60 s',
+      check(
+        'handshakes and requests that never end are disconnected within 60 s',
         all.flatMap(({ stalled }) => (stalled ? [`${stalled}`] : [])),
       ),
-      verdict(
-        'a client that does not read costs less than 1 MiB',
+      check(
+        "a client that doesn't read costs less than 1 MiB",
         last - base.mebibytes > 200 + readers ? [`${last - base.mebibytes} MiB`] : [],
       ),
-      verdict('clients that do not read are let go within 120 s, by the service', over('files', 5)),
-      verdict('timers are back within 60 s', over('timers', 5)),
-      verdict('memory in use is back within 60 s', over('live', 30)),
-      // What is freed stays with the process, for the next crowd.
-      verdict(
-        'the last crowd takes no more than those before',
+      check("the service disconnects clients that don't read within 120 s", listExcess('files', 5)),
+      check('timers return to their level within 60 s', listExcess('timers', 5)),
+      check('memory in use returns to its level within 60 s', listExcess('live', 30)),
+      // The process keeps freed memory for the next crowd.
+      check(
+        'the last crowd needs no more memory than those before',
         last > before * 1.1 ? [`${last - before} MiB more`] : [],
       ),
-      verdict('no session of the database is busy', over('busy', 0)),
-      verdict('nothing was made', customers === 500 ? [] : [`${customers}`]),
+      check('no database session is busy', listExcess('busy', 0)),
+      check('no customer was created', customers === 500 ? [] : [`${customers}`]),
     ],
   })
 } finally {
   for (const socket of open) socket.destroy()
-  ways.close()
   await installation.close()
 }

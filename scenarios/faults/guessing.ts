@@ -1,9 +1,9 @@
-import { runLonger } from './longer.ts'
+import { runLongTest } from './long-test.ts'
 
-runLonger('guessing', {
+runLongTest('guessing', {
   description:
-    'Asks for vouchers that there are with wrong PINs, and for numbers that there are not, by turns. Judges that time does not tell the two apart: neither\nwhere the same numbers are asked for again and again, nor with new ones.',
+    'Looks up existing vouchers with wrong PINs and unknown numbers in turn. Checks that response times do not distinguish the two, neither for the\nsame numbers again and again nor for new ones.',
   file: 'test/api/access/guessing.test.ts',
   test: 'an unknown number cannot be told from a wrong PIN by time',
-  options: { PIN_TRIES: ['tries', 'how often each is asked for', 10_000] },
+  options: { PIN_TRIES: ['tries', 'number of lookups of each', 10_000] },
 })

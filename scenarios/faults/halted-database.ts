@@ -1,129 +1,108 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
+import { randomFor } from '../../seed/random.ts'
 import { sql } from '../../src/database/db.ts'
-import { type Answered, askOnce } from '../support/asking.ts'
-import { seeded } from '../support/random.ts'
-import { waysTo } from '../support/reaching.ts'
-import { verdict } from '../support/verdict.ts'
-import { creating } from './customers.ts'
-import { halting } from './halting.ts'
-import { openInstallation } from './installation.ts'
-import { whole } from './options.ts'
-import { quantile, tell } from './telling.ts'
+import { checkCustomers, untilNextCustomer, writeCustomers } from '../support/actors/customer-writers.ts'
+import { check } from '../support/checks/check.ts'
+import { fetchFromAny, openClient, sendRaw } from '../support/client.ts'
+import { haltPostgresWhile } from '../support/halt.ts'
+import { openInstallation } from '../support/installation.ts'
+import { integer } from '../support/options.ts'
+import { quantile, report } from '../support/report.ts'
 
-const { seconds, clients, keep } = new Command('npm run trial -- halted-database')
+const { seconds, clients, keep } = new Command('npm run scenario -- halted-database')
   .description(
-    'Halts all of PostgreSQL (SIGSTOP) while clients create customers, repeating what was not answered, and others ask for what needs no database. Then\nkills one of its sessions (kill -9), at which PostgreSQL ends them all. Judges that nothing acknowledged is lost and nothing done twice.',
+    'Halts all of PostgreSQL (SIGSTOP) while clients create customers and repeat each until it is acknowledged, and others send requests without\na database query. Then kills one session of PostgreSQL (kill -9), which ends all sessions. Checks that nothing acknowledged is lost or\nstored twice.',
   )
-  .option('--seconds <number>', 'how long it stands still', whole, 30)
-  .option('--clients <number>', 'how many create customers', whole, 20)
+  .option('--seconds <number>', 'duration of the halt', integer, 30)
+  .option('--clients <number>', 'number of clients that create customers', integer, 20)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run trial -- halted-database\n  npm run trial -- halted-database --seconds 5 --clients 4\n',
+    '\nExamples:\n  npm run scenario -- halted-database\n  npm run scenario -- halted-database --seconds 5 --clients 4\n',
   )
   .parse()
   .opts<{ seconds: number; clients: number; keep?: boolean }>()
 
-const installation = await openInstallation({ apis: 1 })
-const { db, postgres, headers, apis } = installation
-const ways = waysTo(apis, headers, seeded(1))
-const way = () => ways.any() ?? Promise.reject(new Error('the process has ended'))
+const installation = await openInstallation()
+const { db, postgres, credentials, apis } = installation
+const random = randomFor('halted-database')
+const api = openClient(apis, credentials, random, { timeoutMs: 40_000 })
 const acknowledged: string[] = []
 const statuses = new Map<string, number>()
-const waits = { live: [] as number[], refused: [] as number[] }
+const rejectedAfterMs: number[] = []
+const liveMs: number[] = []
 let phase: 'before' | 'halted' | 'after' | 'over' = 'before'
-let broken = 0
+let brokenConnections = 0
 
-/** Creates customers one after the other, each until it is known to be. */
-async function create(client: number) {
-  for (let i = 0; phase !== 'over'; i++) {
-    const email = `c${client}-${i}@example.com`
-    const asked = creating(email)
-    for (;;) {
-      const begun = performance.now()
-      const answer: Answered<unknown> | undefined = await askOnce(asked, await way(), 40_000).catch(() => undefined)
-      const status = answer?.status ?? 0
+const create = (client: number) =>
+  writeCustomers(api, acknowledged, {
+    prefix: `c${client}`,
+    isOver: () => phase === 'over',
+    retryMs: 200,
+    onAttempt({ status }, ms) {
       statuses.set(`${phase} ${status}`, (statuses.get(`${phase} ${status}`) ?? 0) + 1)
-      if (!answer) broken++
-      if (status === 201) break
-      waits.refused.push(performance.now() - begun)
-      await delay(200)
-    }
-    acknowledged.push(email)
-    await delay(5)
-  }
-}
+      if (!status) brokenConnections++
+      if (status !== 201) rejectedAfterMs.push(ms)
+    },
+  })
 
-async function lookAlive() {
+async function probeLiveness() {
+  const send = fetchFromAny(apis, random)
   while (phase !== 'over') {
     const begun = performance.now()
-    const { status } = await askOnce({ method: 'GET', path: '/health/live' }, await way())
-    if (status !== 200) broken++
-    if (phase === 'halted') waits.live.push(performance.now() - begun)
+    const { status } = await sendRaw(send, credentials, { method: 'GET', path: '/health/live' })
+    if (status !== 200) brokenConnections++
+    if (phase === 'halted') liveMs.push(performance.now() - begun)
     await delay(50)
   }
 }
 
-const untilCreated = async () => {
-  const [count, since] = [acknowledged.length, performance.now()]
-  while (acknowledged.length === count) {
-    if (performance.now() - since > 60_000) throw new Error('nothing was created for a minute')
-    await delay(10)
-  }
-  return performance.now() - since
-}
-
 try {
-  const working = Promise.all([...Array.from({ length: clients }, (_, i) => create(i)), lookAlive()])
-  await untilCreated()
+  const working = Promise.all([...Array.from({ length: clients }, (_, i) => create(i)), probeLiveness()])
+  await untilNextCustomer(acknowledged, 60_000)
   phase = 'halted'
-  await halting(postgres.pid, () => Promise.race([delay(seconds * 1_000), working]))
+  await haltPostgresWhile(postgres.pid, () => Promise.race([delay(seconds * 1_000), working]))
   phase = 'after'
-  const recovery = await untilCreated()
+  const afterHaltMs = await untilNextCustomer(acknowledged, 60_000)
   const [session] = await db.rows<{ pid: number }>(
     sql`select pid from pg_stat_activity where application_name like 'api-%' limit 1`,
   )
-  if (!session) throw new Error('no session of the process')
+  if (!session) throw new Error('the API process has no database session')
   process.kill(session.pid, 'SIGKILL')
   await delay(50)
-  const afterKill = await untilCreated()
+  const afterKillMs = await untilNextCustomer(acknowledged, 60_000)
   phase = 'over'
   await working
-  const rows = await db.rows<{ email: string }>(sql`select email from customer`)
-  const there = rows.map(({ email }) => email)
-  const lost = acknowledged.filter(email => !there.includes(email))
-  const odd = [...statuses.keys()].filter(each => !/ (201|503|504)$/.test(each))
-  tell('halted-database', {
-    keep: keep === true,
-    figures: [
-      ['PostgreSQL stands still, seconds', seconds],
+  report('halted-database', {
+    keep,
+    measurements: [
+      ['duration of the halt, s', seconds],
       ['clients', clients],
       ['customers created', acknowledged.length],
-      ...[...statuses].sort().map(([each, count]) => [`answers, ${each}`, count] as const),
-      ['p99 of what needs no database, meanwhile, ms', Math.round(quantile(waits.live, 0.99))],
-      ['longest wait for a refusal, ms', Math.round(Math.max(0, ...waits.refused))],
-      ['first write after it goes on, ms', Math.round(recovery)],
-      ['first write after a session was killed, ms', Math.round(afterKill)],
+      ...[...statuses].sort().map(([name, count]) => [`responses, ${name}`, count] as const),
+      ['p99 of requests without a database query during the halt, ms', Math.round(quantile(liveMs, 0.99))],
+      ['longest wait for a rejection, ms', Math.round(Math.max(0, ...rejectedAfterMs))],
+      ['first write after the halt, ms', Math.round(afterHaltMs)],
+      ['first write after a session was killed, ms', Math.round(afterKillMs)],
     ],
-    verdicts: [
-      verdict('what was acknowledged is there', lost, acknowledged.length),
-      verdict(
-        'nothing was done twice',
-        there.length === new Set(there).size && there.length === acknowledged.length ? [] : [`${there.length} rows`],
+    checks: [
+      ...(await checkCustomers(db, acknowledged)),
+      check(
+        'every response is 201, 503 or 504',
+        [...statuses.keys()].filter(name => !/ (201|503|504)$/.test(name)),
+        statuses.size,
       ),
-      verdict('every answer is 201, 503 or 504', odd, statuses.size),
-      verdict('a refusal comes within 12 s', waits.refused.filter(wait => wait > 12_000).map(String)),
-      verdict(
-        'what needs no database is answered meanwhile, within 15 s',
-        waits.live.filter(wait => wait > 15_000).map(String),
-        waits.live.length,
+      check('a rejection takes at most 12 s', rejectedAfterMs.filter(ms => ms > 12_000).map(String)),
+      check(
+        'requests without a database query take at most 15 s during the halt',
+        liveMs.filter(ms => ms > 15_000).map(String),
+        liveMs.length,
       ),
-      verdict('it goes on within 20 s', [recovery, afterKill].filter(wait => wait > 20_000).map(String)),
-      verdict('no connection of a client broke', broken ? [`${broken}`] : []),
+      check('writes resume within 20 s', [afterHaltMs, afterKillMs].filter(ms => ms > 20_000).map(String)),
+      check('no connection of a client broke', brokenConnections ? [`${brokenConnections}`] : []),
     ],
   })
 } finally {
-  ways.close()
   await installation.close()
 }

@@ -1,8 +1,8 @@
-import { runLonger } from './longer.ts'
+import { runLongTest } from './long-test.ts'
 
-runLonger('holder', {
+runLongTest('holder', {
   description:
-    'Shoppers at two processes do whatever they like with one voucher of an Apparel21, while calls are late, lost and cut off. Judges that nobody ends the\nlock of who holds it, and that no more is drawn than there is.',
+    'Shoppers at two processes use one voucher of an Apparel21 in any order, while calls are late, lost and cut off. Checks that no shopper ends the\nlock of another, and that no more is drawn than the balance.',
   file: 'test/apparel21/vouchers/holder.test.ts',
-  options: { HOLDER_RUNS: ['runs', 'how many histories are played', 500] },
+  options: { HOLDER_RUNS: ['runs', 'number of histories', 500] },
 })

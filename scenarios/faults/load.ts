@@ -1,11 +1,11 @@
-import { runLonger } from './longer.ts'
+import { runLongTest } from './long-test.ts'
 
-runLonger('load', {
+runLongTest('load', {
   description:
-    'Clients order at an Apparel21 that takes its time, never answers, or loses answers. Judges that they take nothing from anybody else, that no\ntransaction is held meanwhile, and that all is settled in the end.',
+    'Clients order while an Apparel21 is slow, hangs or loses responses. Checks that other clients are not slowed down, that no transaction stays open\nduring a call, and that all orders are settled in the end.',
   file: 'test/apparel21/writes/load.test.ts',
   options: {
-    LOAD_CLIENTS: ['clients', 'how many order at once', 300],
-    LOAD_SECONDS: ['seconds', 'for how long', 30],
+    LOAD_CLIENTS: ['clients', 'number of clients that order', 300],
+    LOAD_SECONDS: ['seconds', 'duration', 30],
   },
 })

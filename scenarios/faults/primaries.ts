@@ -1,43 +1,42 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { chmod, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
+import type { Tillbridge } from '../../client/src/index.ts'
+import { randomFor } from '../../seed/random.ts'
 import { openDatabase, sql } from '../../src/database/db.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
-import { type Asked, askOnce } from '../support/asking.ts'
-import { seeded } from '../support/random.ts'
-import { waysTo } from '../support/reaching.ts'
+import { writeAndReadChanges } from '../support/actors/change-reader.ts'
+import { createCustomer } from '../support/actors/customer-writers.ts'
+import { check } from '../support/checks/check.ts'
+import { openClient, toOutcome } from '../support/client.ts'
+import { openInstallation } from '../support/installation.ts'
+import { integer } from '../support/options.ts'
+import { runCommand } from '../support/processes.ts'
+import { quantile, report } from '../support/report.ts'
 import { urlOf } from '../support/standby.ts'
-import { verdict } from '../support/verdict.ts'
-import { openInstallation } from './installation.ts'
-import { whole } from './options.ts'
-import { writeAndFollow } from './primaries/following.ts'
-import { makeRetailers, type Retailer, urlFiles } from './primaries/retailers.ts'
-import { quantile, tell } from './telling.ts'
+import { createRetailers, type Retailer, writeUrlFiles } from './primaries/retailers.ts'
 
-const { services, moves, seconds, rate, times, keep } = new Command('npm run trial -- primaries')
+const { services, moves, seconds, rate, times, keep } = new Command('npm run scenario -- primaries')
   .description(
-    'Three PostgreSQL servers with many services: some are moved from one to another while all are asked, then one server is killed. Judges that nothing\nis lost, told twice or stamped back by a move, that writes pause for less than 5 s, and that of the dead server only its own services notice.',
+    'Runs many services on three PostgreSQL servers: some move from one server to another under load, then one server is killed. Checks that a move\nloses nothing and delivers no change twice or out of order, that writes pause for less than 5 s, and that only services on the dead server fail.',
   )
-  .option('--services <number>', 'how many services', whole, 200)
-  .option('--moves <number>', 'how many of them are moved', whole, 20)
-  .option('--seconds <number>', 'how long is measured before the kill, and behind it', whole, 30)
-  .option('--rate <number>', 'requests a second', whole, 60)
+  .option('--services <number>', 'number of services', integer, 200)
+  .option('--moves <number>', 'number of services that move', integer, 20)
+  .option('--seconds <number>', 'duration of the measurement before the kill, and after it', integer, 30)
+  .option('--rate <number>', 'requests a second', integer, 60)
   .option(
     '--times <number>',
-    'by how many tenths p99 of the others may be longer behind the kill; 0 judges no times',
-    whole,
+    'tenths by which p99 of the other services can be longer after the kill; 0 compares no times',
+    integer,
     13,
   )
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run trial -- primaries\n  npm run trial -- primaries --services 12 --moves 2 --seconds 4 --rate 20 --times 0\n',
+    '\nExamples:\n  npm run scenario -- primaries\n  npm run scenario -- primaries --services 12 --moves 2 --seconds 4 --rate 20 --times 0\n',
   )
   .parse()
   .opts<{ services: number; moves: number; seconds: number; rate: number; times: number; keep?: boolean }>()
@@ -48,182 +47,196 @@ const start = (name: string, restartWaitsMs: number[] = []) =>
   startPostgres(join(home, name), { settings: { max_connections: '80' }, restartWaitsMs })
 const [first, east, west] = await Promise.all([start('control'), start('east'), start('west')])
 const urlAt = (server: Postgres) => urlOf([server], server.connection.database)
-const places = new Map([
+const shardUrls = new Map([
   ['east', urlAt(east)],
   ['west', urlAt(west)],
 ])
-const installation = await openInstallation({ apis: 2, workers: 1, at: { url: urlAt(first), stop: async () => {} } })
+const installation = await openInstallation({
+  apis: 2,
+  workers: 1,
+  database: { url: urlAt(first), stop: async () => {} },
+})
 const { db: control, keys, apis, secret } = installation
-const random = seeded(1)
-const ways = waysTo(apis, {}, random)
-const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
-
-/** Runs a command; returns what it says. */
-async function command(...args: string[]) {
-  const env = { ...process.env, DATABASE_URL: urlAt(first), SECRET_KEY: secret, DATA_DIR: join(home, 'data') }
-  const child = spawn(process.execPath, [cli, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let said = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', text => {
-      said += text
-    })
-  const [code] = await once(child, 'close')
-  return { code: code as number, said }
+const random = randomFor('primaries')
+const environment = { DATABASE_URL: urlAt(first), SECRET_KEY: secret, DATA_DIR: join(home, 'data') }
+const clients = new Map<Retailer, Tillbridge>()
+function clientOf(retailer: Retailer) {
+  const client = clients.get(retailer) ?? openClient(apis, retailer.credentials, random)
+  clients.set(retailer, client)
+  return client
 }
 
-interface Seen {
+interface Sample {
   retailer: Retailer
-  /** Where it was when it was asked. */
-  at: string | undefined
+  /** The shard when the request was sent. */
+  shard: string | undefined
   status: number
   ms: number
 }
 
-async function ask<Data>(retailer: Retailer, asked: Asked) {
-  const way = ways.any()
-  if (!way) throw new Error('the processes have ended')
-  return askOnce<Data>(asked, { ...way, headers: retailer.headers }).catch(() => undefined)
-}
-
+const reads: ((api: Tillbridge) => Promise<unknown>)[] = [
+  api => api.customers.get('c1'),
+  api => api.customers.search({ limit: 10 }).page(),
+  api => api.changes.list({ limit: 10 }).page(),
+  api => api.stores.list().page(),
+]
 let written = 0
-/** One request for any of some services; a fifth of them write. */
-async function one(retailer: Retailer): Promise<Seen> {
+/** Sends one request; one in five is a write. */
+async function sendOne(retailer: Retailer): Promise<Sample> {
   const email = `new-${written++}@example.com`
-  const body = { firstname: 'Ann', surname: 'Lee', contact: { email } }
-  const reads = ['/customers/c1', '/customers/search?limit=10', '/changes?limit=10', '/stores']
-  const asked: Asked = random.chance(0.2)
-    ? { method: 'POST', path: '/customers', key: email, body }
-    : { method: 'GET', path: random.pick(reads) }
-  const [began, at] = [performance.now(), retailer.at]
-  const answer = await ask(retailer, asked)
-  if (answer?.status === 201) retailer.acknowledged.push(email)
-  return { retailer, at, status: answer?.status ?? 0, ms: performance.now() - began }
+  const api = clientOf(retailer)
+  const [begun, { shard }] = [performance.now(), retailer]
+  const isWrite = random.chance(0.2)
+  const { status } = isWrite ? await createCustomer(api, email) : await toOutcome(random.pick(reads)(api))
+  if (status === 201) retailer.acknowledged.push(email)
+  return { retailer, shard, status, ms: performance.now() - begun }
 }
 
-/** Asks at a fixed rate, whatever the answers take, until it is over. */
-async function load(among: readonly Retailer[], isOver: () => boolean): Promise<Seen[]> {
-  const under: Promise<Seen>[] = []
+/** Sends requests at a fixed rate, whatever the response times, until `isOver`. */
+async function runLoad(retailers: readonly Retailer[], isOver: () => boolean): Promise<Sample[]> {
+  const inFlight: Promise<Sample>[] = []
   for (let next = performance.now(); !isOver(); next += 1_000 / rate) {
-    under.push(one(random.pick(among)))
+    inFlight.push(sendOne(random.pick(retailers)))
     await delay(Math.max(0, next - performance.now()))
   }
-  return Promise.all(under)
+  return Promise.all(inFlight)
 }
 
-const forSeconds = (count: number) => {
-  const ends = performance.now() + count * 1_000
-  return () => performance.now() > ends
+const afterSeconds = (count: number) => {
+  const end = performance.now() + count * 1_000
+  return () => performance.now() > end
 }
-const p99 = (seen: readonly Seen[]) =>
+const p99 = (samples: readonly Sample[]) =>
   quantile(
-    seen.map(({ ms }) => ms),
+    samples.map(({ ms }) => ms),
     0.99,
   )
-const oddOf = (seen: readonly Seen[]) =>
-  seen
+const listFailures = (samples: readonly Sample[]) =>
+  samples
     .filter(({ status }) => status !== 200 && status !== 201)
     .map(({ retailer, status }) => `${retailer.service.name}: ${status}`)
 
-let again: Postgres | undefined
-try {
-  for (const { name, file } of urlFiles(home, places)) await command('database', 'add', name, '--url-file', file)
-  const all = await makeRetailers(control, keys, places, { services, customers: 50 })
-  await load(all, forSeconds(Math.min(10, seconds)))
+/** Compares the customers in each database with those that were acknowledged. */
+async function compareDatabases(retailers: readonly Retailer[], urls: ReadonlyMap<string | undefined, string>) {
+  const wrong: string[] = []
+  for (const [name, url] of urls) {
+    const db = openDatabase(url, { max: 2 })
+    for (const { shard, service, acknowledged } of retailers) {
+      const rows = await db.rows<{ email: string }>(sql`select email from customer where service_id = ${service.id}`)
+      if (shard !== name) {
+        if (rows.length) wrong.push(`${service.name} has rows on another shard`)
+        continue
+      }
+      const stored = new Set(rows.map(({ email }) => email))
+      for (const email of acknowledged) if (!stored.has(email)) wrong.push(`${service.name}: ${email}`)
+      if (stored.size < rows.length) wrong.push(`${service.name}: a customer is stored twice`)
+    }
+    await db.close()
+  }
+  return wrong
+}
 
-  // Some of each database go to the next one; into the control database none can.
-  const goals = new Map([
+let restarted: Postgres | undefined
+try {
+  for (const { name, file } of writeUrlFiles(home, shardUrls))
+    await runCommand(environment, 'database', 'add', name, '--url-file', file)
+  const all = await createRetailers(control, keys, shardUrls, { services, customers: 50 })
+  await runLoad(all, afterSeconds(Math.min(10, seconds)))
+
+  // Services of each database move to the next one; none can move into the control database.
+  const targets = new Map([
     [undefined, 'east'],
     ['east', 'west'],
     ['west', 'east'],
   ])
-  const moved = all.slice(0, moves)
+  const moving = all.slice(0, moves)
   const staying = all.slice(moves)
-  let isMoved = false
-  const refused: string[] = []
-  const paused: number[] = []
-  const following = moved.map(each => writeAndFollow(each, ask, () => isMoved))
-  const during = load(staying, () => isMoved)
-  for (const each of moved) {
-    const to = goals.get(each.at) ?? 'east'
-    const { code, said } = await command('service', 'move', each.service.name, '--to', to)
-    if (code === 0) each.at = to
-    else refused.push(`${each.service.name}: ${said.trim()}`)
-    paused.push(Number(/paused for ([\d.]+) s/.exec(said)?.[1] ?? 0))
+  let areMoved = false
+  const failedMoves: string[] = []
+  const pausedSeconds: number[] = []
+  const reading = moving.map(each => writeAndReadChanges(each.service.name, clientOf(each), () => areMoved))
+  const loading = runLoad(staying, () => areMoved)
+  for (const each of moving) {
+    const to = targets.get(each.shard) ?? 'east'
+    const { code, output } = await runCommand(environment, 'service', 'move', each.service.name, '--to', to)
+    if (code === 0) each.shard = to
+    else failedMoves.push(`${each.service.name}: ${output.trim()}`)
+    pausedSeconds.push(Number(/paused for ([\d.]+) s/.exec(output)?.[1] ?? 0))
   }
-  isMoved = true
-  const followed = await Promise.all(following)
-  const besideMoves = await during
-  const before = await load(all, forSeconds(seconds))
+  areMoved = true
+  const changes = await Promise.all(reading)
+  const duringMoves = await loading
+  const before = await runLoad(all, afterSeconds(seconds))
 
   process.kill(west.pid, 'SIGKILL')
   await west.ended
-  const after = await load(all, forSeconds(seconds))
-  const isDead = ({ at }: Seen) => at === 'west'
-  const others = (seen: readonly Seen[]) => seen.filter(one => !isDead(one))
-  again = await start('west')
+  const after = await runLoad(all, afterSeconds(seconds))
+  const isOnDeadServer = ({ shard }: Sample) => shard === 'west'
+  const onOthers = (samples: readonly Sample[]) => samples.filter(sample => !isOnDeadServer(sample))
+  restarted = await start('west')
 
-  const lost: string[] = []
-  for (const [name, url] of [[undefined, urlAt(first)] as const, ...places, ['west', urlAt(again)] as const]) {
-    if (name === 'west' && url !== urlAt(again)) continue
-    const db = openDatabase(url, { max: 2 })
-    for (const { at, service, acknowledged } of all) {
-      const rows = await db.rows<{ email: string }>(sql`select email from customer where service_id = ${service.id}`)
-      if (at !== name && rows.length) lost.push(`${service.name} has rows where it is not`)
-      const found = new Set(rows.map(({ email }) => email))
-      if (at === name) for (const email of acknowledged) if (!found.has(email)) lost.push(`${service.name}: ${email}`)
-      if (at === name && found.size < rows.length) lost.push(`${service.name}: one twice`)
-    }
-    await db.close()
-  }
-  const [beforeMs, afterMs] = [p99(others(before)), p99(others(after))]
-  const acknowledged = all.reduce((sum, each) => sum + each.acknowledged.length, 0)
-  tell('primaries', {
-    keep: keep === true,
-    figures: [
-      ['servers, services, of them moved', `3, ${services}, ${moved.length}`],
+  const urls = new Map<string | undefined, string>([
+    [undefined, urlAt(first)],
+    ...shardUrls,
+    ['west', urlAt(restarted)],
+  ])
+  const wrong = await compareDatabases(all, urls)
+  const [beforeMs, afterMs] = [p99(onOthers(before)), p99(onOthers(after))]
+  const onDead = after.filter(isOnDeadServer)
+  report('primaries', {
+    keep,
+    measurements: [
+      ['servers, services, moves', `3, ${services}, ${moving.length}`],
       ['requests a second', rate],
-      ['writes paused in a move, median and longest, s', `${quantile(paused, 0.5)}, ${Math.max(...paused)}`],
       [
-        'from one write to the next in a move, longest, s',
-        (Math.max(...followed.map(each => each.pausedMs)) / 1_000).toFixed(1),
+        'writes paused in a move, median and longest, s',
+        `${quantile(pausedSeconds, 0.5)}, ${Math.max(...pausedSeconds)}`,
       ],
-      ['p99 of those that stay, while others are moved, ms', p99(besideMoves).toFixed(0)],
-      ['p99 of those on the other servers, before the kill, ms', beforeMs.toFixed(0)],
-      ['and behind it, ms', afterMs.toFixed(0)],
-      ['requests for those on the dead server', after.filter(isDead).length],
+      [
+        'longest time between two writes in a move, s',
+        (Math.max(...changes.map(({ longestPauseMs }) => longestPauseMs)) / 1_000).toFixed(1),
+      ],
+      ['p99 of services that stay, during the moves, ms', p99(duringMoves).toFixed(0)],
+      ['p99 of services on the other servers, before the kill, ms', beforeMs.toFixed(0)],
+      ['the same after the kill, ms', afterMs.toFixed(0)],
+      ['requests for services on the dead server', onDead.length],
     ],
-    verdicts: [
-      verdict('each move succeeds', refused, moved.length),
-      verdict('writes pause for less than 5 s', paused.filter(each => each >= 5).map(String), paused.length),
-      verdict(
-        'whoever writes and follows loses nothing, is told nothing twice, and no stamp goes back',
-        followed.flatMap(each => each.wrong),
-        followed.length,
+    checks: [
+      check('each move succeeds', failedMoves, moving.length),
+      check(
+        'writes pause for less than 5 s',
+        pausedSeconds.filter(pause => pause >= 5).map(String),
+        pausedSeconds.length,
       ),
-      verdict('those that stay notice nothing of moves', oddOf(besideMoves), besideMoves.length),
-      verdict('of the dead server only its own services notice', oddOf(others(after)), others(after).length),
-      verdict(
-        'they are answered 503',
-        after
-          .filter(isDead)
-          .filter(({ status }) => status !== 503)
-          .map(({ status }) => String(status)),
-        after.filter(isDead).length,
+      check(
+        'clients that write and read changes lose nothing, and no change is delivered twice or out of order',
+        changes.flatMap(each => each.wrong),
+        changes.length,
+      ),
+      check('no request of a service that stays fails during moves', listFailures(duringMoves), duringMoves.length),
+      check('only services on the dead server fail', listFailures(onOthers(after)), onOthers(after).length),
+      check(
+        'requests for services on the dead server are rejected with 503',
+        onDead.filter(({ status }) => status !== 503).map(({ status }) => String(status)),
+        onDead.length,
       ),
       ...(times
         ? [
-            verdict(
-              `p99 of the others is at most ${times / 10} times as long`,
+            check(
+              `p99 of the other services grows at most ${times / 10} times`,
               afterMs > (beforeMs * times) / 10 ? [`${afterMs.toFixed(0)} ms`] : [],
             ),
           ]
         : []),
-      verdict('all that was acknowledged is there, once, at one place', lost, acknowledged),
+      check(
+        'every acknowledged customer is stored once, in the database of its service',
+        wrong,
+        all.reduce((sum, each) => sum + each.acknowledged.length, 0),
+      ),
     ],
   })
 } finally {
-  ways.close()
   await installation.close()
-  for (const server of [first, east, west, again]) await server?.stop()
+  for (const server of [first, east, west, restarted]) await server?.stop()
   await rm(home, { recursive: true, force: true })
 }

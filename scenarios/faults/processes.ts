@@ -1,32 +1,33 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { Agent } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
+import { randomFor } from '../../seed/random.ts'
 import { sql } from '../../src/database/db.ts'
 import { localCertificate } from '../../src/tls/tls.ts'
-import { type Answered, askOnce } from '../support/asking.ts'
+import { compareCustomers, writeCustomers } from '../support/actors/customer-writers.ts'
+import { check } from '../support/checks/check.ts'
+import { type Outcome, openClient, toOutcome, trustCertificate } from '../support/client.ts'
 import { freePort } from '../support/free-port.ts'
 import { faketime, noFaketime, noHaproxy, startHaproxy } from '../support/haproxy.ts'
+import { openInstallation } from '../support/installation.ts'
+import { integer } from '../support/options.ts'
 import { type PostgresProxy, startPostgresProxy } from '../support/postgres-proxy.ts'
-import { verdict } from '../support/verdict.ts'
-import { openInstallation } from './installation.ts'
-import { whole } from './options.ts'
-import { tell } from './telling.ts'
+import { report } from '../support/report.ts'
 
-const { seconds, clients, rounds, keep } = new Command('npm run trial -- processes')
+const { seconds, clients, rounds, keep } = new Command('npm run scenario -- processes')
   .description(
-    'Three processes that serve behind HAProxy (Debian), as deploy/haproxy.cfg has it, and two workers; their clocks are 5 s apart. All are restarted in turn\nunder load, then one is cut off from the database. Judges that no request fails while they are restarted, and that nothing is lost or done twice.',
+    'Runs three API processes behind HAProxy (Debian) with deploy/haproxy.cfg, and two workers; their clocks are 5 s apart. Restarts all in turn\nunder load, then isolates one from the database. Checks that no request fails during restarts, and that nothing is lost or stored twice.',
   )
-  .option('--seconds <number>', 'how long one is cut off', whole, 20)
-  .option('--clients <number>', 'how many create customers, and how many read', whole, 8)
-  .option('--rounds <number>', 'how often all are restarted', whole, 3)
+  .option('--seconds <number>', 'duration of the isolation', integer, 20)
+  .option('--clients <number>', 'number of clients that create customers, and of those that read', integer, 8)
+  .option('--rounds <number>', 'how often all are restarted', integer, 3)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run trial -- processes\n  npm run trial -- processes --seconds 4 --clients 2 --rounds 1\n',
+    '\nExamples:\n  npm run scenario -- processes\n  npm run scenario -- processes --seconds 4 --clients 2 --rounds 1\n',
   )
   .parse()
   .opts<{ seconds: number; clients: number; rounds: number; keep?: boolean }>()
@@ -37,92 +38,87 @@ if (noFaketime) throw new Error(noFaketime)
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-processes-'))
 const certificate = localCertificate(join(home, 'tls'))
 const ports = [await freePort(), await freePort(), await freePort()]
-const clocks = ['+5', '+0', '-5']
+/** Clock offsets in seconds: the first and the last process of each role are wrong. */
+const clockOffsets = ['+5', '+0', '-5']
 let proxy: PostgresProxy | undefined
-/** Processes in turn: the first and the last have a wrong clock. */
-const numberOf = (name: string) => Number(name.split('-')[1]) - 1
+const indexOf = (name: string) => Number(name.split('-')[1]) - 1
 
 const installation = await openInstallation({
   apis: 3,
   workers: 2,
-  of: name => {
-    const clock = clocks[numberOf(name)] ?? '+0'
-    const isApi = name.startsWith('api')
+  environmentOf: name => {
+    const offset = clockOffsets[indexOf(name)] ?? '+0'
     return {
-      ...(clock !== '+0' && { LD_PRELOAD: faketime, FAKETIME: clock, FAKETIME_DONT_FAKE_MONOTONIC: '1' }),
-      ...(isApi && {
-        PORT: String(ports[numberOf(name)]),
+      ...(offset !== '+0' && { LD_PRELOAD: faketime, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' }),
+      ...(name.startsWith('api') && {
+        PORT: String(ports[indexOf(name)]),
         TLS_CERT_FILE: certificate.certFile,
         TLS_KEY_FILE: certificate.keyFile,
       }),
       SHUTDOWN_DELAY_SECONDS: '4',
     }
   },
-  through: async url => {
+  routeDatabase: async url => {
     proxy = await startPostgresProxy(url)
     return { 'api-2': proxy.connection }
   },
 })
-const { db, headers, apis, workers } = installation
+const { db, credentials, apis, workers } = installation
 const haproxy = await startHaproxy({ directory: home, ports, certificate })
-const agent = new Agent({ keepAlive: true, ca: readFileSync(certificate.caFile) })
-const way = { baseUrl: haproxy.baseUrl, agent, headers }
+trustCertificate(certificate.caFile)
+const api = openClient([haproxy], credentials, randomFor('processes'))
 
-type Phase = 'steady' | 'restarting' | 'cut off' | 'healed' | 'over'
+type Phase = 'steady' | 'restarting' | 'isolated' | 'reconnected' | 'over'
 let phase: Phase = 'steady'
 const statuses = new Map<string, number>()
-const failedAt: { phase: Phase; what: string; at: number }[] = []
+const failures: { phase: Phase; description: string; at: number }[] = []
 const acknowledged: string[] = []
-const told = new Set<string>()
-let asOf = ''
+const polled = new Set<string>()
 
-/** Asks once, and notes what comes of it under the phase in which it was asked. */
-async function noted(
-  asked: Parameters<typeof askOnce>[0],
-  wanted: number,
-): Promise<Answered<{ contact?: { email?: string } }[]> | undefined> {
-  const began = phase
-  const answer = await askOnce<{ contact?: { email?: string } }[]>(asked, way).catch((error: Error) => error.message)
-  const isOfCut = [began, phase].includes('cut off')
-  const of = isOfCut ? 'cut off' : began
-  const status = typeof answer === 'string' ? answer : answer.status
-  statuses.set(`${of}: ${status}`, (statuses.get(`${of}: ${status}`) ?? 0) + 1)
-  if (typeof answer !== 'string' && answer.status === wanted) return answer
-  failedAt.push({
-    phase: of,
-    what: `${asked.method} ${asked.path}: ${status} ${typeof answer === 'string' ? '' : (answer.body.code ?? 'of HAProxy')}`,
-    at: performance.now(),
-  })
-  return undefined
+/** Counts an outcome under the phase in which its request began; a request that overlaps the isolation counts there. */
+function recordOutcome({ status, code }: Outcome<unknown>, request: string, begunIn: Phase) {
+  const counted = [begunIn, phase].includes('isolated') ? 'isolated' : begunIn
+  const name = `${counted}: ${status || 'no response'}`
+  statuses.set(name, (statuses.get(name) ?? 0) + 1)
+  if (status !== 200 && status !== 201)
+    failures.push({ phase: counted, description: `${request}: ${status} ${code ?? ''}`, at: performance.now() })
 }
 
-/** Creates customers one after the other, each until it is known to be. */
 async function create(client: number) {
-  for (let i = 0; phase !== 'over'; i++) {
-    const email = `c${client}-${i}@example.com`
-    const body = { firstname: 'A', surname: 'B', contact: { email } }
-    while (!(await noted({ method: 'POST', path: '/customers', key: email, body }, 201))) await delay(100)
-    acknowledged.push(email)
-    await delay(50)
-  }
+  let begunIn = phase
+  await writeCustomers(api, acknowledged, {
+    prefix: `c${client}`,
+    isOver: () => phase === 'over',
+    pauseMs: 50,
+    onAttempt(outcome) {
+      recordOutcome(outcome, 'POST /customers', begunIn)
+      begunIn = phase
+    },
+  })
 }
 
-/** Follows the list of customers, whoever answers. */
-async function follow() {
+async function readPage(query: Parameters<typeof api.customers.search>[0], cursor?: string) {
+  const begunIn = phase
+  const outcome = await toOutcome(api.customers.search(query).page(cursor))
+  recordOutcome(outcome, 'GET /customers/search', begunIn)
+  return outcome.data
+}
+
+/** Polls the list of customers by `asOf`. */
+async function poll() {
+  let asOf: string | undefined
   for (let isLast = false; !isLast; ) {
     isLast = phase === 'over'
     let cursor: string | undefined
     do {
-      const query = cursor ? `&after_cursor=${cursor}` : ''
-      const since = asOf ? `updated_after=${encodeURIComponent(asOf)}` : 'limit=100'
-      const page = await noted({ method: 'GET', path: `/customers/search?${since}${query}` }, 200)
+      const page = await readPage(asOf ? { updatedAfter: asOf } : { limit: 100 }, cursor)
       if (!page) {
         await delay(100)
         continue
       }
-      for (const { contact } of page.body.data ?? []) told.add(contact?.email ?? '')
-      cursor = page.body.meta?.hasNextPage ? (page.body.meta.endCursor ?? undefined) : undefined
-      if (!cursor) asOf = page.body.meta?.asOf ?? asOf
+      for (const { contact } of page.data) polled.add(contact.email ?? '')
+      cursor = page.meta.hasNextPage ? (page.meta.endCursor ?? undefined) : undefined
+      if (!cursor) asOf = page.meta.asOf
     } while (cursor)
     await delay(50)
   }
@@ -130,18 +126,20 @@ async function follow() {
 
 async function read() {
   while (phase !== 'over') {
-    await noted({ method: 'GET', path: '/customers/search?limit=20' }, 200)
+    await readPage({ limit: 20 })
     await delay(50)
   }
 }
 
-const failedIn = (of: Phase) => failedAt.filter(each => each.phase === of)
+const failuresIn = (wanted: Phase) => failures.filter(failure => failure.phase === wanted)
 
 try {
   await haproxy.untilAllAreUp()
-  const writing = Array.from({ length: clients }, (_, i) => create(i))
-  const reading = Array.from({ length: clients }, () => read())
-  const following = follow()
+  const working = [
+    ...Array.from({ length: clients }, (_, i) => create(i)),
+    ...Array.from({ length: clients }, () => read()),
+    poll(),
+  ]
   await delay(1_000)
   phase = 'restarting'
   for (let round = 0; round < rounds; round++)
@@ -149,65 +147,68 @@ try {
       await each.restart()
       await haproxy.untilAllAreUp()
     }
-  phase = 'cut off'
-  const cutAt = performance.now()
-  const mend = proxy?.cutOff()
+  phase = 'isolated'
+  const isolatedAt = performance.now()
+  const reconnect = proxy?.cutOff()
   await delay(seconds * 1_000)
-  mend?.()
+  reconnect?.()
   await haproxy.untilAllAreUp()
-  phase = 'healed'
+  phase = 'reconnected'
   await delay(2_000)
   phase = 'over'
-  await Promise.all([...writing, ...reading, following])
-  const rows = await db.rows<{ email: string }>(sql`select email from customer`)
-  const there = rows.map(({ email }) => email)
+  await Promise.all(working)
+  const { stored, lost, duplicates, unexpected } = await compareCustomers(db, acknowledged)
   const overdue = await db.row<{ seconds: number }>(
     sql`select coalesce(max(extract(epoch from now() - due_at)), 0)::float8 as seconds from job where leased_until is null or leased_until < now()`,
   )
-  const lastFailure = Math.max(0, ...failedIn('cut off').map(({ at }) => at - cutAt)) / 1_000
-  const odd = [...statuses.keys()].filter(each => !/: (200|201|503|504)$/.test(each))
-  if (failedIn('restarting').length) for (const line of installation.log.slice(0, 3)) console.error(line)
-  tell('processes', {
-    keep: keep === true,
-    figures: [
+  const lastFailureSeconds = Math.max(0, ...failuresIn('isolated').map(({ at }) => at - isolatedAt)) / 1_000
+  if (failuresIn('restarting').length) for (const line of installation.log.slice(0, 3)) console.error(line)
+  report('processes', {
+    keep,
+    measurements: [
       ['clients that write, that read', `${clients}, ${clients}`],
-      ['times that all were restarted', rounds],
+      ['restarts of all processes', rounds],
       ['customers created', acknowledged.length],
-      ...[...statuses].sort().map(([each, count]) => [`answers, ${each}`, count] as const),
-      ['one is cut off, s', seconds],
-      ['last refusal after it was cut off, s', lastFailure.toFixed(1)],
+      ...[...statuses].sort().map(([name, count]) => [`responses, ${name}`, count] as const),
+      ['duration of the isolation, s', seconds],
+      ['last rejection after its begin, s', lastFailureSeconds.toFixed(1)],
     ],
-    verdicts: [
-      verdict(
-        'no request fails while all are restarted in turn',
-        failedIn('restarting').map(({ what }) => what),
+    checks: [
+      check(
+        'no request fails while all processes are restarted in turn',
+        failuresIn('restarting').map(({ description }) => description),
       ),
-      verdict(
+      check(
         'no request fails while nothing happens',
-        [...failedIn('steady'), ...failedIn('healed')].map(({ what }) => what),
+        [...failuresIn('steady'), ...failuresIn('reconnected')].map(({ description }) => description),
       ),
-      verdict(
-        'of one that is cut off nobody hears any more within 15 s',
-        lastFailure > 15 ? [`${lastFailure.toFixed(1)} s`] : [],
+      check(
+        'an isolated process receives no requests after 15 s',
+        lastFailureSeconds > 15 ? [`${lastFailureSeconds.toFixed(1)} s`] : [],
       ),
-      verdict('every answer is 200, 201, 503 or 504', odd, statuses.size),
-      verdict(
-        'what was acknowledged is there',
-        acknowledged.filter(email => !there.includes(email)),
-        acknowledged.length,
+      check(
+        'every response is 200, 201, 503 or 504',
+        [...statuses.keys()].filter(name => !/: (200|201|503|504)$/.test(name)),
+        statuses.size,
       ),
-      verdict('nothing was done twice', there.length === acknowledged.length ? [] : [`${there.length} rows`]),
-      verdict(
-        'who follows the list is told of every customer',
-        there.filter(email => !told.has(email)),
-        there.length,
+      check('every acknowledged customer is stored', lost, acknowledged.length),
+      check('no customer is stored twice or without acknowledgement', [
+        ...(duplicates ? [`${duplicates} twice`] : []),
+        ...unexpected,
+      ]),
+      check(
+        'a client that polls the list receives every customer',
+        [...stored].filter(email => !polled.has(email)),
+        stored.size,
       ),
-      verdict('the workers do what is due', (overdue?.seconds ?? 0) > 30 ? [`${overdue?.seconds} s overdue`] : []),
+      check(
+        'the workers run the jobs that are due',
+        (overdue?.seconds ?? 0) > 30 ? [`${overdue?.seconds} s overdue`] : [],
+      ),
     ],
   })
 } finally {
   phase = 'over'
-  agent.destroy()
   await haproxy.end()
   await installation.close()
   proxy?.close()

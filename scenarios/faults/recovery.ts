@@ -5,13 +5,16 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { openDatabase, sql } from '../../src/database/db.ts'
+import { check } from '../support/checks/check.ts'
 import { freePort } from '../support/free-port.ts'
+import { cli } from '../support/processes.ts'
+import { printChecks } from '../support/report.ts'
 
-new Command('npm run trial -- recovery')
+new Command('npm run scenario -- recovery')
   .description(
-    "What docs/backup.md says of point-in-time recovery, done with Debian's PostgreSQL: a service is made, removed, and brought back.",
+    "Follows the point-in-time recovery of docs/backup.md with Debian's PostgreSQL: adds a service, deletes it, and restores it.",
   )
-  .addHelpText('after', '\nExample:\n  npm run trial -- recovery\n')
+  .addHelpText('after', '\nExample:\n  npm run scenario -- recovery\n')
   .parse()
 
 const debian = '/usr/lib/postgresql'
@@ -23,7 +26,6 @@ chmodSync(home, 0o777)
 const [data, archive, base] = ['data', 'archive', 'base'].map(name => join(home, name)) as [string, string, string]
 const port = await freePort()
 const url = `postgres://tillbridge@127.0.0.1:${port}/postgres`
-const cli = join(import.meta.dirname, '../src/cli.js')
 const isRoot = process.geteuid?.() === 0
 
 function run(program: string, args: string[], environment: NodeJS.ProcessEnv = {}) {
@@ -36,7 +38,7 @@ function run(program: string, args: string[], environment: NodeJS.ProcessEnv = {
     encoding: 'utf8',
     timeout: 120_000,
     env: { ...process.env, ...environment },
-    // A server that is started goes on, and would keep pipes open.
+    // A started server keeps running, and would keep pipes open.
     stdio: program.endsWith('pg_ctl') ? 'ignore' : 'pipe',
   })
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stdout ?? ''}${stderr ?? ''}`)
@@ -81,7 +83,7 @@ try {
   ])
   tillbridge('service', 'add', 'after-the-base')
   const db = openDatabase(url, { max: 1 })
-  const moment = (await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`))?.at ?? ''
+  const restoreTime = (await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`))?.at ?? ''
   await delay(1_000)
   await db.run(sql`delete from service where name = 'after-the-base'`)
   await db.run(sql`select pg_switch_wal()`)
@@ -92,24 +94,22 @@ try {
   run('cp', ['-a', base, data])
   appendFileSync(
     join(data, 'postgresql.conf'),
-    `restore_command = 'cp ${archive}/%f %p'\nrecovery_target_time = '${moment}'\nrecovery_target_action = promote\n`,
+    `restore_command = 'cp ${archive}/%f %p'\nrecovery_target_time = '${restoreTime}'\nrecovery_target_action = promote\n`,
   )
   writeFileSync(join(data, 'recovery.signal'), '')
   control('-l', join(home, 'log'), 'start')
   const listed = tillbridge('service', 'list')
-  const said = tillbridge('restored')
-  const facts = [
-    { fact: 'what was there at that moment is there again', holds: /^after-the-base /m.test(listed) },
-    { fact: 'what was there before the base backup is there', holds: /^before /m.test(listed) },
-    { fact: 'those who follow are told', holds: /expired/.test(said) },
-  ]
-  for (const { fact, holds } of facts) console.log(`${holds ? '✔' : '✖'} ${fact}`)
-  if (!facts.every(({ holds }) => holds)) process.exitCode = 1
+  const acknowledgement = tillbridge('restored')
+  printChecks([
+    check('a service that existed at the restore time is restored', /^after-the-base /m.test(listed) ? [] : [listed]),
+    check('a service from before the base backup is restored', /^before /m.test(listed) ? [] : [listed]),
+    check('cursors of clients expire', /expired/.test(acknowledgement) ? [] : [acknowledgement]),
+  ])
 } finally {
   try {
     control('-m', 'immediate', 'stop')
   } catch {
-    // It did not run.
+    // The server wasn't running.
   }
   rmSync(home, { recursive: true, force: true })
 }

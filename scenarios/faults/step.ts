@@ -1,102 +1,91 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
+import { randomFor } from '../../seed/random.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
-import { askOnce } from '../support/asking.ts'
-import { seeded } from '../support/random.ts'
-import { waysTo } from '../support/reaching.ts'
-import { verdict } from '../support/verdict.ts'
-import { creating, madeUp } from './customers.ts'
-import { openInstallation } from './installation.ts'
-import { whole } from './options.ts'
-import { quantile, tell } from './telling.ts'
+import { compareCustomers, createCustomer } from '../support/actors/customer-writers.ts'
+import { check } from '../support/checks/check.ts'
+import { openClient, toOutcome } from '../support/client.ts'
+import { openInstallation } from '../support/installation.ts'
+import { integer } from '../support/options.ts'
+import { quantile, report } from '../support/report.ts'
+import { generateCustomers } from './generated-customers.ts'
 
-const { from, to, seconds, keep } = new Command('npm run trial -- step')
+const { from, to, seconds, keep } = new Command('npm run scenario -- step')
   .description(
-    'Clients that ask without a pause, one write in ten requests: few, then many at once, then few again. Judges that every answer is right or says when\nto come again, and that afterwards everything is as fast as before.',
+    'Clients send requests without a pause, one write in ten: first few clients, then many at once, then few again. Checks that every request\nsucceeds or is rejected with a delay to retry after, and that the last phase is as fast as the first.',
   )
-  .option('--from <number>', 'how many ask before and after', whole, 10)
-  .option('--to <number>', 'how many ask meanwhile', whole, 500)
-  .option('--seconds <number>', 'how long each of the three takes', whole, 60)
+  .option('--from <number>', 'number of clients before and after', integer, 10)
+  .option('--to <number>', 'number of clients at the peak', integer, 500)
+  .option('--seconds <number>', 'duration of each of the three phases', integer, 60)
   .option('--keep', 'writes the table to bench/results/')
-  .addHelpText('after', '\nExamples:\n  npm run trial -- step\n  npm run trial -- step --to 100 --seconds 10\n')
+  .addHelpText('after', '\nExamples:\n  npm run scenario -- step\n  npm run scenario -- step --to 100 --seconds 10\n')
   .parse()
   .opts<{ from: number; to: number; seconds: number; keep?: boolean }>()
 
 const installation = await openInstallation({
-  prepare: async ({ db, service }) => {
-    await upsertCustomers(db, service, madeUp(200))
-  },
+  prepare: ({ db, service }) => upsertCustomers(db, service, generateCustomers(200)),
 })
-const { headers, apis, db } = installation
-const random = seeded(1)
-const ways = waysTo(apis, headers, random)
-const way = () => ways.any() ?? Promise.reject(new Error('the process has ended'))
+const { credentials, apis, db } = installation
+const random = randomFor('step')
+const api = openClient(apis, credentials, random, { timeoutMs: 60_000 })
 const acknowledged: string[] = []
-let broken = 0
-let made = 0
+let brokenConnections = 0
+let created = 0
 
 interface Phase {
-  /** Milliseconds that answers took. */
+  /** Response times in milliseconds. */
   times: number[]
   statuses: Map<number, number>
 }
 
-async function phase(clients: number): Promise<Phase> {
+async function runPhase(clients: number): Promise<Phase> {
   const [times, statuses] = [[] as number[], new Map<number, number>()]
   const end = performance.now() + seconds * 1_000
-  const client = async () => {
+  const runClient = async () => {
     while (performance.now() < end) {
-      const email = `new${made++}@example.com`
-      const asked = random.chance(0.1)
-        ? creating(email)
-        : ({ method: 'GET', path: `/customers/c${random.whole(0, 199)}` } as const)
+      const email = `new${created++}@example.com`
       const begun = performance.now()
-      const answer = await askOnce(asked, await way(), 60_000).catch(() => undefined)
+      const { status, retryAfter } = random.chance(0.1)
+        ? await createCustomer(api, email)
+        : await toOutcome(api.customers.get(`c${random.whole(0, 199)}`))
       times.push(performance.now() - begun)
-      if (!answer) broken++
-      const status = answer?.status ?? 0
+      if (!status) brokenConnections++
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
       if (status === 201) acknowledged.push(email)
-      if (status === 503 || status === 429) await delay(1_000 * Number(answer?.headers['retry-after'] ?? 1))
+      if (status === 503 || status === 429) await delay(1_000 * (retryAfter ?? 1))
     }
   }
-  await Promise.all(Array.from({ length: clients }, client))
+  await Promise.all(Array.from({ length: clients }, runClient))
   return { times, statuses }
 }
 
 try {
-  const phases = { before: await phase(from), meanwhile: await phase(to), after: await phase(from) }
-  const odd = Object.values(phases).flatMap(({ statuses }) =>
+  const phases = { before: await runPhase(from), peak: await runPhase(to), after: await runPhase(from) }
+  const unexpected = Object.values(phases).flatMap(({ statuses }) =>
     [...statuses.keys()].filter(status => ![200, 201, 429, 503].includes(status)),
   )
-  const rows = await db.pool.query<{ email: string }>('select email from customer')
-  const there = new Set(rows.rows.map(({ email }) => email))
+  const { lost } = await compareCustomers(db, acknowledged)
   const [before, after] = [phases.before, phases.after].map(({ times }) => quantile(times, 0.5)) as [number, number]
-  tell('step', {
-    keep: keep === true,
-    figures: Object.entries(phases).flatMap(([name, of]) => [
-      [`${name}: answers`, [...of.statuses].map(([status, count]) => `${status} ${count}`).join(', ')] as const,
-      [`${name}: a second`, Math.round(of.times.length / seconds)] as const,
+  report('step', {
+    keep,
+    measurements: Object.entries(phases).flatMap(([name, { times, statuses }]) => [
+      [`${name}: responses`, [...statuses].map(([status, count]) => `${status} ${count}`).join(', ')] as const,
+      [`${name}: responses a second`, Math.round(times.length / seconds)] as const,
       [
         `${name}: p50, p99, longest, ms`,
-        [0.5, 0.99, 0.999_999].map(part => quantile(of.times, part).toFixed(0)).join(', '),
+        [0.5, 0.99, 0.999_999].map(share => quantile(times, share).toFixed(0)).join(', '),
       ] as const,
     ]),
-    verdicts: [
-      verdict('every answer is 200, 201, 429 or 503', odd.map(String)),
-      verdict('no connection broke', broken ? [`${broken}`] : []),
-      verdict(
-        'what was acknowledged is there',
-        acknowledged.filter(email => !there.has(email)),
-        acknowledged.length,
-      ),
-      verdict(
-        'afterwards it is as fast as before',
+    checks: [
+      check('every response is 200, 201, 429 or 503', unexpected.map(String)),
+      check('no connection broke', brokenConnections ? [`${brokenConnections}`] : []),
+      check('every acknowledged customer is stored', lost, acknowledged.length),
+      check(
+        'the last phase is as fast as the first',
         after > 3 * before + 20 ? [`${after} instead of ${before} ms`] : [],
       ),
     ],
   })
 } finally {
-  ways.close()
   await installation.close()
 }

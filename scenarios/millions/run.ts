@@ -3,45 +3,45 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
+import { randomFor } from '../../seed/random.ts'
 import { raw, sql } from '../../src/database/db.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertStores } from '../../src/store/catalog/stores.ts'
-import { openInstallation } from '../faults/installation.ts'
-import { whole } from '../faults/options.ts'
-import { tell } from '../faults/telling.ts'
-import { seeded } from '../support/random.ts'
+import { check } from '../support/checks/check.ts'
+import { openInstallation } from '../support/installation.ts'
+import { integer } from '../support/options.ts'
 import { currency, productRows, stores } from '../support/records.ts'
-import { verdict } from '../support/verdict.ts'
+import { report } from '../support/report.ts'
 import { begin, type Ended, program } from './command.ts'
 import { type List, lists, writeRecords } from './lists.ts'
 
-const { lines, kills, seed, keep } = new Command('npm run trial -- millions')
+const { lines, kills, seed, keep } = new Command('npm run scenario -- millions')
   .description(
-    'Records are made, half of them customers and half of them transactions, one a line of NDJSON. Imports, each killed now and then and gone on with, take them in;\n' +
-      'exports, killed too and begun anew, write them out. Judges that what comes out is what went in, to the byte, once both are sorted. Ten million lines take 25 GB\nof disk under TMPDIR.',
+    'Generates NDJSON files of customers and transactions, half of the lines each. Imports them with kills and resumes, and exports them with kills and\n' +
+      'restarts. Checks that the sorted exports equal the sorted imports byte by byte. Ten million lines need 25 GB of disk under TMPDIR.',
   )
-  .option('--lines <number>', 'how many lines', whole, 500_000)
-  .option('--kills <number>', 'how often the import of a file is killed', whole, 3)
-  .option('--seed <number>', 'where it is killed', whole, 1)
+  .option('--lines <number>', 'number of lines', integer, 500_000)
+  .option('--kills <number>', 'kills of each import', integer, 3)
+  .option('--seed <number>', 'chooses the records at which imports are killed', integer, 1)
   .option('--keep', 'writes the table to bench/results/')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run trial -- millions\n  npm run trial -- millions --lines 10000000 --keep\n',
+    '\nExamples:\n  npm run scenario -- millions\n  npm run scenario -- millions --lines 10000000 --keep\n',
   )
   .parse()
   .opts<{ lines: number; kills: number; seed: number; keep?: boolean }>()
 
-/** What a process may need, in MB, however many lines there are. */
-const mostMegabytes = 400
+/** Memory limit of a process in MB, whatever the number of lines. */
+const maxMegabytes = 400
 const count = Math.floor(lines / 2)
-const random = seeded(seed)
-/** Behind two batches, which may be under way together: the third one begins once the first is noted. */
-const first = 4_000
-const from = Math.max(first, Math.floor(count / 3))
-/** Each kill has a stretch of the records, and lies in its first half: what is beside it may be in when the next one comes. */
-const stretch = Math.floor((count - from) / kills)
-if (kills > 1 && stretch < 2 * first) {
-  console.error(`So many kills lie too close to each other: --lines ${24_000 * kills} or more, or fewer --kills.`)
+const random = randomFor(`millions ${seed}`)
+/** Records in two batches, which can be in flight together: the third begins after the first has its checkpoint. */
+const twoBatches = 4_000
+const firstKillAt = Math.max(twoBatches, Math.floor(count / 3))
+/** Each kill is in the first half of its own section of the records, so that the next one finds them stored. */
+const sectionLength = Math.floor((count - firstKillAt) / kills)
+if (kills > 1 && sectionLength < 2 * twoBatches) {
+  console.error(`The kills are too close to each other. Use --lines ${24_000 * kills} or more, or fewer --kills.`)
   process.exit(1)
 }
 const installation = await openInstallation({
@@ -54,48 +54,51 @@ const installation = await openInstallation({
 })
 const { db, service, databaseUrl, directory: home } = installation
 const runs: Record<'import' | 'export', Ended[]> = { import: [], export: [] }
-/** What contradicts the facts. */
-const wrong = { resumed: [] as string[], missing: [] as string[], half: [] as string[], different: [] as string[] }
-let wentOn = 0
-let cut = 0
+/** Contradictions, by check. */
+const wrong = { resumed: [] as string[], missing: [] as string[], partial: [] as string[], different: [] as string[] }
+let resumed = 0
+let interruptedExports = 0
 
-const begun = (...args: string[]) => begin(args, { home, databaseUrl })
-const isBusy = async (what: string) =>
+const start = (...args: string[]) => begin(args, { home, databaseUrl })
+const hasSession = async (condition: string) =>
   (
     await db.rows(
-      sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend' and ${raw(what)}`,
+      sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend' and ${raw(condition)}`,
     )
   ).length > 0
 
-/** Holds a record that an import is about to write, and kills it once it waits for that one. */
-async function killedAt({ kind, table, row }: List, place: number, importing: ReturnType<typeof begun>) {
-  const holder = await db.pool.connect()
-  const { columns, values } = row(place)
-  await holder.query('begin')
-  await holder.query('set local idle_in_transaction_session_timeout = 0')
-  await holder.query(`insert into ${table} (service_id, ${columns}) values (${service.id}, ${values})`)
-  // Not of any lock: two batches that grow a table at the same time wait for each other too.
-  while (importing.isRunning() && !(await isBusy(`wait_event = 'transactionid'`))) await delay(20)
-  if (!importing.isRunning()) wrong.resumed.push(`${kind}: the import ended before record ${place}`)
+/** Locks a record that an import is about to write, and kills the import when it waits for the lock. */
+async function killAt({ kind, table, row }: List, position: number, importing: ReturnType<typeof start>) {
+  const blocker = await db.pool.connect()
+  const { columns, values } = row(position)
+  await blocker.query('begin')
+  await blocker.query('set local idle_in_transaction_session_timeout = 0')
+  await blocker.query(`insert into ${table} (service_id, ${columns}) values (${service.id}, ${values})`)
+  // Other locks don't count: two batches that grow a table at the same time wait for each other too.
+  while (importing.isRunning() && !(await hasSession(`wait_event = 'transactionid'`))) await delay(20)
+  if (!importing.isRunning()) wrong.resumed.push(`${kind}: the import ended before record ${position}`)
   importing.kill()
-  holder.release(true)
+  blocker.release(true)
   const ended = await importing.ended
-  // What it had sent to the database may still be carried out.
-  while (await isBusy(`state <> 'idle'`)) await delay(20)
+  // PostgreSQL can still execute the last statements.
+  while (await hasSession(`state <> 'idle'`)) await delay(20)
   return ended
 }
 
-/** Imports a file, killed at some places and gone on with. */
-async function takeIn(list: List, file: string) {
-  const places = Array.from({ length: kills }, (_, i) => from + Math.floor(i * stretch) + random.whole(0, stretch / 2))
-  for (let life = 0; life <= kills; life++) {
-    const importing = begun('import', list.kind, file, ...(life ? ['--resume'] : []))
-    const place = places[life]
-    const ended = await (place === undefined ? importing.ended : killedAt(list, place, importing))
+/** Imports a file with kills, resuming after each. */
+async function importWithKills(list: List, file: string) {
+  const positions = Array.from(
+    { length: kills },
+    (_, i) => firstKillAt + i * sectionLength + random.whole(0, Math.floor(sectionLength / 2)),
+  )
+  for (let run = 0; run <= kills; run++) {
+    const importing = start('import', list.kind, file, ...(run ? ['--resume'] : []))
+    const position = positions[run]
+    const ended = await (position === undefined ? importing.ended : killAt(list, position, importing))
     runs.import.push(ended)
-    if (life && /This one goes on from there\./.test(ended.err)) wentOn++
-    else if (life) wrong.resumed.push(`${list.kind}: ${ended.err}`)
-    if (place === undefined && ended.code !== 0) wrong.missing.push(`${list.kind}: code ${ended.code}: ${ended.err}`)
+    if (run && /This one goes on from there\./.test(ended.err)) resumed++
+    else if (run) wrong.resumed.push(`${list.kind}: ${ended.err}`)
+    if (position === undefined && ended.code !== 0) wrong.missing.push(`${list.kind}: code ${ended.code}: ${ended.err}`)
   }
   const found = await db.row<{ count: number }>(
     sql`select count(*)::float8 as count from ${raw(list.table)} where service_id = ${service.id}`,
@@ -103,34 +106,34 @@ async function takeIn(list: List, file: string) {
   if (found?.count !== count) wrong.missing.push(`${found?.count} ${list.kind}`)
 }
 
-/** Exports a list, killed once in the middle and begun anew. */
-async function takeOut({ kind }: List, file: string) {
+/** Exports a list: kills the first attempt in the middle and starts again. */
+async function exportWithKill({ kind }: List, file: string) {
   const out = join(home, file)
-  // One that has ended before the kill came is killed sooner.
-  for (let from = random.fraction() / 2, isCut = false; !isCut; from = 0) {
-    const exporting = begun('export', kind, '--out', file)
+  // If an export ends before the kill, the next one is killed earlier.
+  for (let share = random.fraction() / 2, isKilled = false; !isKilled; share = 0) {
+    const exporting = start('export', kind, '--out', file)
     const draft = join(home, `.${file}.${hostname()}.${exporting.pid}.part`)
-    const size = from * statSync(join(home, `${kind}.ndjson`)).size
+    const size = share * statSync(join(home, `${kind}.ndjson`)).size
     while (exporting.isRunning() && !((statSync(draft, { throwIfNoEntry: false })?.size ?? -1) >= size)) await delay(2)
     exporting.kill()
-    isCut = (await exporting.ended).code === null
-    if (isCut && existsSync(out)) wrong.half.push(kind)
+    isKilled = (await exporting.ended).code === null
+    if (isKilled && existsSync(out)) wrong.partial.push(kind)
     rmSync(out, { force: true })
   }
-  cut++
-  const ended = await begun('export', kind, '--out', file).ended
+  interruptedExports++
+  const ended = await start('export', kind, '--out', file).ended
   runs.export.push(ended)
-  if (ended.code !== 0) wrong.half.push(`${kind}: ${ended.err}`)
+  if (ended.code !== 0) wrong.partial.push(`${kind}: ${ended.err}`)
 }
 
-/** Whether two files have the same lines, to the byte. Both are sorted where they are. */
-async function areAlike(...files: [string, string]) {
+/** True if two files have the same lines. Sorts both in place. */
+async function haveSameLines(...files: [string, string]) {
   for (const file of files)
     await program('sort', ['--buffer-size=256M', `--temporary-directory=${home}`, '-o', file, file], home)
   return (await program('cmp', files, home)) === 0
 }
 
-const say = (what: string) => console.log(`${new Date().toISOString().slice(11, 19)}  ${what}`)
+const log = (text: string) => console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`)
 const seconds = (ended: readonly Ended[]) => ended.reduce((sum, one) => sum + one.seconds, 0)
 const rate = (ended: readonly Ended[]) => Math.round((2 * count) / seconds(ended)).toLocaleString('en')
 const peak = (ended: readonly Ended[]) => Math.round(Math.max(...ended.map(one => one.peak)))
@@ -139,44 +142,44 @@ try {
   let bytes = 0
   for (const list of lists) {
     const { kind } = list
-    const [made, out] = [`${kind}.ndjson`, `${kind}-out.ndjson`]
-    say(`${count.toLocaleString('en')} ${kind} are made`)
-    await writeRecords(list, count, join(home, made))
-    bytes += statSync(join(home, made)).size
-    say('  and go in')
-    await takeIn(list, made)
-    say('  and out')
-    await takeOut(list, out)
-    say('  and are compared')
-    if (!(await areAlike(made, out))) wrong.different.push(kind)
-    for (const file of [made, out]) rmSync(join(home, file))
+    const [input, output] = [`${kind}.ndjson`, `${kind}-out.ndjson`]
+    log(`generating ${count.toLocaleString('en')} ${kind}`)
+    await writeRecords(list, count, join(home, input))
+    bytes += statSync(join(home, input)).size
+    log('  importing')
+    await importWithKills(list, input)
+    log('  exporting')
+    await exportWithKill(list, output)
+    log('  comparing')
+    if (!(await haveSameLines(input, output))) wrong.different.push(kind)
+    for (const file of [input, output]) rmSync(join(home, file))
   }
   const size = await db.row<{ bytes: number }>(sql`select pg_database_size(current_database())::float8 as bytes`)
   const gigabytes = (of = 0) => (of / 1e9).toFixed(2)
   const peaks = { import: peak(runs.import), export: peak(runs.export) }
-  const over = Object.entries(peaks).filter(([, most]) => !(most <= mostMegabytes))
-  tell('millions', {
-    keep: keep === true,
-    figures: [
+  const tooHigh = Object.entries(peaks).filter(([, megabytes]) => !(megabytes <= maxMegabytes))
+  report('millions', {
+    keep,
+    measurements: [
       ['lines, half customers and half transactions', (2 * count).toLocaleString('en')],
       ['files, GB', gigabytes(bytes)],
       ['the database, GB', gigabytes(size?.bytes)],
-      ['imports: seconds, with what was done again after kills', seconds(runs.import).toFixed(1)],
+      ['imports: seconds, including work repeated after kills', seconds(runs.import).toFixed(1)],
       ['imports: lines a second', rate(runs.import)],
-      ['imports: killed', 2 * kills],
+      ['imports: kills', 2 * kills],
       ['exports: seconds', seconds(runs.export).toFixed(1)],
       ['exports: lines a second', rate(runs.export)],
-      ['most memory of an import, MB', peaks.import],
-      ['most memory of an export, MB', peaks.export],
+      ['peak memory of an import, MB', peaks.import],
+      ['peak memory of an export, MB', peaks.export],
     ],
-    verdicts: [
-      verdict('an import that is killed is gone on with behind what it has put in', wrong.resumed, wentOn),
-      verdict('every line is in, and none is refused', wrong.missing, 2 * count),
-      verdict('an export that is killed leaves nothing under its name, and the next one is whole', wrong.half, cut),
-      verdict('what comes out is what went in, to the byte, once both are sorted', wrong.different, 2 * count),
-      verdict(
-        `no import and no export needs more than ${mostMegabytes} MB`,
-        over.map(([what, most]) => `${what}: ${most} MB`),
+    checks: [
+      check('a killed import resumes after the records that it stored', wrong.resumed, resumed),
+      check('every line is stored, and none is rejected', wrong.missing, 2 * count),
+      check('a killed export leaves no output file, and the next one is complete', wrong.partial, interruptedExports),
+      check('the sorted exports equal the sorted imports byte by byte', wrong.different, 2 * count),
+      check(
+        `no import and no export needs more than ${maxMegabytes} MB`,
+        tooHigh.map(([name, megabytes]) => `${name}: ${megabytes} MB`),
         runs.import.length + runs.export.length,
       ),
     ],

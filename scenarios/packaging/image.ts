@@ -12,12 +12,12 @@ import { becomesReady } from './image/ready.ts'
 import { packRelease } from './image/release.ts'
 import { type ImageConfig, runIn } from './image/running.ts'
 
-const { here } = new Command('npm run trial -- image')
+const { here } = new Command('npm run scenario -- image')
   .description(
     "Builds deploy/Dockerfile with Debian's buildah, on a base that is made here, and runs the image as compose.yaml does: a root that nobody may write, a\nuser without rights, no capabilities. As root; nothing is asked of a registry.",
   )
   .option('--here', "the base is made of this machine's packages, not of Debian's archive: nothing is downloaded")
-  .addHelpText('after', '\nExamples:\n  npm run trial -- image\n  npm run trial -- image --here\n')
+  .addHelpText('after', '\nExamples:\n  npm run scenario -- image\n  npm run scenario -- image --here\n')
   .parse()
   .opts<{ here?: boolean }>()
 

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 
-new Command('npm run trial -- release')
+new Command('npm run scenario -- release')
   .description(
     'A release on a bare Debian, in a root of its own that has no npm: read-only, as a user who may do nothing, from the first start to a restored backup.',
   )
-  .addHelpText('after', '\nExample:\n  npm run trial -- release\n')
+  .addHelpText('after', '\nExample:\n  npm run scenario -- release\n')
   .parse()
 
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-release-trial-'))

@@ -24,7 +24,7 @@ interface Options {
   voucher?: string
 }
 
-const program = new Command('npm run trial -- specification')
+const program = new Command('npm run scenario -- specification')
   .description(
     'Tries what the specification states, row by row, over HTTPS: ✔ it holds, ✖ it does not, – there was no occasion to try it.\nWithout --url it starts an installation of its own, with the demo, and throws it away in the end.',
   )
@@ -42,9 +42,9 @@ const program = new Command('npm run trial -- specification')
     'after',
     `
 Examples:
-  npm run trial -- specification                      the demo, on the embedded back office
-  npm run trial -- specification --simulator        in front of the simulator
-  npm run trial -- specification --url https://localhost:8443 --ca .data/tls/ca.pem \\
+  npm run scenario -- specification                      the demo, on the embedded back office
+  npm run scenario -- specification --simulator        in front of the simulator
+  npm run scenario -- specification --url https://localhost:8443 --ca .data/tls/ca.pem \\
     --service demo --api-key ZGVtbzo… --writes --voucher 9100001:204816
 
 Exit code: 0 when each statement that was tried holds, 1 otherwise.

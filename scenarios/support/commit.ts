@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** The commit that is tried. */
+/** Returns the commit of this checkout, or `unknown`. */
 export function commit() {
   try {
     return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()

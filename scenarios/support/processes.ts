@@ -6,117 +6,139 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Failpoint } from '../../src/testing/failpoints.ts'
+import { trustCertificate } from './client.ts'
 
-const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
+/** The command line of Tillbridge. */
+export const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
 
-/** A process that comes back whenever it ends, until the run is over. */
-export interface Kept {
+export type ProcessRole = 'api' | 'worker'
+
+/** A process that is started again whenever it ends, until the scenario is over. */
+export interface ManagedProcess {
   name: string
   /** Its DATA_DIR. */
-  home: string
-  /** Where an API process is reached; empty while it starts. */
+  dataDirectory: string
+  /** URL of an API process; empty until it accepts requests. */
   baseUrl: string
   isUp: boolean
-  /** The border at which the life that it lives is to end. */
-  doom: Failpoint | undefined
-  /** Where each of its lives ended that was ended by a kill. */
-  deaths: (Failpoint | 'anywhere')[]
+  /** The crash point at which the current run kills itself. */
+  crashPoint: Failpoint | undefined
+  /** Where each run ended that was killed. */
+  kills: (Failpoint | 'anywhere')[]
   kill(): void
-  /** Asks it to stop, and starts it again. Resolves once it is up. */
+  /** Stops it (SIGTERM). Resolves when it is up again; throws after 120 s. */
   restart(): Promise<void>
   end(): Promise<void>
 }
 
-export interface Keeping {
+export interface ManagedProcessOptions {
   name: string
-  /** A program of Node.js; `tillbridge` unless something else is said. */
-  program?: string
+  /** A program of Node.js. Default: `tillbridge`. */
+  program?: string | undefined
   args: readonly string[]
   directory: string
   environment: Readonly<Record<string, string>>
   databaseUrl: string
-  /** The border at which the life that begins now is to end, if it gets there. */
-  doom?: () => Failpoint | undefined
-  /** What it says on standard error, line by line. */
+  /** Picks the crash point of each run. Default: none. */
+  crashPoint?: () => Failpoint | undefined
+  /** Receives each line of standard error. */
   onLog: (line: string) => void
-  /** Told of each life that a kill has ended, by the name that its connections to the database have. */
-  onDeath?: (life: string) => void
+  /** Receives the name of each run that was killed: the application name of its database connections. */
+  onKill?: (processRun: string) => void
 }
 
-/** Starts a process, and starts it again whenever it ends. Resolves once it is up for the first time. */
-export async function keep({ name, directory, onLog, onDeath = () => {}, ...keeping }: Keeping): Promise<Kept> {
-  const { program = cli, args, environment, databaseUrl, doom = () => undefined } = keeping
-  const home = join(directory, name)
-  mkdirSync(home, { mode: 0o711 })
+/** Starts a process, and starts it again whenever it ends. Resolves when it is up for the first time. */
+export async function startManagedProcess(options: ManagedProcessOptions): Promise<ManagedProcess> {
+  const { name, directory, program = cli, args, environment, databaseUrl, onLog } = options
+  const dataDirectory = join(directory, name)
+  mkdirSync(dataDirectory, { mode: 0o711 })
   let child: ChildProcess
-  let lives = 0
-  let over = false
-  let isStruck = false
-  const kept: Kept = {
+  let runs = 0
+  let isOver = false
+  let isKilledByUs = false
+  const managed: ManagedProcess = {
     name,
-    home,
+    dataDirectory,
     baseUrl: '',
     isUp: false,
-    doom: undefined,
-    deaths: [],
+    crashPoint: undefined,
+    kills: [],
     kill() {
-      isStruck = true
-      kept.isUp = false
-      kept.baseUrl = ''
+      isKilledByUs = true
+      managed.isUp = false
+      managed.baseUrl = ''
       child.kill('SIGKILL')
     },
     async restart() {
       const ended = once(child, 'exit')
       child.kill('SIGTERM')
       await ended
-      for (const begun = performance.now(); !kept.isUp; await delay(50))
-        if (performance.now() - begun > 120_000) throw new Error(`${name} does not come back`)
+      for (const begun = performance.now(); !managed.isUp; await delay(50))
+        if (performance.now() - begun > 120_000) throw new Error(`${name} did not start again within 120 s`)
     },
     async end() {
-      over = true
+      isOver = true
       const ended = once(child, 'exit')
       if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) await ended
     },
   }
-  const begin = () =>
+  const start = () =>
     new Promise<void>(resolve => {
-      const life = `${name}-${++lives}`
-      const border = doom()
-      kept.doom = border
-      isStruck = false
+      const processRun = `${name}-${++runs}`
+      const crashPoint = options.crashPoint?.()
+      managed.crashPoint = crashPoint
+      isKilledByUs = false
       child = spawn(process.execPath, [program, ...args], {
-        cwd: home,
+        cwd: dataDirectory,
         env: {
           PATH: process.env.PATH,
-          DATA_DIR: home,
+          DATA_DIR: dataDirectory,
           PORT: '0',
           LOG_LEVEL: 'warn',
-          DATABASE_URL: `${databaseUrl}${databaseUrl.includes('?') ? '&' : '?'}application_name=${life}`,
+          DATABASE_URL: `${databaseUrl}${databaseUrl.includes('?') ? '&' : '?'}application_name=${processRun}`,
           ...environment,
-          ...(border && { FAILPOINT: border }),
+          ...(crashPoint && { FAILPOINT: crashPoint }),
         },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
-      let said = ''
+      let output = ''
       child.stdout?.setEncoding('utf8').on('data', text => {
-        said += text
-        const baseUrl = /serves (https:\S+?)[. ]/.exec(said)?.[1]
-        if (baseUrl) kept.baseUrl = baseUrl
-        if (!baseUrl && !/does jobs/.test(said)) return
-        kept.isUp = true
+        output += text
+        const baseUrl = /serves (https:\S+?)[. ]/.exec(output)?.[1]
+        if (managed.isUp || (!baseUrl && !/does jobs/.test(output))) return
+        if (baseUrl) {
+          managed.baseUrl = baseUrl
+          if (runs === 1 && !environment.TLS_CERT_FILE) trustCertificate(join(dataDirectory, 'tls/ca.pem'))
+        }
+        managed.isUp = true
         resolve()
       })
       if (child.stderr) createInterface({ input: child.stderr }).on('line', onLog)
       child.once('exit', (_, signal) => {
-        kept.isUp = false
-        kept.baseUrl = ''
+        managed.isUp = false
+        managed.baseUrl = ''
         if (signal === 'SIGKILL') {
-          kept.deaths.push((!isStruck && border) || 'anywhere')
-          onDeath(life)
+          managed.kills.push((!isKilledByUs && crashPoint) || 'anywhere')
+          options.onKill?.(processRun)
         }
-        setTimeout(() => void (over || begin().then(resolve)), 50)
+        setTimeout(() => void (isOver || start().then(resolve)), 50)
       })
     })
-  await begin()
-  return kept
+  await start()
+  return managed
+}
+
+/** Runs a command of `tillbridge` to its end; returns its exit code and output. */
+export async function runCommand(environment: Readonly<Record<string, string>>, ...args: readonly string[]) {
+  const child = spawn(process.execPath, [cli, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', text => {
+      output += text
+    })
+  const [code] = await once(child, 'close')
+  return { code: code as number, output }
 }

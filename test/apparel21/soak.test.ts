@@ -1,79 +1,77 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { gone } from '../../scenarios/soak/client.ts'
-import { soak } from '../../scenarios/soak/soak.ts'
-import type { Verdict } from '../../scenarios/support/verdict.ts'
+import { runSoak } from '../../scenarios/soak/soak.ts'
+import type { CheckResult } from '../../scenarios/support/checks/check.ts'
+import { abandoned } from '../../scenarios/support/client.ts'
 import { sql } from '../../src/database/db.ts'
 import { freshDatabase } from '../support/database.ts'
 import { checkout, run } from '../support/processes.ts'
 
-const failed = (verdicts: readonly Verdict[]) => verdicts.filter(({ holds }) => !holds)
+const failedTitles = (checks: readonly CheckResult[]) => checks.filter(({ holds }) => !holds).map(({ title }) => title)
 
-test('after changes, faults and kills at random our tables are as the back office, and every write is there once; the judge sees what is not', async t => {
-  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-soak-'))
-  t.after(() => rm(directory, { recursive: true, force: true }))
+test('after changes, faults and kills all records agree, and the checks find planted errors', async t => {
   const { connection, drop } = await freshDatabase()
   t.after(drop)
-  const soaked = await soak({
+  const soak = await runSoak({
     seed: 5,
     seconds: 6,
     shoppers: 4,
     release: '2025.1',
     backOffice: 'apparel21',
-    databaseUrl: connection,
-    directory,
+    database: { url: connection, stop: async () => {} },
     sizes: { stores: 4, styles: 12, persons: 40, vouchers: 6 },
   })
-  t.after(soaked.close)
-  const verdicts = await soaked.judge()
-  assert.deepEqual(failed(verdicts), [])
-  assert.ok(verdicts.length >= 30, `${verdicts.length}`)
-  assert.ok([...soaked.faults.values()].reduce((sum, times) => sum + times, 0) > 10)
-  assert.match(soaked.killed, /api-1 [1-9]|api-2 [1-9]/)
+  t.after(soak.close)
+  const checks = await soak.check()
+  assert.deepEqual(
+    checks.filter(({ holds }) => !holds),
+    [],
+  )
+  assert.ok(checks.length >= 38, `${checks.length}`)
+  assert.ok([...soak.faults.values()].reduce((sum, count) => sum + count, 0) > 10)
+  assert.match(soak.kills, /api-1 [1-9]|api-2 [1-9]/)
 
-  const { db, service, simulator = assert.fail() } = soaked.world
-  const done = (kind: string) =>
-    soaked.deeds.find(deed => deed.kind === kind && deed.answer.status < 300) ?? assert.fail(`no ${kind} was done`)
-  const order = done('order').answer.json.data?.id ?? assert.fail()
-  await db.run(sql`delete from sales_order where service_id = ${service.id} and id = ${order}`)
+  const { installation, history, simulator = assert.fail() } = soak
+  const { db, service } = installation
+  const [order] = history.acknowledged('order')
+  const [customer] = history.acknowledged('customer')
+  assert.ok(order && customer)
+  const orderId = order.outcome.data?.id ?? assert.fail()
+  await db.run(sql`delete from sales_order where service_id = ${service.id} and id = ${orderId}`)
   await db.run(sql`update stock set record = regexp_replace(record, '"freeStock":[-0-9]+', '"freeStock":999')
     where ctid = (select ctid from stock where service_id = ${service.id} limit 1)`)
   const [person] = simulator.state.persons.values()
   assert.ok(person)
   person.surname = 'Spoilt'
-  simulator.state.orders.set(-1, { ...(simulator.state.orders.get(Number(order)) ?? assert.fail()), id: -1 })
-  // Made at the back office for somebody who never came back, and not here.
-  const { key, answer } = done('customer')
-  answer.status = gone
-  await db.run(sql`update customer set email = null where service_id = ${service.id} and email = ${`${key}@soak.test`}`)
+  simulator.state.orders.set(-1, { ...(simulator.state.orders.get(Number(orderId)) ?? assert.fail()), id: -1 })
+  // A customer whose client gave up is at the back office and not in our tables.
+  customer.outcome.status = abandoned
+  await db.run(
+    sql`update customer set email = null where service_id = ${service.id} and email = ${`${customer.key}@shopper.test`}`,
+  )
   await db.run(sql`
     insert into intent (service_id, id, operation, request_hash, request, token, claimed_until, next_check_at)
     values (${service.id}, gen_random_uuid(), 'POST /orders', '', '', gen_random_uuid(), now() + interval '1 hour', now() + interval '1 hour')`)
-  const seen = failed(await soaked.judge()).map(({ fact }) => fact)
-  for (const fact of [
+  const failed = failedTitles(await soak.check())
+  for (const begin of [
     'customers: the list',
     'stock: ',
-    'orders here: ',
+    'orders in our tables: ',
     'orders at the back office: ',
-    'customers: what is there, what is here',
-    'no write is left open',
+    'customers: back office, our tables',
+    'orders: all that were ever created',
+    'no write is open',
   ])
     assert.ok(
-      seen.some(each => each.startsWith(fact)),
-      `${fact} is not among ${seen}`,
+      failed.some(title => title.startsWith(begin)),
+      `${begin} is not among ${failed}`,
     )
 })
 
-test('the soak says how it is run', async () => {
-  const { code, out } = await run(
-    ['--help'],
-    {},
-    { program: [process.execPath, join(checkout, 'scenarios/soak/run.ts')] },
-  )
+test('the help of the soak lists its options and examples', async () => {
+  const program = [process.execPath, join(checkout, 'scenarios/soak/run.ts')] as const
+  const { code, out } = await run(['--help'], {}, { program })
   assert.equal(code, 0)
-  assert.match(out, /--seed <number>[\s\S]*Examples:[\s\S]*npm run soak -- --seed 7/)
+  assert.match(out, /--seed <number>[\s\S]*Examples:[\s\S]*npm run scenario -- soak --seed 7/)
 })

@@ -3,9 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Asked, askOnce } from '../../scenarios/support/asking.ts'
 import { sql } from '../../src/database/db.ts'
 import { john } from '../support/customer-bodies.ts'
+import { type HttpsRequest, sendHttpsRequest } from '../support/https-request.ts'
 import { directory, type Serving, serve, stop, until } from '../support/processes.ts'
 import { credentials } from '../support/servers.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -41,8 +41,9 @@ describe('beside a server whose clock is right, one whose clock', { skip }, () =
     await right?.stop()
   })
 
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
-  const ask = (asked: Asked) => askOnce<any>(asked, { baseUrl: wrong.baseUrl, agent, headers: credentials(right) })
+  const ask = (request: HttpsRequest) =>
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
+    sendHttpsRequest<any>(request, { baseUrl: wrong.baseUrl, agent, headers: credentials(right) })
   /** The jobs that are not due within half an hour, and when they are. */
   const later = async () => {
     const jobs = await right.db.rows<{ job: string }>(sql`

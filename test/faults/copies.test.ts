@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { halting } from '../../scenarios/faults/halting.ts'
-import { ofOrders, ofVouchers } from '../../scenarios/support/ledgers.ts'
+import { embeddedInvariants, orderInvariants } from '../../scenarios/support/checks/ledgers.ts'
+import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { type Database, type Db, openDatabase, sql } from '../../src/database/db.ts'
 import { startPostgres } from '../../src/postgres/postgres.ts'
 import { upsertStock } from '../../src/store/inventory/stock.ts'
@@ -70,7 +70,7 @@ async function whileShopping<T>(work: () => Promise<T>): Promise<T> {
 }
 
 const contradicted = async (db: Db) => {
-  const facts = Object.entries({ ...ofOrders(api.service.id), ...ofVouchers(api.service.id) })
+  const facts = Object.entries({ ...orderInvariants(api.service.id), ...embeddedInvariants(api.service.id) })
   const found = await Promise.all(facts.map(async ([fact, query]) => ({ fact, rows: await db.rows(query) })))
   return found.filter(({ rows }) => rows.length)
 }
@@ -99,7 +99,7 @@ test('the data directory as it is at any moment, copied and started, has all tha
   const copy = join(home, 'copy')
   const told = await whileShopping(() =>
     // All of it in one moment, as a snapshot of the file system has it.
-    halting(database.postgres.pid, async () => {
+    haltPostgresWhile(database.postgres.pid, async () => {
       const before = [...acknowledged]
       assert.equal(spawnSync('cp', ['-a', database.directory, copy]).status, 0)
       return before

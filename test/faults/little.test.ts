@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { madeUp } from '../../scenarios/faults/customers.ts'
+import { generateCustomers } from '../../scenarios/faults/generated-customers.ts'
 import { keysFrom } from '../../src/crypto/keys.ts'
 import { sql } from '../../src/database/db.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
@@ -26,7 +26,7 @@ const secret = randomBytes(32).toString('hex')
 const service = (await addService(db, 'luma', { readsPerMinute: 'off', writesPerMinute: 'off' })) ?? assert.fail()
 const password = (await addAccount(db, keysFrom(secret), 'luma', service, 'maintainer')) ?? assert.fail()
 const street = 'A street whose name takes all the room that it has'
-await upsertCustomers(db, service, madeUp(100, street))
+await upsertCustomers(db, service, generateCustomers(100, street))
 const page = '/customers/search?limit=100'
 
 /** A process of the installation, with a little less of something. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { halting } from '../../scenarios/faults/halting.ts'
+import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { conninfoOf, startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase, raw, sql } from '../../src/database/db.ts'
@@ -144,8 +144,8 @@ describe('two replicas', () => {
   test('that stand still, with questions under way, are left to the primary, and answer again once they go on', async () => {
     const [one, two] = standbys as [Postgres, Postgres]
     const expected = await seenBy(alone)
-    await halting(one.pid, () =>
-      halting(two.pid, async () => {
+    await haltPostgresWhile(one.pid, () =>
+      haltPostgresWhile(two.pid, async () => {
         const seen = await Promise.all(Array.from({ length: 20 }, () => seenBy(service)))
         for (const ids of seen) assert.deepEqual(ids, expected)
         await states('away', 'away')

@@ -23,7 +23,8 @@ async function shown(what: string, since: string) {
   return row as { shown: number; told: number }
 }
 const now = async () => (await shop.rows('select clock_timestamp()::text as now'))[0].now as string
-const stale = async () => (await shop.rows('select stock_column, id, rendered_up_to from stock_rerender order by 1, 2')) as object[]
+const stale = async () =>
+  (await shop.rows('select stock_column, id, rendered_up_to from stock_rerender order by 1, 2')) as object[]
 const names = async () =>
   (await shop.rows(`select record::json->>'id' as id from stock where sku_id = 'k0007' order by 1`)).map(row => row.id)
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkout, run } from '../support/processes.ts'
 
-/** Runs a short form of it; returns what it says, with each fact that held. */
+/** Runs a short form of chaos; returns the checks that passed. */
 async function chaos(...args: string[]) {
   const program = [process.execPath, join(checkout, 'scenarios/chaos/run.ts')] as const
   const { code, out, err } = await run(['--seed', '11', '--kills', '6', '--shoppers', '4', ...args], {}, { program })
@@ -12,16 +12,16 @@ async function chaos(...args: string[]) {
   return out.split('\n').filter(line => line.startsWith('✔'))
 }
 
-test('after some kills at random every write took effect once, and every ledger adds up', {
+test('after random kills every write took effect once and every ledger adds up', {
   timeout: 300_000,
 }, async () => {
-  const facts = await chaos()
-  assert.ok(facts.length >= 18, facts.join('\n'))
+  const passed = await chaos()
+  assert.ok(passed.length >= 26, passed.join('\n'))
 })
 
-test('after some kills in front of a back office that hangs and loses answers, nothing is open, and both agree', {
+test('after kills with a slow Apparel21 no write is open and both sides agree', {
   timeout: 300_000,
 }, async () => {
-  const facts = await chaos('--back-office', 'apparel21', '--shoppers', '6')
-  assert.ok(facts.length >= 15, facts.join('\n'))
+  const passed = await chaos('--back-office', 'apparel21', '--shoppers', '6')
+  assert.ok(passed.length >= 32, passed.join('\n'))
 })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { halting } from '../../scenarios/faults/halting.ts'
+import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { keysFrom } from '../../src/crypto/keys.ts'
 import { type Database, openDatabase, sql, unawaited } from '../../src/database/db.ts'
 import { CommitUnknown, DatabaseAway } from '../../src/database/errors.ts'
@@ -80,7 +80,7 @@ test('while all of PostgreSQL stands still statements are given up long before t
   const patient = openDatabase(postgres.connection, { max: 4, statementTimeoutMs: 120_000 })
   try {
     assert.deepEqual(await patient.row(sql`select 1 as there from pg_sleep(9)`), { there: 1 })
-    await halting(postgres.pid, async () => {
+    await haltPostgresWhile(postgres.pid, async () => {
       const begun = performance.now()
       const waiting = [
         patient.row(sql`select 1`),

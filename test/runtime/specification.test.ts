@@ -31,5 +31,5 @@ test('on an installation that runs, nothing is written unasked, and what does no
     await api.stop()
   }
   const { out } = await run(['--help'], {}, { program })
-  assert.match(out, /npm run trial -- specification --simulator/)
+  assert.match(out, /npm run scenario -- specification --simulator/)
 })

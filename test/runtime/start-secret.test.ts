@@ -3,8 +3,8 @@ import * as fs from 'node:fs'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Asked, askOnce } from '../../scenarios/support/asking.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type HttpsRequest, sendHttpsRequest } from '../support/https-request.ts'
 import {
   ask,
   directory,
@@ -30,7 +30,7 @@ let access: Awaited<ReturnType<typeof makeAccess>>
 let cursor: string
 let cookie: string
 const [ann, bea] = ['ann', 'bea']
-const creating = (name: string): Asked => ({
+const creating = (name: string): HttpsRequest => ({
   method: 'POST',
   path: '/customers',
   key: name,
@@ -39,12 +39,12 @@ const creating = (name: string): Asked => ({
 const ownPage = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
 /** Asks by the password of the account, or as these headers tell. */
-async function send({ baseUrl, caFile = '' }: Serving, asked: Asked, as?: Record<string, string>) {
+async function send({ baseUrl, caFile = '' }: Serving, asked: HttpsRequest, as?: Record<string, string>) {
   const agent = new Agent({ ca: fs.readFileSync(caFile) })
   const { username, password, serviceName } = access
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   const headers = { 'x-service-name': serviceName, ...(as ?? { authorization }) }
-  return askOnce<{ firstname: string }[]>(asked, { baseUrl, agent, headers }).finally(() => agent.destroy())
+  return sendHttpsRequest<{ firstname: string }[]>(asked, { baseUrl, agent, headers }).finally(() => agent.destroy())
 }
 
 before(async () => {
@@ -55,7 +55,7 @@ before(async () => {
   for (const each of [ann, bea]) assert.equal((await send(service, creating(each))).status, 201)
   const page = await send(service, { method: 'GET', path: '/customers/search?limit=1' })
   const { username, password } = access
-  const opening: Asked = { method: 'POST', path: '/console/session', body: { username, password } }
+  const opening: HttpsRequest = { method: 'POST', path: '/console/session', body: { username, password } }
   const signedIn = await send(service, opening, ownPage)
   assert.deepEqual([page.status, signedIn.status], [200, 200], signedIn.text)
   cursor = page.body.meta?.endCursor ?? ''

@@ -76,7 +76,10 @@ test('changes of all kinds, removals, and what comes back, by writers that commi
       const skus = sql`sku_id = any(${ids.map(id => `k-${id}`)})`
       // As `store/sync/removal.ts` does: stock that comes meanwhile would go with its SKU unnoticed.
       if (of === 'product')
-        await lockRows(tx, sql`select from variant where service_id = ${service.id} and ${skus} order by sku_id for update`)
+        await lockRows(
+          tx,
+          sql`select from variant where service_id = ${service.id} and ${skus} order by sku_id for update`,
+        )
       const change = await beginChange(tx, service, ['customer', 'product', 'stock'])
       if (of === 'customer')
         return removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })

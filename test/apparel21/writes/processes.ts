@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { putBehind } from '../../../scenarios/support/behind.ts'
+import { connectBackOffice } from '../../../scenarios/support/back-office-connection.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { keysFrom } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
@@ -43,7 +43,7 @@ export async function shopOfProcesses() {
   const keys = keysFrom(secret)
   const service = (await addService(db, 'luma', settings)) ?? assert.fail()
   const neighbour = (await addService(db, 'neighbour', settings)) ?? assert.fail()
-  await putBehind(db, keys, service, { url: simulator.url, gateways: ['visa'] })
+  await connectBackOffice(db, keys, service, { url: simulator.url, gateways: ['visa'] })
   const headersOf = async (of: Service) => ({
     authorization: `Basic ${Buffer.from(`${of.name}:${await addAccount(db, keys, of.name, of, 'maintainer')}`).toString('base64')}`,
     'x-service-name': of.name,

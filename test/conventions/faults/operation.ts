@@ -16,7 +16,7 @@ export const operation: Section = {
       'Hours of load',
       [
         'apparel21/soak.test.ts',
-        'after changes, faults and kills at random our tables are as the back office, and every write is there once; the judge sees what is not',
+        'after changes, faults and kills all records agree, and the checks find planted errors',
       ],
     ],
     [
@@ -27,10 +27,7 @@ export const operation: Section = {
         'apparel21/faults/timing.test.ts',
         'a back office that comes and goes is asked by one at a time, and every answer is right or 503',
       ],
-      [
-        'runtime/chaos.test.ts',
-        'after some kills in front of a back office that hangs and loses answers, nothing is open, and both agree',
-      ],
+      ['runtime/chaos.test.ts', 'after kills with a slow Apparel21 no write is open and both sides agree'],
     ],
     [
       213,

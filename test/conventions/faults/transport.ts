@@ -58,10 +58,7 @@ export const transport: Section = {
         'api/requests/handshakes.test.ts',
         'with HTTP2=…, a handshake that is not finished is let go within 30 s, and the others are served',
       ],
-      [
-        'faults/trials.test.ts',
-        'of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left',
-      ],
+      ['faults/scenarios.test.ts', 'clients that stall are disconnected and do not disturb others'],
     ],
     [
       156,
@@ -70,27 +67,18 @@ export const transport: Section = {
         'api/requests/slow-clients.test.ts',
         'with HTTP2=…, who sends headers slowly is let go within 20 s, and the others are served',
       ],
-      [
-        'faults/trials.test.ts',
-        'of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left',
-      ],
+      ['faults/scenarios.test.ts', 'clients that stall are disconnected and do not disturb others'],
     ],
     [
       157,
       'A body that comes slowly',
       ['api/requests/slow-clients.test.ts', 'a body that comes too slowly is let go within 35 s, and has made nothing'],
-      [
-        'faults/trials.test.ts',
-        'of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left',
-      ],
+      ['faults/scenarios.test.ts', 'clients that stall are disconnected and do not disturb others'],
     ],
     [
       158,
       'Clients that do not read what they are sent',
-      [
-        'faults/trials.test.ts',
-        'of clients that do not finish handshakes, headers and bodies, or do not read, others notice nothing and nothing is left',
-      ],
+      ['faults/scenarios.test.ts', 'clients that stall are disconnected and do not disturb others'],
       [
         'api/changes/stream.test.ts',
         'a client that leaves unread what it is sent is dropped, and what waits for it is bounded',

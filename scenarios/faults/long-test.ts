@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import { integer } from '../support/options.ts'
+
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+
+interface LongTest {
+  description: string
+  /** The test file, whose short form the suite runs. */
+  file: string
+  /** Title of the test; all tests of the file if absent. */
+  test?: string
+  /** Options, by the environment variable that the test reads. */
+  options: Readonly<Record<string, readonly [flag: string, description: string, defaultValue: number]>>
+}
+
+/** Runs a test of the suite with higher numbers, from the command line. */
+export function runLongTest(name: string, { description, file, test, options }: LongTest) {
+  const command = new Command(`npm run scenario -- ${name}`)
+    .description(`${description}\nRuns the test ${file} with higher numbers.`)
+    .addHelpText('after', `\nExample:\n  npm run scenario -- ${name}\n`)
+  for (const [flag, summary, defaultValue] of Object.values(options))
+    command.option(`--${flag} <number>`, summary, integer, defaultValue)
+  const values = command.parse().opts<Record<string, number>>()
+  const environment = Object.entries(options).map(([variable, [flag]]) => [variable, String(values[flag])])
+  const pattern = test === undefined ? [] : [`--test-name-pattern=${test}`]
+  const run = ['--test', '--test-global-setup=test/support/run/setup.ts', ...pattern, file]
+  const { status } = spawnSync(process.execPath, run, {
+    cwd: checkout,
+    stdio: 'inherit',
+    env: Object.assign({}, process.env, Object.fromEntries(environment)),
+  })
+  process.exitCode = status ?? 1
+}

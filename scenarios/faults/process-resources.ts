@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { resourcesFile } from './report-resources.ts'
+
+/** Resources that a process uses. */
+export interface ProcessResources {
+  files: number
+  /** Resident memory. */
+  mebibytes: number
+  /** MiB of V8's objects and buffers. The rest of the resident memory is code, and freed memory for later use. */
+  live: number
+  /** Active timers. */
+  timers: number
+}
+
+/** Finds the process with this DATA_DIR. `measure` needs a process that was started with `--import report-resources.ts`. */
+export async function findProcess(
+  dataDirectory: string,
+): Promise<{ pid: number; measure(): Promise<ProcessResources> }> {
+  const pid = Number(
+    readdirSync('/proc').find(
+      name => /^\d+$/.test(name) && readEnvironment(name).includes(`DATA_DIR=${dataDirectory}\0`),
+    ),
+  )
+  if (!pid) throw new Error(`no process has the DATA_DIR ${dataDirectory}`)
+  const file = join(dataDirectory, resourcesFile)
+  return {
+    pid,
+    async measure() {
+      rmSync(file, { force: true })
+      process.kill(pid, 'SIGUSR2')
+      const { resources, memory } = await readReport(file)
+      return {
+        files: readdirSync(`/proc/${pid}/fd`).length,
+        mebibytes: Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024),
+        live: Math.round((memory.heapUsed + memory.external) / 1024 ** 2),
+        timers: resources.filter(resource => resource === 'Timeout').length,
+      }
+    },
+  }
+}
+
+function readEnvironment(pid: string) {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8')
+  } catch {
+    // The process has ended, or belongs to another user.
+    return ''
+  }
+}
+
+async function readReport(file: string): Promise<{ resources: string[]; memory: NodeJS.MemoryUsage }> {
+  for (const begun = performance.now(); performance.now() - begun < 30_000; await delay(20))
+    try {
+      return JSON.parse(readFileSync(file, 'utf8'))
+    } catch {
+      // The file doesn't exist yet.
+    }
+  throw new Error('the process wrote no report within 30 s')
+}

@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Customer, Tillbridge } from '../../../client/src/index.ts'
+import { type Db, sql } from '../../../src/database/db.ts'
+import { type CheckResult, check } from '../checks/check.ts'
+import { type Outcome, toOutcome } from '../client.ts'
+
+/** Creates the customer with this email address, which is the Idempotency-Key too. */
+export const createCustomer = (api: Tillbridge, email: string): Promise<Outcome<Customer>> =>
+  toOutcome(api.customers.create({ firstname: 'Ann', surname: 'Lee', contact: { email } }, { idempotencyKey: email }))
+
+export interface WriterOptions {
+  /** Begin of the email addresses; unique in a scenario. */
+  prefix: string
+  isOver: () => boolean
+  /** Pause after an acknowledged customer. Default 5 ms. */
+  pauseMs?: number
+  /** Pause after any other outcome. Default 100 ms. */
+  retryMs?: number
+  onAttempt?: (outcome: Outcome<Customer>, ms: number) => void
+}
+
+/** Creates customers one after the other, repeating each until it is acknowledged, and adds their email addresses to `acknowledged`. */
+export async function writeCustomers(api: Tillbridge, acknowledged: string[], options: WriterOptions): Promise<void> {
+  const { prefix, isOver, pauseMs = 5, retryMs = 100, onAttempt = () => {} } = options
+  for (let i = 0; !isOver(); i++) {
+    const email = `${prefix}-${i}@example.com`
+    for (;;) {
+      const begun = performance.now()
+      const outcome = await createCustomer(api, email)
+      onAttempt(outcome, performance.now() - begun)
+      if (outcome.status === 201) break
+      await delay(retryMs)
+    }
+    acknowledged.push(email)
+    await delay(pauseMs)
+  }
+}
+
+/** Resolves with the milliseconds until the next customer is acknowledged. Throws after `timeoutMs`. */
+export async function untilNextCustomer(acknowledged: readonly string[], timeoutMs: number): Promise<number> {
+  const [count, begun] = [acknowledged.length, performance.now()]
+  while (acknowledged.length === count) {
+    if (performance.now() - begun > timeoutMs) throw new Error(`no customer was created for ${timeoutMs / 1_000} s`)
+    await delay(10)
+  }
+  return performance.now() - begun
+}
+
+/** Compares the stored customers with those that were acknowledged. */
+export async function compareCustomers(db: Db, acknowledged: readonly string[]) {
+  const rows = await db.rows<{ email: string }>(sql`select email from customer`)
+  const stored = new Set(rows.map(({ email }) => email))
+  const expected = new Set(acknowledged)
+  return {
+    stored,
+    lost: acknowledged.filter(email => !stored.has(email)),
+    duplicates: rows.length - stored.size,
+    unexpected: [...stored].filter(email => !expected.has(email)),
+  }
+}
+
+/** Checks that every acknowledged customer is stored, and that none is stored twice or without an acknowledgement. */
+export async function checkCustomers(db: Db, acknowledged: readonly string[]): Promise<CheckResult[]> {
+  const { lost, duplicates, unexpected } = await compareCustomers(db, acknowledged)
+  return [
+    check('every acknowledged customer is stored', lost, acknowledged.length),
+    check('no customer is stored twice or without acknowledgement', [
+      ...(duplicates ? [`${duplicates} twice`] : []),
+      ...unexpected,
+    ]),
+  ]
+}

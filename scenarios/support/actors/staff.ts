@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Random } from '../../../seed/random.ts'
+import type { Change } from '../../../simulator/control/changes.ts'
+import type { Simulator } from '../../../simulator/control/handle.ts'
+import type { Person, Sku, Store, Style } from '../../../simulator/shop/records.ts'
+import type { Return } from '../../../simulator/shop/sales.ts'
+
+/** The work of head office and tills, as far as a check needs it. */
+export interface StaffWork {
+  /** Number of changes by kind. */
+  changes: Map<string, number>
+  /** Last values of fields that only head office writes, by person. */
+  titles: Map<number, Record<'title' | 'home', string>>
+  /** Dollars that tills drew from vouchers, by number. */
+  drawn: Map<string, number>
+}
+
+const names = ['Ada', 'Bo', 'Chloé', "D'Arcy", 'Émile', 'Fritz & Co', 'Gül', '<Hana>', 'Iñaki', '李']
+
+/**
+ * Runs head office and tills: they change customers, products, prices, stock, stores, vouchers and rewards, sell, despatch and
+ * receive, until `isOver`. They leave alone the persons and returns whose client has no response yet (`isUnsettled`).
+ */
+export async function runStaff(
+  simulator: Simulator,
+  random: Random,
+  isUnsettled: (record: Person | Return) => boolean,
+  isOver: () => boolean,
+): Promise<StaffWork> {
+  const work: StaffWork = { changes: new Map(), titles: new Map(), drawn: new Map() }
+  const { state } = simulator
+  const apply = (change: Change) => {
+    work.changes.set(change.kind, (work.changes.get(change.kind) ?? 0) + 1)
+    return simulator.change(change)
+  }
+  const pick = <T>(list: Iterable<T>, matches: (item: T) => boolean = () => true) => {
+    const matching = [...list].filter(matches)
+    return matching.length ? random.pick(matching) : undefined
+  }
+  const pickPerson = () => pick(state.persons.values(), person => !isUnsettled(person))
+  const pickShop = () => pick(state.stores.values(), ({ kind }) => kind === 'shop') as Store
+  const pickStyle = () => pick(state.styles.values(), ({ special }) => !special) as Style
+  const pickSku = (): Sku => {
+    const { colours } = pickStyle()
+    return random.pick(random.pick(colours).skus)
+  }
+  const randomPrice = () => random.whole(100, 20_000) / 100
+
+  const actions: (() => unknown)[] = [
+    () => {
+      const person = pickPerson()
+      if (!person) return
+      const fields = { title: random.pick(['Ms', 'Mr', 'Dr', '']), home: `03 ${random.whole(1_000_000, 9_999_999)}` }
+      work.titles.set(person.id, fields)
+      apply({ kind: 'edit-person', id: person.id, fields })
+    },
+    () => {
+      const person = pickPerson()
+      const fields = [
+        { firstname: random.pick(names) },
+        { surname: `${random.pick(names)} ${random.whole(1, 99)}${random.chance(0.2) ? ' ' : ''}` },
+        { privacy: random.chance(0.5) },
+        { references: { 1321: random.pick([4411, 4412, 4413, null]), 1322: random.pick([4421, 4422, null]) } },
+        { billing: { city: random.pick(names), line1: `${random.whole(1, 99)} High St` } },
+        { dateOfBirth: random.pick(['', '1980-02-29', '1999-12-31']) },
+      ]
+      if (person) apply({ kind: 'edit-person', id: person.id, fields: random.pick(fields) })
+    },
+    // An email address moves from one person to another.
+    () => {
+      const [from, to] = [pickPerson(), pickPerson()]
+      if (!from?.email || !to || from === to || !isOwnedByStaff(from) || !isOwnedByStaff(to)) return
+      const { email } = from
+      apply({ kind: 'edit-person', id: from.id, fields: { email: random.chance(0.3) ? to.email : '' } })
+      apply({ kind: 'edit-person', id: to.id, fields: { email } })
+    },
+    () => apply({ kind: 'set-stock', skuId: pickSku().id, storeId: pickShop().id, quantity: random.whole(-3, 60) }),
+    () => apply({ kind: 'sell-stock', skuId: pickSku().id, storeId: pickShop().id, quantity: random.whole(1, 9) }),
+    () => apply({ kind: 'edit-sku', id: pickSku().id, fields: { price: randomPrice() } }),
+    () => apply({ kind: 'edit-sku', id: pickSku().id, fields: { barcode: String(random.whole(1e12, 9e12)) } }),
+    () => apply({ kind: 'edit-style', id: pickStyle().id, fields: { name: `Style ${random.pick(names)}` } }),
+    () => {
+      const sale = { storeId: pickShop().id, personId: random.chance(0.8) ? (pickPerson()?.id ?? null) : null }
+      const lines = Array.from({ length: random.whole(1, 3) }, () => ({ skuId: pickSku().id, quantity: 1 }))
+      apply({ kind: 'till-sale', ...sale, lines })
+    },
+    () => {
+      for (let left = 8; left > 0; left--) {
+        const order = pick(state.orders.values(), ({ lines }) => lines.every(({ status }) => status === 'Processing'))
+        if (order) apply({ kind: random.chance(0.9) ? 'despatch-order' : 'cancel-order', id: order.id })
+      }
+    },
+    () => {
+      const open = pick(state.returns.values(), record => record.status === 9 && !isUnsettled(record))
+      if (open) apply({ kind: 'receive-return', id: open.id })
+    },
+    () => {
+      const account = pick(state.accounts.values())
+      if (!account) return
+      const rewards = account.rewards.map(lot => (random.chance(0.3) ? { ...lot, redeemed: lot.total } : lot))
+      const fields = random.pick([{ spend: random.whole(0, 2_000) }, { rewards }, { points: account.points.slice(1) }])
+      apply({ kind: 'edit-account', id: account.id, fields })
+    },
+    // A till draws on a voucher or only validates it: either ends the API's validation.
+    () => {
+      const voucher = pick(state.vouchers.values(), each => each.state === 'issued' && each.currency === 'AUD')
+      if (!voucher || voucher.lockedUntil > 0) return
+      const left = voucher.original - voucher.used - voucher.writtenOff
+      const drawn = left > 5 && !voucher.wholeOnly ? random.whole(1, 3) : 0
+      work.drawn.set(voucher.number, (work.drawn.get(voucher.number) ?? 0) + drawn)
+      const fields = { used: voucher.used + drawn, validationId: '' }
+      apply({ kind: 'edit-voucher', number: voucher.number, fields })
+    },
+  ]
+  /** Actions that remove something or change what many records depend on. */
+  const rareActions: (() => unknown)[] = [
+    () => state.styles.size > 6 && apply({ kind: 'withdraw-style', id: pickStyle().id }),
+    () => {
+      const withdrawn = pick(state.colours.values(), ({ style }) => !state.styles.has(style.id) && !style.special)
+      if (withdrawn) apply({ kind: 'export-style', id: withdrawn.style.id })
+    },
+    () => {
+      const { colour, id } = pickSku()
+      if (colour.skus.length > 1) apply({ kind: 'withdraw-sku', id })
+    },
+    () => apply({ kind: 'edit-store', id: pickShop().id, fields: { name: `Shop of ${random.pick(names)} ` } }),
+    () => {
+      const code = `N${random.whole(1, 99_999)}`
+      const id = Number(apply({ kind: 'add-reference', typeId: 1321, code, name: `New ${code}` }))
+      const person = pickPerson()
+      if (person) apply({ kind: 'edit-person', id: person.id, fields: { references: { 1321: id } } })
+    },
+    () => {
+      const order = pick(state.orders.values(), ({ lines }) => lines.every(({ status }) => status !== 'Processing'))
+      if (order) apply({ kind: 'forget-order', id: order.id })
+    },
+    () => {
+      const voucher = pick(state.vouchers.values(), each => each.state === 'issued' || each.state === 'suspended')
+      const fields = { state: voucher?.state === 'issued' && random.chance(0.5) ? 'suspended' : 'issued' }
+      if (voucher) apply({ kind: 'edit-voucher', number: voucher.number, fields })
+    },
+    () => apply({ kind: 'allot-vouchers' }),
+  ]
+  while (!isOver()) {
+    await delay(random.whole(10, 120))
+    random.pick(random.chance(0.1) ? rareActions : actions)()
+  }
+  return work
+}
+
+/** True for persons whom no shopper changes. Only their email addresses move to other persons. */
+export const isOwnedByStaff = ({ id, email }: Person) => id % 5 === 0 && !/@(?!example\.)/i.test(email)

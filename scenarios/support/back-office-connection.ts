@@ -1,0 +1,30 @@
+import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
+import { feedsOf } from '../../src/backoffice/apparel21/syncs/syncs.ts'
+import type { Keys } from '../../src/crypto/keys.ts'
+import type { Database } from '../../src/database/db.ts'
+import type { Service } from '../../src/domain/tenancy/service-settings.ts'
+import { setBackOffice } from '../../src/store/backoffice/connections.ts'
+import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
+import { syncFeed } from '../../src/sync/sync.ts'
+
+/** Syncs that orders are validated with. */
+const neededSyncs = ['references', 'stores', 'products', 'customers']
+
+/** Connects a service to a simulated Apparel21, adds payment gateways, and runs the syncs that selling needs. */
+export async function connectBackOffice(
+  db: Database,
+  keys: Keys,
+  service: Service,
+  { url, concurrency, gateways }: { url: string; concurrency?: number; gateways: readonly string[] },
+): Promise<void> {
+  const limit = concurrency !== undefined && { concurrency: String(concurrency) }
+  await setBackOffice(db, keys, service, { driver: 'apparel21', url, country: 'AU', ...limit })
+  await upsertGateways(
+    db,
+    service,
+    gateways.map(name => ({ name })),
+  )
+  const { client, release } = openUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne' })
+  for (const feed of feedsOf(client, release)) if (neededSyncs.includes(feed.name)) await syncFeed(db, service, feed)
+  client.close()
+}

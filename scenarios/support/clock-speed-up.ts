@@ -1,0 +1,56 @@
+import type { Limits } from '../../src/backoffice/apparel21/client/connection.ts'
+import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
+import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
+import { feedsOf } from '../../src/backoffice/apparel21/syncs/syncs.ts'
+import type { BackOffices } from '../../src/backoffice/back-offices.ts'
+import type { Driver } from '../../src/backoffice/port/driver.ts'
+import type { Job } from '../../src/jobs/job.ts'
+
+export const zone = 'Australia/Melbourne'
+
+/** Shorter than in production, so that minutes show what otherwise takes days. */
+const limits: Partial<Limits> = {
+  deadlineMs: 1_500,
+  pageDeadlineMs: 3_000,
+  bulkDeadlineMs: 4_000,
+  pageRows: 40,
+  openMs: 150,
+  maxOpenMs: 1_200,
+  patienceMs: 300,
+}
+/** Seconds between two syncs, between two full syncs, and until a record's details are fetched again. */
+const [everySeconds, fullEverySeconds, revisitSeconds] = [2, 25, 20]
+
+/** Opens the Apparel21 driver with short timeouts and intervals. */
+export function openSpedUpDriver(url: string, ca: string): Driver {
+  const upstream = openUpstream({ url, countryCode: 'AU', timeZone: zone, ca, limits })
+  const { client, release } = upstream
+  return {
+    backOffice: service => apparel21(upstream, service),
+    isOurs: false,
+    feeds: feedsOf(client, release).map(feed => ({
+      ...feed,
+      everySeconds,
+      ...(feed.fullEverySeconds !== undefined && { fullEverySeconds }),
+      ...(feed.revisitSeconds !== undefined && { revisitSeconds }),
+    })),
+    source: url,
+    breaker: undefined,
+    look: async () => ({ release: undefined, stores: 0, currency: undefined }),
+    close: client.close,
+  }
+}
+
+/** Uses one driver for every service. */
+export const toBackOffices = (driver: Driver): BackOffices => ({
+  of: driver.backOffice,
+  driverOf: () => driver,
+  settingsOf: () => ({ driver: 'apparel21' }),
+  syncedAt: () => undefined,
+  opened: () => [],
+  close: driver.close,
+})
+
+/** Shortens the retry delays of jobs to seconds. */
+export const withShortRetries = (table: Readonly<Record<string, Job>>) =>
+  Object.fromEntries(Object.entries(table).map(([name, job]) => [name, { ...job, waitsSeconds: [1, 2] }]))

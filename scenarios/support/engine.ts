@@ -1,0 +1,277 @@
+/**
+ * Runs an installation of real processes under shoppers, staff, faults and kills, then checks that nothing was lost or done twice.
+ * Parts: actors/ (shoppers, staff, observers), fault-schedule.ts and kill-schedule.ts, history.ts (operations and outcomes), checks/.
+ * Everything random comes from the seed. Chaos and soak are two configurations of it.
+ */
+import { randomInt } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { randomFor } from '../../seed/random.ts'
+import { demoSettings, fillDemoShop, makeDemoShop } from '../../seed/shop.ts'
+import type { Size } from '../../simulator/generate/shop.ts'
+import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
+import { observeRemovals, polledListNames, pollList } from './actors/observers.ts'
+import {
+  type Customer,
+  openShopperClient,
+  runShopper,
+  type ShopperClient,
+  type ShopperContext,
+  type Voucher,
+} from './actors/shoppers.ts'
+import { runStaff, type StaffWork } from './actors/staff.ts'
+import { apparel21Settings, openBackOffice, runAllSyncs, untilInitialSyncs } from './back-office.ts'
+import { connectBackOffice } from './back-office-connection.ts'
+import type { CheckResult } from './checks/check.ts'
+import { runChecks } from './checks/checks.ts'
+import { untilEmailsAreSent } from './checks/mail.ts'
+import { type BackOfficeName, pickCrashPoint } from './crash-points.ts'
+import { type FaultSchedule, runFaultSchedule } from './fault-schedule.ts'
+import { History, isAcknowledged, operationTypes } from './history.ts'
+import { type Installation, openInstallation } from './installation.ts'
+import { type KillSchedule, startKilling } from './kill-schedule.ts'
+import { expireLeases, expireLeasesOf, recordLeaseOwners, untilWritesAreRecovered } from './leases.ts'
+import { openMailbox } from './mailbox.ts'
+
+export const randomSeed = () => randomInt(1, 1_000_000)
+
+export interface ScenarioOptions {
+  seed: number
+  backOffice: BackOfficeName
+  shoppers: number
+  /** Runs Tillbridge's processes with short timeouts and intervals of the back office. */
+  isSpedUp: boolean
+  /** Runs head office and tills, and compares all lists with the back office. Needs `isSpedUp`. */
+  hasStaff: boolean
+  faults: FaultSchedule
+  kills: KillSchedule
+  /** Probability that a process starts with a crash point. */
+  crashChance: number
+  /** Probability that a shopper gives up on a write after an attempt that left its result open. */
+  abandonChance: number
+  /** A database that is migrated and empty. Default: a bundled PostgreSQL. */
+  database?: { url: string; stop(): Promise<void> }
+  sizes?: Partial<Size>
+  release?: string
+  isUnexpected: (line: string) => boolean
+  isFinished: (progress: Progress) => boolean
+  /** Called several times a second. */
+  onProgress?: (progress: Progress) => void
+}
+
+export interface Progress {
+  seconds: number
+  kills: number
+  writes: number
+  /** Changes by head office and tills. */
+  changes: number
+  /** Attempts that left their result open. */
+  retries: number
+}
+
+/** A run that is over; its installation still runs. */
+export interface ScenarioRun {
+  installation: Installation
+  history: History
+  simulator: Awaited<ReturnType<typeof openBackOffice>>['simulator'] | undefined
+  /** Number of requests that met each fault, and of changes by staff. */
+  faults: ReadonlyMap<string, number>
+  changes: ReadonlyMap<string, number>
+  /** Which processes were killed, how often, and where. */
+  kills: string
+  /** Checks everything, again at each call. */
+  check(): Promise<CheckResult[]>
+  close(): Promise<void>
+}
+
+const spedUpProgram = fileURLToPath(new URL('sped-up-process.ts', import.meta.url))
+/** Milliseconds after a kill until the back office has finished all requests of the killed process. */
+const upstreamGraceMs = 2_500
+/** A busy machine gets this long to acknowledge each type of operation: a type without any is not checked. */
+const maxSecondsForAllTypes = 90
+
+const returnReasons = [
+  { code: 'SIZE', name: 'Wrong size' },
+  { code: 'FAULTY', name: 'Faulty' },
+]
+const gateways = { card: 'card', voucher: 'gift-voucher' }
+
+/** Runs a scenario until it is finished, ends all faults, and waits until all writes are settled. */
+export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun> {
+  const { seed, backOffice: backOfficeName, isSpedUp, shoppers, onProgress = () => {} } = options
+  const random = (part: string) => randomFor(`${seed} ${part}`)
+  const history = new History()
+  const closing: (() => unknown)[] = []
+  const close = async () => {
+    for (const end of closing.splice(0).toReversed()) await end()
+  }
+  let phase: 'running' | 'settling' | 'over' = 'running'
+  const isOver = () => phase !== 'running'
+  const isDone = () => phase === 'over'
+
+  try {
+    const directory = mkdtempSync(join(tmpdir(), 'tillbridge-scenario-'))
+    closing.push(() => rm(directory, { recursive: true, force: true }))
+    const backOffice =
+      backOfficeName === 'apparel21'
+        ? await openBackOffice({
+            seed,
+            directory,
+            isSpedUp,
+            sizes: options.sizes ?? { stores: 4, styles: 12, persons: 40, vouchers: 20 },
+            release: options.release ?? '2025.1',
+          })
+        : undefined
+    if (backOffice) closing.push(backOffice.close)
+    const mailbox = backOffice ? undefined : await openMailbox(rejectOneInTen(random('mailbox')))
+    if (mailbox) closing.push(mailbox.close)
+    const installation = await openInstallation({
+      apis: 2,
+      workers: 2,
+      database: options.database,
+      settings: {
+        ...(backOffice ? apparel21Settings : demoSettings),
+        returnReasons,
+        readsPerMinute: 'off',
+        writesPerMinute: 'off',
+      },
+      program: isSpedUp ? spedUpProgram : undefined,
+      environment: { DATABASE_POOL: '6', ...backOffice?.environment, ...(mailbox && { SMTP_URL: mailbox.url }) },
+      isUnexpected: options.isUnexpected,
+      crashPoint: pickCrashPoint(backOfficeName, random('crash points'), options.crashChance),
+      onKill: (db, processRun) =>
+        void setTimeout(() => expireLeasesOf(db, processRun).catch(() => {}), backOffice ? upstreamGraceMs : 0),
+      async prepare({ db, keys, service }) {
+        await recordLeaseOwners(db)
+        // No scenario reads older sales, and they are half of the demo shop.
+        if (!backOffice) await fillDemoShop(db, keys, service, undefined, { ...makeDemoShop(), transactions: [] })
+        const names = Object.values(gateways)
+        if (backOffice && !isSpedUp)
+          await connectBackOffice(db, keys, service, { url: backOffice.simulator.url, gateways: names })
+        else
+          await upsertGateways(
+            db,
+            service,
+            names.map(name => ({ name })),
+          )
+      },
+    })
+    closing.push(installation.close)
+    const { db, service, apis, workers, credentials } = installation
+    if (backOffice?.driver) await untilInitialSyncs(installation, backOffice.driver)
+
+    const openClient = (part: string) => openShopperClient({ apis, credentials, history }, random(part))
+    const context: ShopperContext = {
+      apis,
+      credentials,
+      history,
+      customers: backOffice?.customers ?? (await listCustomers(openClient('customers'))),
+      orders: [],
+      vouchers: backOffice?.vouchers ?? (() => listSoldVouchers(history)),
+      gateways,
+      // Only staff sends goods, and only what was sent can be returned.
+      ship: id =>
+        backOffice && !options.hasStaff && backOffice.simulator.change({ kind: 'despatch-order', id: Number(id) }),
+      abandonChance: options.abandonChance,
+    }
+    const shopping = Array.from({ length: shoppers }, (_, i) => {
+      const own = context.customers.filter((_, index) => index % shoppers === i)
+      return runShopper(`s${seed}-${i}`, random(`shopper ${i}`), own, context, isOver)
+    })
+    const simulator = backOffice?.simulator
+    const staffWork: Promise<StaffWork | undefined> =
+      simulator && options.hasStaff
+        ? runStaff(simulator, random('staff'), record => backOffice.isUnsettled(record, history), isOver)
+        : Promise.resolve(undefined)
+    const faults = simulator
+      ? runFaultSchedule(simulator, options.faults, random('faults'), isOver)
+      : Promise.resolve(new Map<string, number>())
+    const killing = startKilling(installation, history, options.kills, random('kills'), isOver)
+    const createdCustomers = () => history.acknowledged('customer').flatMap(({ outcome }) => outcome.data?.id ?? [])
+    const observing = [
+      ...polledListNames.map(name =>
+        pollList(name, openClient(`poll ${name}`), isDone, name === 'customers' ? createdCustomers : () => []),
+      ),
+      ...(simulator && options.hasStaff ? [observeRemovals(simulator, db, service, isDone)] : []),
+    ]
+    const failed = Promise.all([...shopping, staffWork, faults, killing.done, ...observing]).then(
+      () => new Promise<never>(() => {}),
+    )
+    const startedAt = performance.now()
+    const measure = (): Progress => ({
+      seconds: (performance.now() - startedAt) / 1_000,
+      kills: killing.countKills(),
+      writes: history.operations.length,
+      changes: simulator?.ledger.effects.filter(({ request }) => request === null).length ?? 0,
+      retries: [...history.retries.values()].reduce((sum, count) => sum + count, 0),
+    })
+    const isTypeMissing = () => operationTypes.some(type => !history.of(type).some(isAcknowledged))
+    async function untilFinished() {
+      for (let progress = measure(); ; progress = measure()) {
+        onProgress(progress)
+        if (options.isFinished(progress) && !(progress.seconds < maxSecondsForAllTypes && isTypeMissing())) return
+        await delay(250)
+      }
+    }
+    try {
+      await Promise.race([untilFinished(), failed])
+    } finally {
+      phase = 'settling'
+    }
+    await Promise.all([faults, staffWork, killing.done])
+    const expiresLeases = options.kills.expireChance > 0
+    const shopped = Promise.all(shopping).then(() => true)
+    while (!(await Promise.race([shopped, delay(5_000, false)])))
+      if (expiresLeases) await expireLeases(db).catch(() => {})
+    await untilWritesAreRecovered(db, { expiresLeases })
+    const areAllSent = mailbox && (await untilEmailsAreSent(db, service))
+    const kills = killing.describe()
+    await Promise.all(workers.map(worker => worker.end()))
+    if (backOffice?.driver) {
+      backOffice.simulator.change({ kind: 'allot-vouchers' })
+      await runAllSyncs(installation, backOffice.driver)
+    }
+    phase = 'over'
+    const evidence = {
+      installation,
+      history,
+      client: openClient('checks'),
+      observed: await Promise.all(observing),
+      backOffice,
+      staffWork: await staffWork,
+      emails: mailbox && { received: mailbox.emails, areAllSent: areAllSent === true },
+    }
+    return {
+      installation,
+      history,
+      simulator,
+      faults: await faults,
+      changes: evidence.staffWork?.changes ?? new Map(),
+      kills,
+      check: () => runChecks(evidence),
+      close,
+    }
+  } catch (error) {
+    phase = 'over'
+    await close()
+    throw error
+  }
+}
+
+const rejectOneInTen = (random: ReturnType<typeof randomFor>) => () => random.chance(0.1)
+
+/** Vouchers that shoppers bought: the embedded back office returns number and PIN at once. */
+const listSoldVouchers = (history: History): Voucher[] =>
+  history
+    .acknowledged('voucherSale')
+    .flatMap(({ outcome: { data } }) => (data?.number && data.pin ? [{ number: data.number, pin: data.pin }] : []))
+    .slice(-20)
+
+async function listCustomers(client: ShopperClient): Promise<Customer[]> {
+  const { data } = await client.read(api => api.customers.search({ limit: 60 }).page())
+  return data.flatMap(({ id, contact: { email } }) => (email ? [{ id, email }] : []))
+}

@@ -1,0 +1,66 @@
+import type { Outcome } from './client.ts'
+
+export const operationTypes = ['customer', 'change', 'order', 'return', 'voucherSale', 'lock'] as const
+export type OperationType = (typeof operationTypes)[number]
+
+/** What a check reads of a record that an operation created or changed. */
+export interface Written {
+  id?: string
+  orderNumber?: string | null
+  number?: string | null
+  pin?: string | null
+}
+
+/** One write of a shopper, with its final outcome. */
+export interface Operation {
+  type: OperationType
+  /** Unique name of the write, and its Idempotency-Key. The record that it creates contains it. */
+  key: string
+  /** ID of the customer that was changed, or of the order that was returned. */
+  target?: string
+  /** The new value of a change. */
+  value?: string
+  outcome: Outcome<Written>
+  /** Sends the same request with the same key again; absent if the request has no key. */
+  repeat?: () => Promise<Outcome<Written>>
+}
+
+/** True if the client received an acknowledgement. */
+export const isAcknowledged = ({ outcome: { status } }: Operation) => status >= 200 && status < 300
+
+/** Records all operations of a run, and how the API contradicted itself. Shared by all shoppers. */
+export class History {
+  readonly operations: Operation[] = []
+  /** Keys of the operations that were acknowledged. */
+  readonly acknowledgedKeys = new Set<string>()
+  /** Operations without a result, and why. */
+  readonly unsettled: string[] = []
+  readonly contradictions: string[] = []
+  /** Number of attempts that left the result open, by error code. */
+  readonly retries = new Map<string, number>()
+  readonly #bodies = new Map<string, string>()
+
+  of(type: OperationType): Operation[] {
+    return this.operations.filter(operation => operation.type === type)
+  }
+
+  acknowledged(type: OperationType): Operation[] {
+    return this.of(type).filter(isAcknowledged)
+  }
+
+  record(operation: Operation) {
+    this.operations.push(operation)
+    if (isAcknowledged(operation)) this.acknowledgedKeys.add(operation.key)
+  }
+
+  countRetry(code: string) {
+    this.retries.set(code, (this.retries.get(code) ?? 0) + 1)
+  }
+
+  /** Compares the body of each successful response with the first one to the same key, byte by byte. */
+  recordResponse(key: string, body: string) {
+    const first = this.#bodies.get(key)
+    if (first === undefined) this.#bodies.set(key, body)
+    else if (first !== body) this.contradictions.push(`${key} had two different responses`)
+  }
+}

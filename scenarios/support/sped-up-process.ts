@@ -1,0 +1,41 @@
+import { pino } from 'pino'
+import { openBackOffices } from '../../src/backoffice/back-offices.ts'
+import { backOfficeSettings, readConfig } from '../../src/config/config.ts'
+import { writesOf } from '../../src/http/routing/recover-writes.ts'
+import { backOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
+import { startWorker } from '../../src/jobs/worker.ts'
+import { postOf } from '../../src/mail/transport.ts'
+import { resources } from '../../src/resources/resources.ts'
+import { openInstallation } from '../../src/runtime/installation/installation.ts'
+import { listen } from '../../src/runtime/listener.ts'
+import { waitForShutdownSignal } from '../../src/runtime/signals.ts'
+import { armFailpoint } from '../../src/testing/failpoints.ts'
+import { openSpedUpDriver, toBackOffices, withShortRetries } from './clock-speed-up.ts'
+
+// `tillbridge start --no-demo` (`api`) or `tillbridge worker` (`worker`) with short timeouts and intervals of the back office.
+const [role] = process.argv.slice(2)
+const config = readConfig()
+const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
+const installation = await openInstallation(config)
+const { db, keys } = installation
+const defaults = backOfficeSettings(config)
+const offices = defaults.url
+  ? toBackOffices(openSpedUpDriver(defaults.url, defaults.ca ?? ''))
+  : await openBackOffices({ db, keys, defaults, log })
+const graceMs = 10_000
+if (role === 'api') {
+  const { baseUrl, close } = await listen(config, installation, log, { offices })
+  console.log(`The scenario serves ${baseUrl} now.`)
+  await waitForShutdownSignal(log)
+  await close(graceMs)
+} else {
+  armFailpoint(config.failpoint)
+  const table = { ...jobs, ...withShortRetries(backOfficeJobs(offices, writesOf(resources))) }
+  const worker = startWorker({ db, keys, log, post: postOf(config) }, table)
+  console.log('The scenario does jobs now.')
+  await waitForShutdownSignal(log)
+  await worker.stop(graceMs)
+}
+offices.close()
+await installation.close()
+process.exit(0)

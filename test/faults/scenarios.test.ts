@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { noBuildah, noCompose } from '../../scenarios/packaging/image/needs.ts'
+import { scenarios } from '../../scenarios/scenarios.ts'
+import { noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
+import { noFaketime, noHaproxy } from '../../scenarios/support/haproxy.ts'
+import { checkout, run } from '../support/processes.ts'
+
+// Short forms of scenarios that take minutes.
+
+const runScenario = (...args: string[]) =>
+  run(args, {}, { program: [process.execPath, join(checkout, 'scenarios/run.ts')] })
+
+/** Runs a scenario whose checks must all pass; returns them. */
+async function passedChecks(...args: string[]) {
+  const { code, out, err } = await runScenario(...args)
+  assert.equal(code, 0, `${err}\n${out}`)
+  return out.split('\n').filter(line => line.startsWith('✔'))
+}
+
+test('--help and an unknown name list the scenarios', async () => {
+  const [{ code, out }, unknown] = await Promise.all([runScenario('--help'), runScenario('weather')])
+  assert.equal(code, 0)
+  assert.match(out, /^ {2}halted-database {2}/m)
+  assert.deepEqual([unknown.code, unknown.out], [1, out])
+})
+
+test('--help of a scenario describes it and runs nothing', async () => {
+  const helps = Object.entries(scenarios).map(async ([name, { file }]) => {
+    const program = [process.execPath, join(checkout, 'scenarios', file)] as const
+    return { name, ...(await run(['--help'], {}, { program })) }
+  })
+  for (const { name, code, out } of await Promise.all(helps)) {
+    assert.equal(code, 0, name)
+    assert.match(out, new RegExp(`^Usage: npm run scenario -- ${name} `), name)
+    assert.match(out, new RegExp(`^Examples?:\\n +npm run scenario -- ${name}`, 'm'), name)
+  }
+})
+
+test('a halted PostgreSQL and a killed session lose and repeat no write', {
+  timeout: 200_000,
+}, async () => {
+  assert.equal((await passedChecks('halted-database', '--seconds', '7', '--clients', '3')).length, 7)
+})
+
+test('restarts behind HAProxy fail no request, and an isolated process receives none', {
+  timeout: 600_000,
+  skip: noHaproxy ?? noFaketime,
+}, async () => {
+  assert.equal((await passedChecks('processes', '--seconds', '4', '--clients', '1', '--rounds', '1')).length, 8)
+})
+
+test('a service with many rows moves, and its writes pause for less than 5 s', {
+  timeout: 300_000,
+}, async () => {
+  assert.equal((await passedChecks('move', '--rows', '5000')).length, 5)
+})
+
+test('after a failover to a synchronous standby nothing is lost or stored twice', {
+  timeout: 600_000,
+  skip: noDebianPostgres,
+}, async () => {
+  assert.equal((await passedChecks('failover', '--seconds', '1', '--clients', '3')).length, 5)
+})
+
+test('an asynchronous standby loses only writes within its reported lag', {
+  timeout: 600_000,
+  skip: noDebianPostgres,
+}, async () => {
+  assert.equal((await passedChecks('failover', '--asynchronous', '--seconds', '1', '--clients', '3')).length, 5)
+})
+
+test('clients that poll through late and halted replicas end with the primary’s records', {
+  timeout: 600_000,
+}, async () => {
+  assert.equal((await passedChecks('replicas', '--seconds', '3', '--clients', '2', '--late', '1')).length, 5)
+})
+
+test('services move between three servers, and a killed server stops only its own', {
+  timeout: 600_000,
+}, async () => {
+  // Only the long form compares times: next to other tests, a second shows nothing.
+  const short = ['--services', '12', '--moves', '2', '--seconds', '4', '--rate', '20', '--times', '0']
+  assert.equal((await passedChecks('primaries', ...short)).length, 7)
+})
+
+test('clients that stall are disconnected and do not disturb others', {
+  timeout: 200_000,
+}, async () => {
+  assert.equal(
+    (await passedChecks('crowds', '--handshakes', '40', '--slow', '40', '--readers', '40', '--crowds', '1')).length,
+    9,
+  )
+})
+
+// Without containers, the test imitates them.
+const withoutCompose = noCompose()
+
+test('the image is built from the Dockerfile and runs without rights as in compose.yaml', {
+  timeout: 300_000,
+  skip: withoutCompose && noBuildah,
+}, async () => {
+  if (withoutCompose) assert.equal((await passedChecks('image', '--here')).length, 9)
+  else assert.equal((await passedChecks('compose')).length, 7)
+})
+
+test('imports that are killed resume, and exports equal them byte by byte', {
+  timeout: 300_000,
+}, async () => {
+  assert.equal((await passedChecks('millions', '--lines', '12000', '--kills', '1')).length, 5)
+})
