@@ -18,6 +18,17 @@ import { tour } from './row-types/tour.ts'
 // has to be that.
 
 const recorded = recordRows()
+
+/** The body of each stored record as SQL: without change timestamp and closing brace. */
+const body = `left(record, -length(',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'))`
+const storedBodies = {
+  store: body,
+  staff: body,
+  product: body,
+  stock: body,
+  retail_transaction: body,
+  customer: `left(record, -length(',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"'))`,
+}
 let types: ComesAs
 
 for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' || name === 'apparel21 2025.1'))
@@ -37,6 +48,16 @@ for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' ||
         await tour(shop.api)
         await haveReplicas(shop.api)
         await askChangedKeys()
+      })
+
+    // `withoutClosingBrace` removes all braces at the end of a body.
+    for (const [table, body] of Object.entries(storedBodies))
+      test(`no body of ${table} ends in a brace`, async () => {
+        const { rows } = await shop.api.db.pool.query<{ records: number; ending: number }>(
+          `select count(*)::integer as records, (count(*) filter (where ${body} like '%}'))::integer as ending from ${table}`,
+        )
+        assert.equal(rows[0]?.ending, 0)
+        assert.ok(rows[0]?.records, 'there are records')
       })
   })
 

@@ -4,7 +4,15 @@ import { decimalsOf } from '../../domain/values/money.ts'
 import { followInStock } from '../inventory/stale-stock.ts'
 import { beginSourceDatedChange, type SourceDated, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
 import { type Change, lockRows, hasSameBody, type Upserted } from '../lists/change-timestamp.ts'
-import { columnLists, isDifferent, type Merged, mergeRows, upsertMerged, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
+import {
+  columnLists,
+  isDifferent,
+  type Merged,
+  mergeRows,
+  upsertMerged,
+  onConflictUpdate,
+  type MergeTable,
+} from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
 import { opaqueServiceId } from '../lists/statistics.ts'

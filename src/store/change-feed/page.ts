@@ -37,8 +37,16 @@ export interface Row {
  * At most `limit` rows and one more, merged by stamp over the kinds: an index walk each in what is there and in what has left. Its text is
  * one of few, whatever is followed: PostgreSQL keeps each text prepared, in every connection.
  */
-export function selectChanges(service: Service, places: FeedPositions, within: WatermarkTimestamps, { limit, records }: ChangesRequest): Sql {
-  const looked = (places.size === 1 ? [...places.keys()] : kinds).map(kind => ({ kind, stand: scanStart(places, kind) }))
+export function selectChanges(
+  service: Service,
+  places: FeedPositions,
+  within: WatermarkTimestamps,
+  { limit, records }: ChangesRequest,
+): Sql {
+  const looked = (places.size === 1 ? [...places.keys()] : kinds).map(kind => ({
+    kind,
+    stand: scanStart(places, kind),
+  }))
   // Said in the text, or the planner takes a limit for a tenth of the table. Walks with an order of their own are read as far as needed.
   const inOrder = sql`order by changed_at, key limit ${raw(limit <= 100 ? '101' : '1001')}`
   const walks = looked.flatMap(({ kind, stand }) => [

@@ -24,10 +24,16 @@ export function positionAfter(stamp: number): KindPosition {
 /** Nothing has been told: no change is as old as 1970. */
 export const isAtBeginning = ({ changed: [stamp, key] }: KindPosition) => stamp === 1 && key === ''
 
-export const initialPositions = (kinds: readonly Kind[]): FeedPositions => new Map(kinds.map(kind => [kind, positionAfter(0)]))
+export const initialPositions = (kinds: readonly Kind[]): FeedPositions =>
+  new Map(kinds.map(kind => [kind, positionAfter(0)]))
 
 /** One more of a kind has been told. */
-export const advance = (places: FeedPositions, kind: Kind, action: keyof KindPosition, place: FeedPosition): FeedPositions => {
+export const advance = (
+  places: FeedPositions,
+  kind: Kind,
+  action: keyof KindPosition,
+  place: FeedPosition,
+): FeedPositions => {
   const stand = places.get(kind) ?? positionAfter(0)
   return new Map([...places, [kind, { ...stand, [action]: place }]])
 }

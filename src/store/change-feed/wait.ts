@@ -58,7 +58,12 @@ export async function changesBehind(
 const reads = perObject<Db>(singleFlight)
 
 /** Readers that have received everything have the same positions, so one query reads a new change for all of them. */
-const readTogether = (db: Db, service: Service, places: FeedPositions, asked: ChangesRequest): Promise<ChangesPage | undefined> =>
+const readTogether = (
+  db: Db,
+  service: Service,
+  places: FeedPositions,
+  asked: ChangesRequest,
+): Promise<ChangesPage | undefined> =>
   reads(db)(JSON.stringify([service.id, asked, [...places]]), () => changesAfter(db, service, places, asked))
 
 interface Waiter {

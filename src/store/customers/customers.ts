@@ -1,7 +1,13 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
-import { beginSourceDatedChange, type SourceDated, mergedRowTimes, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
+import {
+  beginSourceDatedChange,
+  type SourceDated,
+  mergedRowTimes,
+  withChangeTimestamp,
+  changeTimestamp,
+} from '../lists/back-date.ts'
 import {
   type Change,
   lockRows,
@@ -242,4 +248,6 @@ export const customerWithEmail = (db: Db, service: Service, email: string) =>
 
 /** Which of these identifiers some customer has. */
 export const knownCustomers = (db: Db, service: Service, ids: readonly string[]) =>
-  db.rows<{ id: string }>(sql`select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids})`)
+  db.rows<{ id: string }>(
+    sql`select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids})`,
+  )

@@ -1,7 +1,21 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { beginSourceDatedChange, type SourceDated, mergedRowTimes, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
-import { type Change, lockRows, withoutClosingBrace, hasSameBody, withTimestamp, type Upserted, countUpsert } from '../lists/change-timestamp.ts'
+import {
+  beginSourceDatedChange,
+  type SourceDated,
+  mergedRowTimes,
+  withChangeTimestamp,
+  changeTimestamp,
+} from '../lists/back-date.ts'
+import {
+  type Change,
+  lockRows,
+  withoutClosingBrace,
+  hasSameBody,
+  withTimestamp,
+  type Upserted,
+  countUpsert,
+} from '../lists/change-timestamp.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { isDifferent, mergeRows, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
@@ -213,7 +227,13 @@ export function stockPage(db: Db, service: Service, { skuId, storeNumber, update
   const ofSku = sql`and sku_id = ${skuId}`
   return updatedAfter === undefined
     ? readPage(db, service, { ...list, live: true, where: sql`${ofSku} ${where}` }, asked)
-    : readFilteredScan(db, service, { ...list, order: byChangeTimestamp, where }, { where: ofSku, column: sql`sku_id` }, asked)
+    : readFilteredScan(
+        db,
+        service,
+        { ...list, order: byChangeTimestamp, where },
+        { where: ofSku, column: sql`sku_id` },
+        asked,
+      )
 }
 
 /** The stock that is shown under an identifier: a store's, a dash, and a SKU; either may have dashes too. */

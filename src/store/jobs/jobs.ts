@@ -146,4 +146,6 @@ export const deferJob = (db: Db, { lease }: Taken, seconds: number) =>
 
 /** It was broken off, as if it had never begun: the next worker may take it at once. */
 export const giveBack = (db: Db, leases: readonly string[]) =>
-  db.run(sql`update job set lease = null, leased_until = null, unfinished_starts = unfinished_starts - 1 where lease = any(${leases}::uuid[])`)
+  db.run(
+    sql`update job set lease = null, leased_until = null, unfinished_starts = unfinished_starts - 1 where lease = any(${leases}::uuid[])`,
+  )

@@ -48,7 +48,7 @@ interface SourceTimes {
 }
 
 /** The same of a row of `merged`. */
-export const mergedRowTimes: SourceTimes = { told: sql`told_at`, was: sql`old.changed_at` }
+export const mergedRowTimes: SourceTimes = { told: sql`source_changed_at`, was: sql`old.changed_at` }
 
 /**
  * The stamp of a record that has changed: the time that its source tells, or the nearest to it that is neither in the future nor too early.
@@ -63,5 +63,11 @@ export function changeTimestamp({ told, was }: SourceTimes, service: Service, { 
 }
 
 /** An open body with the stamp of its record. */
-export const withChangeTimestamp = (body: Sql, stamp: Sql, service: Service, change: Change, closing: RecordEnd = '}') =>
+export const withChangeTimestamp = (
+  body: Sql,
+  stamp: Sql,
+  service: Service,
+  change: Change,
+  closing: RecordEnd = '}',
+) =>
   change.earliest === null ? withTimestamp(body, change, closing) : withComputedTimestamp(body, stamp, service, closing)

@@ -2,7 +2,7 @@ import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/** The tables of records whose changes can be followed, with what the API calls such a record (contract 10). */
+/** The kind of record in the change feed, by the table of its list. */
 export const recordKinds = {
   store: 'store',
   staff: 'staff',
@@ -16,91 +16,110 @@ export const recordKinds = {
 } as const satisfies Record<string, Kind>
 export type List = keyof typeof recordKinds
 
-/** The number by which a list is named where a change of it alone is announced (`start_back_dating` in the migrations): from 1. */
-export const listNumber = (list: List) => Object.keys(recordKinds).indexOf(list) + 1
+/**
+ * The number of each list, 1 to 15, in the keys of advisory locks (`start_back_dating`) and in the result of `commit_watermarks`. Two
+ * releases share these locks during a rolling upgrade: never change a number, and never reuse one.
+ */
+export const listNumbers = {
+  store: 1,
+  staff: 2,
+  product: 3,
+  stock: 4,
+  customer: 5,
+  retail_transaction: 6,
+  sales_order: 7,
+  sales_return: 8,
+  reward_account: 9,
+} as const satisfies Record<List, number>
 
-/** One transaction's change of listed records. */
+export const listNumber = (list: List): number => listNumbers[list]
+
+/** The change timestamp of one transaction. */
 export interface Change {
-  /** The stamp: text of a `timestamptz`, to the microsecond. */
+  /** Text of a `timestamptz`, in microseconds. */
   at: string
-  /** What closes a record that carries its stamp. */
+  /** End of a record with this change timestamp: `,"updateTimeStamp":"…"}`. */
   closing: string
-  /** The earliest stamp of records whose source tells when they changed (`beginChangeOf`). Null: all are of now. */
+  /** The earliest permitted change timestamp of back-dated records. Null: no back-dating, all records get `at`. */
   earliest: string | null
 }
 
-/** Opens the change of a transaction: announces it and takes its stamp (`next_change_timestamp` in the migrations says why). */
+/** Takes the writer lock and the change timestamp of a transaction (`next_change_timestamp` in migrations/0002_lists.sql). */
 export async function beginChange(tx: Db, service: Service, lists: readonly (List | 'audit')[]): Promise<Change> {
   const change = await tx.row<Omit<Change, 'earliest'>>(sql`
     select at::text, format(',"updateTimeStamp":"%s"}', ${localTime(sql`at`, service)}) as closing
       from ${nextChangeTimestamp(service, lists)} at`)
-  if (!change) throw new Error('next_change_timestamp answers one row')
+  if (!change) throw new Error('next_change_timestamp returned no row')
   return { ...change, earliest: null }
 }
 
-/** This moment by the clock that stamps are taken from: what changes from now on has a later stamp. Text of a `timestamptz`. */
+/** Returns the time of the clock that change timestamps are taken from, as text of a `timestamptz`. Later changes get later timestamps. */
 export async function databaseNow(db: Db): Promise<string> {
   const row = await db.row<{ at: string }>(sql`select clock_timestamp()::text as at`)
-  if (!row) throw new Error('a function answers one row')
+  if (!row) throw new Error('clock_timestamp returned no row')
   return row.at
 }
 
-/** The stamp of now, for a statement that is all of a transaction's change of these lists: one that announces the change itself. */
+/** The change timestamp as SQL, for a statement that is the only change of its transaction: it takes the writer lock itself. */
 export function nextChangeTimestamp(service: Service, lists: readonly (List | 'audit')[]): Sql {
   const newest = lists.flatMap(list => {
     const ofRecords = newestTimestamp(sql`${raw(list)} where service_id = ${service.id}`)
     if (list === 'audit') return [ofRecords]
-    // The newest stamp may have been that of a record which has left the list.
-    return [ofRecords, newestTimestamp(sql`tombstone where service_id = ${service.id} and kind = ${raw(`'${recordKinds[list]}'`)}`)]
+    // The newest change may be that of a removed record.
+    return [
+      ofRecords,
+      newestTimestamp(sql`tombstone where service_id = ${service.id} and kind = ${raw(`'${recordKinds[list]}'`)}`),
+    ]
   })
   return sql`next_change_timestamp(${service.id}, greatest(${newest.reduce((all, one) => sql`${all}, ${one}`)}), ${isOnShard(service)})`
 }
 
-/** Whether the service is known to be in a data database: what is then written of it in the control database is about its accounts. */
+/** True if the service is on a shard: writes in the control database then concern only its accounts. */
 const isOnShard = ({ database }: Service): boolean => database !== undefined
 
-/** For a transaction that leaves no stamp: it fails where the service is not written in this database any more. */
+/** Throws if the service can't be written in this database. For transactions that change no list. */
 export const requireWritable = (tx: Db, service: Service) =>
   tx.run(sql`select next_change_timestamp(${service.id}, null, ${isOnShard(service)})`)
 
 /**
- * The newest stamp of these rows, at the end of their index. With `max(changed_at)`, a plan that was made while they were few would go on
- * reading all of them.
+ * The newest change timestamp of these rows, read from the end of their index. With `max(changed_at)`, a plan cached while there were few
+ * rows would continue to read all of them.
  */
 const newestTimestamp = (rows: Sql) => sql`(select changed_at from ${rows} order by changed_at desc limit 1)`
 
-/** A `timestamptz` as the wall clock of the service's time zone (contract 1.2). */
+/** A `timestamptz` as wall-clock time in the service's time zone: `YYYY-MM-DD HH:MM:SS`. */
 export const localTime = (moment: Sql, service: Service) =>
   sql`to_char(${moment} at time zone ${service.settings.timeZone}, 'YYYY-MM-DD HH24:MI:SS')`
 
-/** A record that carries its stamp ends with `,"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}`: always as long. */
+/** Length of `,"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}`, with which each stored record ends. */
 const timestampLength = ',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'.length
 
-/** What a record ends with: nothing, where another column closes it. */
+/** End of a record: '' if another column contains the closing brace. */
 export type RecordEnd = '}' | ''
 
 /**
- * JSON of a record as text that is still open: its closing brace is missing, for its stamp follows. Its last value is no object. Cut by
- * bytes: to count a record's characters takes as long as to render it.
+ * JSON of a record as text without its closing brace, so that the change timestamp can be appended. Removes all braces at the end, so the last
+ * value must not be an object: the test of rendered records checks this. Cuts bytes, because counting characters takes as long as rendering.
  */
-export const withoutClosingBrace = (json: Sql) => sql`convert_from(rtrim(convert_to((${json})::text, 'UTF8'), '\\x7d'), 'UTF8')`
+export const withoutClosingBrace = (json: Sql) =>
+  sql`convert_from(rtrim(convert_to((${json})::text, 'UTF8'), '\\x7d'), 'UTF8')`
 
-/** An open body, stamped. */
+/** A body without closing brace, followed by the transaction's change timestamp. */
 export const withTimestamp = (body: Sql, { closing: ending }: Change, closing: RecordEnd = '}') =>
   sql`${body} || ${ending.slice(0, -1) + closing}`
 
-/** An open body with a stamp that the statement works out itself. */
+/** A body without closing brace, followed by a change timestamp that the statement computes. */
 export const withComputedTimestamp = (body: Sql, stamp: Sql, service: Service, closing: RecordEnd = '}') =>
   sql`${body} || ',"updateTimeStamp":"' || ${localTime(stamp, service)} || ${raw(`'"${closing}'`)}`
 
-/** Whether a record says what an open body says, whatever its stamp. */
+/** True if a record has this body, whatever its change timestamp. */
 export const hasSameBody = (record: Sql, body: Sql, closing: RecordEnd = '}') => sql`
   (octet_length(${record}) = octet_length(${body}) + ${raw(String(timestampLength - 1 + closing.length))} and starts_with(${record}, ${body}))`
 
-/** What a record says, its stamp apart: equal means unchanged. */
+/** A record without its change timestamp: equal bodies mean an unchanged record. */
 export const bodyOf = (record: Sql) => sql`left(${record}, ${raw(`-${timestampLength}`)})`
 
-/** What became of the rows of a batch; the rest were there already, just so. */
+/** Results of an upserted batch. All other rows were unchanged. */
 export interface Upserted {
   inserted: number
   changed: number
@@ -112,15 +131,15 @@ export const countUpserted = (rows: readonly { inserted: boolean }[]): Upserted 
 }
 
 /**
- * Carries out an insertion that returns `inserted` for each row it has written, and has the database count them. What is written `beside`
- * goes into the same statement, and sees what that sees.
+ * Executes an insert that returns `inserted` for each written row, and counts these rows in the database. `additional`: a statement that
+ * runs in the same query, with the same snapshot.
  */
-export async function countUpsert(tx: Db, insertion: Sql, beside?: Sql): Promise<Upserted> {
+export async function countUpsert(tx: Db, insertion: Sql, additional?: Sql): Promise<Upserted> {
   const counted = await tx.row<Upserted>(sql`
-    with ${beside ? sql`beside as (${beside}),` : sql``} touched as (${insertion})
-    select count(*) filter (where inserted)::integer as inserted, count(*) filter (where not inserted)::integer as changed from touched`)
+    with ${additional ? sql`additional as (${additional}),` : sql``} written as (${insertion})
+    select count(*) filter (where inserted)::integer as inserted, count(*) filter (where not inserted)::integer as changed from written`)
   return counted ?? { inserted: 0, changed: 0 }
 }
 
-/** Holds the rows that a statement locks, and sends none of them. */
-export const lockRows = (tx: Db, locking: Sql) => tx.run(sql`select count(*) from (${locking}) held`)
+/** Executes a locking select without returning its rows. */
+export const lockRows = (tx: Db, locking: Sql) => tx.run(sql`select count(*) from (${locking}) locked`)

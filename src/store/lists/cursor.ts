@@ -2,66 +2,79 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { PageRequest } from './page.ts'
 
-/** A walk through a list: what its cursors are bound to (contract 1.4). */
+/** What the cursors of a paginated scan are bound to: a cursor is rejected in any other scope. */
 export interface CursorScope {
   service: Service
-  /** The list's path; a cursor of one list is none of another. */
+  /** Path of the list. */
   list: string
-  /** The filters as read. */
+  /** The filters as parsed. */
   filters: object
-  /** What cursors are authenticated with. */
+  /** Key of the MAC. */
   key: Buffer
 }
 
-/** What a cursor carries: the walk's moment, where in the primary's log all of it is, and where its last page ended. */
+/** Content of a list cursor: the `asOf` of the scan, the LSN that contains all of it, and the end of the last page. */
 type CursorPosition = Pick<PageRequest, 'after' | 'position'> & { asOf: string }
+
+/**
+ * Index of each field in the array of a list cursor. Two releases read each other's cursors during a rolling upgrade, and a cursor never
+ * expires: never change these numbers.
+ */
+export const cursorFields = { asOf: 0, order: 1, key: 2 } as const
 
 const macLength = 16
 
-/** Where a page of the walk ended, as a cursor. */
-export const writeCursor = (walk: CursorScope, { asOf, position, after }: CursorPosition) =>
-  signCursor(walk, after ? [asOf, ...after] : [asOf], position)
+/** Returns the cursor of the end of a page. */
+export function writeCursor(scope: CursorScope, { asOf, position, after }: CursorPosition): string {
+  const fields: string[] = []
+  fields[cursorFields.asOf] = asOf
+  if (after) [fields[cursorFields.order], fields[cursorFields.key]] = after
+  return signCursor(scope, fields, position)
+}
 
-/** Where the next page begins; undefined where the cursor was changed or belongs to another walk. */
-export function readCursor(walk: CursorScope, text: string): CursorPosition | undefined {
-  const content = verifyContent(walk, text)
+/** Returns the start of the next page, or undefined if the cursor was changed or belongs to another scope. */
+export function readCursor(scope: CursorScope, cursor: string): CursorPosition | undefined {
+  const content = verifyContent(scope, cursor)
   if (!content) return
-  const [asOf, order, id] = content.at as [string, string?, string?]
+  const fields = content.at as [string, string?, string?]
+  const { [cursorFields.asOf]: asOf, [cursorFields.order]: order, [cursorFields.key]: key } = fields
   return {
     asOf,
     position: content.position,
-    ...(order !== undefined && id !== undefined && { after: [order, id] as const }),
+    ...(order !== undefined && key !== undefined && { after: [order, key] as const }),
   }
 }
 
-/** An opaque, authenticated text of a value that JSON has, bound to the walk's service, list and filters. */
-export function signCursor(walk: CursorScope, at: readonly unknown[], position?: string): string {
-  const { restoredAt } = walk.service
+/** Returns an opaque, authenticated string of a JSON value, bound to the scope. */
+export function signCursor(scope: CursorScope, at: readonly unknown[], position?: string): string {
+  const { restoredAt } = scope.service
   const isBare = restoredAt === undefined && position === undefined
   const payload = Buffer.from(JSON.stringify(isBare ? at : { at, restoredAt, position }))
-  return Buffer.concat([mac(walk, payload), payload]).toString('base64url')
+  return Buffer.concat([mac(scope, payload), payload]).toString('base64url')
 }
 
-/** The value of `signed`; undefined where the text was changed or belongs to another walk. */
-export const verifyCursor = <Value>(walk: CursorScope, text: string) => verifyContent(walk, text)?.at as Value | undefined
+/** Returns the value of `signCursor`, or undefined if the cursor was changed or belongs to another scope. */
+export const verifyCursor = <Value>(scope: CursorScope, cursor: string) =>
+  verifyContent(scope, cursor)?.at as Value | undefined
 
-function verifyContent(walk: CursorScope, text: string): Content | undefined {
-  const bytes = Buffer.from(text, 'base64url')
-  // Decoding is lenient: only the one text that we would write stands for these bytes.
-  if (bytes.length <= macLength || bytes.toString('base64url') !== text) return
+function verifyContent(scope: CursorScope, cursor: string): Content | undefined {
+  const bytes = Buffer.from(cursor, 'base64url')
+  // Decoding is lenient: accept only the one string that we would write for these bytes.
+  if (bytes.length <= macLength || bytes.toString('base64url') !== cursor) return
   const payload = bytes.subarray(macLength)
-  if (!timingSafeEqual(bytes.subarray(0, macLength), mac(walk, payload))) return
+  if (!timingSafeEqual(bytes.subarray(0, macLength), mac(scope, payload))) return
   return parseContent(payload)
 }
 
-/** Whether a cursor of this service is of before it was restored from a backup: it may have told what was lost. */
-export const isBeforeRestore = ({ restoredAt }: Service, text: string) =>
-  parseContent(Buffer.from(text, 'base64url').subarray(macLength)).restoredAt !== restoredAt
+/** True if a verified cursor was written before the service was restored from a backup: it may refer to lost changes. */
+export const isBeforeRestore = ({ restoredAt }: Service, cursor: string) =>
+  parseContent(Buffer.from(cursor, 'base64url').subarray(macLength)).restoredAt !== restoredAt
 
 interface Content {
   at: unknown
-  /** Of the service, where it was restored from a backup. */
+  /** When the service was restored from a backup, if it was. */
   restoredAt?: string
+  /** LSN. */
   position?: string
 }
 

@@ -34,7 +34,14 @@ const maxScannedRows = 10_000
 export async function readFilteredScan(
   db: Db,
   service: Service,
-  { table: stamps, record, key, order, descending = false, where = sql`` }: ListSource & Required<Pick<ListSource, 'order'>>,
+  {
+    table: stamps,
+    record,
+    key,
+    order,
+    descending = false,
+    where = sql``,
+  }: ListSource & Required<Pick<ListSource, 'order'>>,
   sieve: ScanFilter,
   { limit, after, lines, ...fixed }: PageRequest,
 ): Promise<Page> {

@@ -3,44 +3,44 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Change } from './change-timestamp.ts'
 import { opaqueServiceId } from './statistics.ts'
 
-/** A table that feeds' rows go into. */
+/** A table into which rows are merged. */
 export interface MergeTable {
   name: string
-  /** The primary key, `service_id` apart. */
+  /** Primary key without `service_id`. */
   key: readonly string[]
-  /** All that a row says, `service_id` and key included. */
+  /** All merged columns, including `service_id` and the key. At most 53 (`maxColumns`). */
   columns: readonly string[]
-  /** What a new row says until it is told otherwise. */
+  /** Defaults of a new row. */
   fresh?: object
-  /** What follows from other columns of the row, as SQL that names them. */
+  /** Columns computed from other columns of the merged row, as SQL. */
   derived?: Readonly<Record<string, string>>
 }
 
 /**
- * Rows merged over what is stored: a field that is missing keeps what is there, null clears it (docs/decisions/0005). For a
- * `from` clause: a merged row is `alias`, with `told_at` where it says when it changed, and `old` is what is stored.
+ * Rows merged over the stored rows, for a `from` clause: a missing field keeps the stored value, null clears it (docs/decisions/0005). The
+ * merged row is named `alias`, with `source_changed_at` if the source has a change time; the stored row is named `old`.
  */
 export function mergeRows(service: Service, table: MergeTable, rows: readonly object[], alias: string): Sql {
   const { name, key, columns, fresh = {}, derived = {} } = table
-  const { text, told, times } = encodeRows(columns, rows)
-  // An array with nulls is walked from its front for each row: where no row tells a time there is none.
-  const toldAt = times.some(Boolean) ? sql`(${times}::timestamp[])[new.ordinality]` : sql`null::timestamp`
-  const given = columns.map((column, i) => {
+  const { json, masks, times } = encodeRows(columns, rows)
+  // Indexing an array with nulls scans it from its start for each row, so it is left out if no row has a time.
+  const sourceChangedAt = times.some(Boolean) ? sql`(${times}::timestamp[])[new.ordinality]` : sql`null::timestamp`
+  const values = columns.map((column, i) => {
     if (column === 'service_id') return sql`${service.id}::integer as service_id`
     if (key.includes(column)) return raw(`new.${column}`)
     return raw(
-      `case when old.service_id is null or told.mask & ${2 ** i} <> 0 then new.${column} else old.${column} end as ${column}`,
+      `case when old.service_id is null or source.mask & ${2 ** i} <> 0 then new.${column} else old.${column} end as ${column}`,
     )
   })
-  const following = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
+  const outputColumns = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
   return sql`
-    json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${text}) with ordinality new
+    json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${json}) with ordinality new
     left join ${raw(name)} old on old.service_id = ${opaqueServiceId(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
-    cross join lateral (select (${told}::bigint[])[new.ordinality] as mask, ${toldAt} as told_at offset 0) told
-    cross join lateral (select ${raw(following.join(', '))} from (select ${listed(given)} offset 0) whole) ${raw(alias)}`
+    cross join lateral (select (${masks}::bigint[])[new.ordinality] as mask, ${sourceChangedAt} as source_changed_at offset 0) source
+    cross join lateral (select ${raw(outputColumns.join(', '))} from (select ${listed(values)} offset 0) merged_row) ${raw(alias)}`
 }
 
-/** A row whose key is not there yet, for a `from` clause: what it does not say is as `fresh` says, or null. */
+/** A row with a new key, for a `from` clause. Missing columns have the default of `fresh`, or null. */
 export function newRow(
   service: Service,
   { name, columns, fresh, derived = {} }: MergeTable,
@@ -48,12 +48,12 @@ export function newRow(
   alias: string,
 ): Sql {
   const whole = { ...fresh, ...columnValues(columns, row), service_id: service.id }
-  const following = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
+  const outputColumns = columns.map(column => (column in derived ? `${derived[column]} as ${column}` : column))
   return sql`
-    (select ${raw(following.join(', '))} from json_populate_record(null::${raw(name)}, ${JSON.stringify(whole)})) ${raw(alias)}`
+    (select ${raw(outputColumns.join(', '))} from json_populate_record(null::${raw(name)}, ${JSON.stringify(whole)})) ${raw(alias)}`
 }
 
-/** What a row says, by the names of columns. */
+/** The values of a row by column name. */
 const columnValues = (columns: readonly string[], row: object) =>
   Object.fromEntries(
     Object.entries(row)
@@ -63,30 +63,32 @@ const columnValues = (columns: readonly string[], row: object) =>
 
 const listed = (items: readonly Sql[]) => items.reduce((all, one) => sql`${all}, ${one}`)
 
-/** Whether a merged row, named `alias`, differs from what is stored: one that does not need not be rendered. */
+/** True if a merged row, named `alias`, differs from the stored row, and so must be rendered. */
 export const isDifferent = (table: MergeTable, alias: string): Sql => {
   const { of } = columnLists({ columns: valueColumns(table) })
   return sql`(old.service_id is null or (${of(alias)}) is distinct from (${of('old')}))`
 }
 
-/** A row that was merged: its key, and whether it is new. */
+/** A written row: its key, and whether it is new. */
 export type Merged<Key extends string> = Record<Key, string> & { inserted: boolean }
 
 /**
- * Merges rows into a table that keeps no records. The statement returns the rows that have changed, as `Merged`. `change` stamps them,
- * where the table has stamps.
+ * Merges rows into a table without a `record` column. The statement returns the changed rows as `Merged`. `change`: the change timestamp, if
+ * the table has one.
  */
 export function upsertMerged(service: Service, table: MergeTable, rows: readonly object[], change?: Change): Sql {
   const { list, of } = columnLists(table)
-  const stamp = change ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` } : { list: sql``, at: sql`` }
+  const timestamp = change
+    ? { list: sql`, changed_at`, at: sql`, ${change.at}::timestamptz` }
+    : { list: sql``, at: sql`` }
   return sql`
-    insert into ${raw(table.name)} (${list}${stamp.list})
-    select ${of('given')}${stamp.at} from ${mergeRows(service, table, rows, 'given')} where ${isDifferent(table, 'given')}
+    insert into ${raw(table.name)} (${list}${timestamp.list})
+    select ${of('merged_row')}${timestamp.at} from ${mergeRows(service, table, rows, 'merged_row')} where ${isDifferent(table, 'merged_row')}
     ${onConflictUpdate(table, change ? ['changed_at'] : [])}
     returning ${raw(table.key.join(', '))}, (xmax = 0) as inserted`
 }
 
-/** How a merged row takes the place of the one that is stored: with all columns, and those of `also`, unless it says the same. */
+/** The `on conflict` clause: overwrites all columns, and those of `also`, if any merged column differs. */
 export function onConflictUpdate(table: MergeTable, also: readonly string[]): Sql {
   const written = columnLists({ columns: [...valueColumns(table), ...also] })
   const compared = columnLists({ columns: valueColumns(table) })
@@ -95,22 +97,31 @@ export function onConflictUpdate(table: MergeTable, also: readonly string[]): Sq
       where (${compared.of(table.name)}) is distinct from (${compared.excluded})`
 }
 
-/** The columns that say something, rather than whose row it is. */
-const valueColumns = ({ key, columns }: MergeTable) => columns.filter(column => column !== 'service_id' && !key.includes(column))
+/** Columns other than `service_id` and the key. */
+const valueColumns = ({ key, columns }: MergeTable) =>
+  columns.filter(column => column !== 'service_id' && !key.includes(column))
 
-/** The columns of a table for an upsert: as a list, of a row named `alias`, and as `excluded`. */
+/** The columns of a table for an upsert: as a list, qualified by `alias`, and qualified by `excluded`. */
 export const columnLists = ({ columns }: Pick<MergeTable, 'columns'>) => ({
   list: raw(columns.join(', ')),
   of: (alias: string) => raw(columns.map(column => `${alias}.${column}`).join(', ')),
   excluded: raw(columns.map(column => `excluded.${column}`).join(', ')),
 })
 
-/** Rows as JSON text with the columns' names; of each row, which columns it tells, as a bit for each, and when it says that it changed. */
+/** Columns in a mask: a double has 53 integer bits, so a further column would be lost without an error. */
+export const maxColumns = 53
+
+/**
+ * Encodes rows for `mergeRows`: the rows as JSON by column name, a mask per row with the bits of its present columns, and the change time of
+ * its source. Throws if the table has more than `maxColumns` columns.
+ */
 function encodeRows(columns: readonly string[], rows: readonly object[]) {
+  if (columns.length > maxColumns)
+    throw new Error(`a merged table can have at most ${maxColumns} columns, not ${columns.length}`)
   const bits = new Map(columns.map((column, i) => [column, 2 ** i]))
-  const told: number[] = []
+  const masks: number[] = []
   const times: (string | null)[] = []
-  const given = rows.map(row => {
+  const encoded = rows.map(row => {
     const named: Record<string, unknown> = {}
     let mask = 0
     for (const [key, value] of Object.entries(row)) {
@@ -121,18 +132,18 @@ function encodeRows(columns: readonly string[], rows: readonly object[]) {
       named[column] = value
       mask += bit
     }
-    told.push(mask)
+    masks.push(mask)
     times.push((row as { updateTimeStamp?: string | null }).updateTimeStamp ?? null)
     return named
   })
-  return { text: JSON.stringify(given), told, times }
+  return { json: JSON.stringify(encoded), masks, times }
 }
 
-const names = new Map<string, string>()
+const columnNames = new Map<string, string>()
 function snakeCase(name: string) {
-  const known = names.get(name)
-  if (known !== undefined) return known
-  const made = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
-  names.set(name, made)
-  return made
+  const cached = columnNames.get(name)
+  if (cached !== undefined) return cached
+  const column = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  columnNames.set(name, column)
+  return column
 }

@@ -172,7 +172,13 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
   const [order, ranged, sieve] = follows ? [byChangeTimestamp, changed, sold] : [bySale, sold, changed]
   const walk = { ...list, order, descending: newestFirst, where: sql`${whose} ${ranged ?? sql``}` }
   if (!sieve) return readPage(db, service, walk, asked)
-  return readFilteredScan(db, service, walk, { where: sieve, column: follows ? bySale.column : byChangeTimestamp.column }, asked)
+  return readFilteredScan(
+    db,
+    service,
+    walk,
+    { where: sieve, column: follows ? bySale.column : byChangeTimestamp.column },
+    asked,
+  )
 }
 
 /** A range without its ends, as conditions that begin with `and`; undefined where neither end is given. */
