@@ -112,9 +112,9 @@ const standardError = (values: readonly number[]) => {
 }
 
 /** A service that keeps requests for so many days, with customers like the bench's own. */
-async function shopWith({ db, keys, service: of }: Loaded, requestsKeptDays: number) {
+async function shopWith({ db, keys, service: of }: Loaded, requestLogRetentionDays: number) {
   const name = `requests-${randomUUID()}`
-  const service = await addService(db, name, { currency: 'AUD', readsPerMinute: 'off', requestsKeptDays })
+  const service = await addService(db, name, { currency: 'AUD', readsPerMinute: 'off', requestLogRetentionDays })
   if (!service) throw new Error('its name is new')
   const password = (await addAccount(db, keys, name, service, 'visitor')) ?? ''
   const others = customers.columns.filter(column => column !== 'service_id').join(', ')

@@ -81,11 +81,11 @@ comment on column service_move.copy_slots is
 create table account (
   username text collate "C" primary key,
   created_at timestamptz not null default now(),
-  names_shoppers boolean not null default false
+  trusts_shopper_ip boolean not null default false
 );
 comment on table account is 'Who may ask. An account belongs to the installation, and may be assigned to several services.';
-comment on column account.names_shoppers is
-  'Whether X-Shopper-Address counts of it: all shoppers of a web shop come from one address, and wrong PINs are counted by address.';
+comment on column account.trusts_shopper_ip is
+  'Whether X-Shopper-IP counts of it: all shoppers of a web shop come from one address, and wrong PINs are counted by address.';
 
 create table account_password (
   username text collate "C" not null references account on delete cascade,

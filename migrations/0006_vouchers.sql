@@ -10,7 +10,7 @@ create table voucher (
   balance numeric(16, 4) not null check (balance >= 0),
   expiry_date date,
   locked_until timestamptz,
-  held_by text,
+  locked_by text,
   validation_hash bytea,
   validated_until timestamptz,
   superseded_hashes bytea[] not null default '{}',
@@ -22,7 +22,7 @@ create table voucher (
   constraint voucher_imported check ((imported_entry is null) = (import_digest is null)),
   constraint voucher_validation check ((validation_hash is null) = (validated_until is null))
 );
-create index voucher_held on voucher (service_id, held_by, locked_until) where state = 'locked';
+create index voucher_locked_by on voucher (service_id, locked_by, locked_until) where state = 'locked';
 create index voucher_owed on voucher (service_id, currency) include (balance, expiry_date)
   where balance > 0 and state in ('active', 'locked', 'suspended');
 create index voucher_expiring on voucher (service_id, expiry_date) where state in ('active', 'locked');
@@ -35,7 +35,7 @@ comment on column voucher.state is 'Which step leads from one to another is a ta
 comment on column voucher.balance is 'What can still be drawn: the sum of the ledger, and never below zero.';
 comment on column voucher.expiry_date is 'The last day on which it can be used. Null: it never expires.';
 comment on column voucher.locked_until is 'Until when somebody holds it, so that no other sale can draw on it.';
-comment on column voucher.held_by is 'The account that holds it.';
+comment on column voucher.locked_by is 'The account that holds it.';
 comment on column voucher.validation_hash is 'The newest validation: only it opens the voucher, for a lock or an order. Null once it is spent.';
 comment on column voucher.validated_until is 'For 24 hours; a lock keeps the validation that it was made with alive for longer.';
 comment on column voucher.superseded_hashes is
@@ -43,7 +43,7 @@ comment on column voucher.superseded_hashes is
 comment on column voucher.imported_entry is
   'The last entry that an import wrote: with a later one, something has happened to the voucher here. Null: it was issued here.';
 comment on column voucher.import_digest is 'Of what the import said, the PIN by its hash: who says it again changes nothing.';
-comment on index voucher_held is 'How many an account holds: there is a limit.';
+comment on index voucher_locked_by is 'How many an account holds: there is a limit.';
 comment on index voucher_expiring is 'What the daily job looks at.';
 
 create table voucher_entry (
@@ -55,7 +55,7 @@ create table voucher_entry (
   amount numeric(16, 4) not null,
   state text collate "C" not null check (state in ('pending', 'active', 'locked', 'redeemed', 'expired', 'suspended')),
   locked_until timestamptz,
-  held_by text,
+  locked_by text,
   order_number text,
   created_at timestamptz not null default clock_timestamp(),
   primary key (service_id, number, entry),
@@ -74,7 +74,7 @@ create function apply_voucher_entry() returns trigger
 language plpgsql as $$
 begin
   update voucher
-     set balance = balance + new.amount, state = new.state, locked_until = new.locked_until, held_by = new.held_by
+     set balance = balance + new.amount, state = new.state, locked_until = new.locked_until, locked_by = new.locked_by
    where service_id = new.service_id and number = new.number;
   return null;
 end $$;
@@ -154,13 +154,13 @@ create table upstream_voucher (
   validated_until timestamptz,
   superseded_hashes bytea[] not null default '{}',
   locked_until timestamptz,
-  held_by text,
+  locked_by text,
   primary key (service_id, number),
   constraint upstream_voucher_validation
     check ((validation_hash is null) = (validated_until is null) and (validation_hash is null) = (upstream_validation is null)),
-  constraint upstream_voucher_locked check ((locked_until is null) = (held_by is null))
+  constraint upstream_voucher_locked check ((locked_until is null) = (locked_by is null))
 );
-create index upstream_voucher_held on upstream_voucher (service_id, held_by, locked_until) where held_by is not null;
+create index upstream_voucher_locked_by on upstream_voucher (service_id, locked_by, locked_until) where locked_by is not null;
 comment on table upstream_voucher is
   'Gift vouchers that a back office behind us keeps: whose validation of one is the newest, and who holds it. Such a back office ends the '
   'validation before when it is asked for the next one, whoever asks; so it is only asked for a voucher that nobody holds here. A row '
@@ -170,8 +170,8 @@ comment on column upstream_voucher.validation_hash is 'The newest validation, by
 comment on column upstream_voucher.upstream_validation is 'What the back office calls it, encrypted.';
 comment on column upstream_voucher.superseded_hashes is 'The validations before, the newest first.';
 comment on column upstream_voucher.locked_until is 'Our lock; the back office has been told of it, or is about to be.';
-comment on column upstream_voucher.held_by is 'The account that holds it.';
-comment on index upstream_voucher_held is 'How many an account holds: there is a limit.';
+comment on column upstream_voucher.locked_by is 'The account that holds it.';
+comment on index upstream_voucher_locked_by is 'How many an account holds: there is a limit.';
 
 create table upstream_voucher_sale (
   service_id integer not null references service on delete cascade,

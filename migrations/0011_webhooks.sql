@@ -14,7 +14,7 @@ create table webhook (
   former_secret bytea,
   former_until timestamptz,
   cursor text not null,
-  behind_since timestamptz,
+  pending_since timestamptz,
   delivery_id text collate "C",
   delivery_body text,
   delivery_cursor text,
@@ -36,7 +36,7 @@ comment on column webhook.state is 'failing: nothing was taken for an hour, and 
 comment on column webhook.secret is 'What deliveries are signed with, encrypted.';
 comment on column webhook.former_secret is 'The one before the last rotation: it signs too, until `former_until`.';
 comment on column webhook.cursor is 'Where it stands in the feed: an `after_cursor` of GET /changes with the same kinds.';
-comment on column webhook.behind_since is 'Since when there has been something to tell. Null: all has been told.';
+comment on column webhook.pending_since is 'Since when there has been something to tell. Null: all has been told.';
 comment on column webhook.delivery_id is 'The delivery under way. Who marks it names it: a mark that comes late, after another one''s, marks nothing.';
 comment on column webhook.delivery_cursor is 'Where the endpoint stands once the delivery is taken.';
 comment on column webhook.delivery_is_last is 'Whether nothing more was there to tell when it was put together.';

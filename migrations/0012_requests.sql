@@ -10,7 +10,7 @@ create table request_block (
 ) partition by range (second);
 alter table request_block alter marks set storage plain, alter lines set storage external;
 comment on table request_block is
-  'Lines of the log of requests, for as long as a service''s setting requestsKeptDays says: those of one second that one process wrote '
+  'Lines of the log of requests, for as long as a service''s setting requestLogRetentionDays says: those of one second that one process wrote '
   'together, as many as 500. A partition a day (UTC), which is dropped whole. Written after the answers, by as few rows as it takes: what a '
   'process had not written when it was killed is not there. Without a foreign key, which would be looked up for each row. The view '
   'request_log has them line by line.';

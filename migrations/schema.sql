@@ -79,8 +79,8 @@ create index service_move_target_idx on service_move (target);
 create table account (
   username text collate "C" not null,
   created_at timestamptz not null default now(),
-  names_shoppers boolean not null default false,  -- Whether X-Shopper-Address counts of it: all shoppers of a web shop come from one
-                                                  -- address, and wrong PINs are counted by address.
+  trusts_shopper_ip boolean not null default false,  -- Whether X-Shopper-IP counts of it: all shoppers of a web shop come from one address,
+                                                     -- and wrong PINs are counted by address.
   primary key (username)
 );
 
@@ -745,7 +745,7 @@ create table voucher (
   balance numeric(16,4) not null,                   -- What can still be drawn: the sum of the ledger, and never below zero.
   expiry_date date,                                 -- The last day on which it can be used. Null: it never expires.
   locked_until timestamptz,                         -- Until when somebody holds it, so that no other sale can draw on it.
-  held_by text,                                     -- The account that holds it.
+  locked_by text,                                   -- The account that holds it.
   validation_hash bytea,                            -- The newest validation: only it opens the voucher, for a lock or an order. Null once
                                                     -- it is spent.
   validated_until timestamptz,                      -- For 24 hours; a lock keeps the validation that it was made with alive for longer.
@@ -766,7 +766,7 @@ create table voucher (
 -- What the daily job looks at.
 create index voucher_expiring on voucher (service_id, expiry_date) where state in ('active', 'locked');
 -- How many an account holds: there is a limit.
-create index voucher_held on voucher (service_id, held_by, locked_until) where state = 'locked';
+create index voucher_locked_by on voucher (service_id, locked_by, locked_until) where state = 'locked';
 create index voucher_owed on voucher (service_id, currency) include (balance, expiry_date) where balance > 0 and (state in ('active', 'locked', 'suspended'));
 
 -- The ledger of a voucher: each step that it took, and what that led to. Only added to.
@@ -778,7 +778,7 @@ create table voucher_entry (
   amount numeric(16,4) not null,    -- Below zero for what was drawn; zero for a step that moves no money.
   state text collate "C" not null,  -- After the step; so are the lock and its holder.
   locked_until timestamptz,
-  held_by text,
+  locked_by text,
   order_number text,                -- The order that drew on it, or was given back to it, or that it was sold with.
   created_at timestamptz not null default clock_timestamp(),
   primary key (service_id, number, entry),
@@ -796,7 +796,7 @@ create trigger voucher_entry_kept before delete on voucher_entry for each row ex
 create function apply_voucher_entry() returns trigger language plpgsql as $$
 begin
   update voucher
-     set balance = balance + new.amount, state = new.state, locked_until = new.locked_until, held_by = new.held_by
+     set balance = balance + new.amount, state = new.state, locked_until = new.locked_until, locked_by = new.locked_by
    where service_id = new.service_id and number = new.number;
   return null;
 end $$;
@@ -866,14 +866,14 @@ create table upstream_voucher (
   validated_until timestamptz,
   superseded_hashes bytea[] not null default '{}',  -- The validations before, the newest first.
   locked_until timestamptz,                         -- Our lock; the back office has been told of it, or is about to be.
-  held_by text,                                     -- The account that holds it.
+  locked_by text,                                   -- The account that holds it.
   primary key (service_id, number),
   foreign key (service_id) references service(service_id) on delete cascade,
-  constraint upstream_voucher_locked check ((locked_until is null) = (held_by is null)),
+  constraint upstream_voucher_locked check ((locked_until is null) = (locked_by is null)),
   constraint upstream_voucher_validation check ((validation_hash is null) = (validated_until is null) and (validation_hash is null) = (upstream_validation is null))
 );
 -- How many an account holds: there is a limit.
-create index upstream_voucher_held on upstream_voucher (service_id, held_by, locked_until) where held_by is not null;
+create index upstream_voucher_locked_by on upstream_voucher (service_id, locked_by, locked_until) where locked_by is not null;
 
 -- Vouchers that were sold as orders of a back office behind us, which makes number and PIN later and tells nobody but the receiver.
 create table upstream_voucher_sale (
@@ -1361,7 +1361,7 @@ create table webhook (
   former_secret bytea,                               -- The one before the last rotation: it signs too, until `former_until`.
   former_until timestamptz,
   cursor text not null,                              -- Where it stands in the feed: an `after_cursor` of GET /changes with the same kinds.
-  behind_since timestamptz,                          -- Since when there has been something to tell. Null: all has been told.
+  pending_since timestamptz,                         -- Since when there has been something to tell. Null: all has been told.
   delivery_id text collate "C",                      -- The delivery under way. Who marks it names it: a mark that comes late, after another
                                                      -- one's, marks nothing.
   delivery_body text,
@@ -1402,7 +1402,7 @@ create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, chan
 -- 0012_requests.sql
 -- The log of requests: what was asked, by whom, and what became of it (docs/decisions/0021).
 
--- Lines of the log of requests, for as long as a service's setting requestsKeptDays says: those of one second that one process wrote
+-- Lines of the log of requests, for as long as a service's setting requestLogRetentionDays says: those of one second that one process wrote
 -- together, as many as 500. A partition a day (UTC), which is dropped whole. Written after the answers, by as few rows as it takes: what a
 -- process had not written when it was killed is not there. Without a foreign key, which would be looked up for each row. The view
 -- request_log has them line by line.

@@ -37,7 +37,7 @@ export const demoSettings: Partial<Settings> = {
   vouchersEnabled: true,
   giftCardSku,
   voucherType: 'DIGITAL',
-  mailSender: 'gifts@currawick.example',
+  emailSender: 'gifts@currawick.example',
   subscriptionMapping,
   referenceTypes: ['ageGroup', 'emailNews', 'favouriteStore', 'interest', 'smsNews'],
 }

@@ -51,7 +51,7 @@ function Requests({ text }) {
   const search = searchOf(text)
   const [version, again] = useVersion()
   const settings = useLoad(signal => ask('/settings', { signal }), [])
-  const days = settings.data?.data.requestsKeptDays
+  const days = settings.data?.data.requestLogRetentionDays
   const isNarrow = narrow.some(name => name in search) || search.failed === 'false'
   const look = (/** @type {import('./requests/search.js').Search} */ wanted) => {
     if (Object.keys(wanted).length === 0) goTo('requests')
@@ -78,7 +78,7 @@ function Requests({ text }) {
 /** @param {number | undefined} days @param {boolean} isSearched */
 function emptyWords(days, isSearched) {
   if (days === 0)
-    return html`No requests are kept: the setting requestsKeptDays is 0. <a href=${linkTo('settings')}>Settings</a>`
+    return html`No requests are kept: the setting requestLogRetentionDays is 0. <a href=${linkTo('settings')}>Settings</a>`
   return isSearched
     ? 'No request fits all of it. Leave something out, or look at another time. Paths, records and ids are compared letter by letter.'
     : 'Nothing was asked yet. The first request of any account shows here.'

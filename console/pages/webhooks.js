@@ -28,8 +28,8 @@ const columns = [
     title: 'Behind',
     name: 'Behind (s)',
     right: true,
-    value: each => (each.behind.seconds ? duration(each.behind.seconds) : 'up to date'),
-    text: each => String(each.behind.seconds),
+    value: each => (each.lag.seconds ? duration(each.lag.seconds) : 'up to date'),
+    text: each => String(each.lag.seconds),
   },
   {
     title: 'Last delivered',

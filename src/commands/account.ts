@@ -45,7 +45,7 @@ export function userCommand(program: Command) {
         'what the account may do; without it what it may there already, visitor for a new one',
       ).choices(roles),
     )
-    .option('--names-shoppers', 'trust it to tell the address of each shopper by X-Shopper-Address')
+    .option('--names-shoppers', 'trust it to tell the address of each shopper by X-Shopper-IP')
     .addHelpText(
       'after',
       examples(
@@ -123,7 +123,7 @@ export function userCommand(program: Command) {
     .argument('<username>')
     .addArgument(new Argument('<trusted>', 'whether it is').choices(['yes', 'no']))
     .description(
-      'Trust an account to tell the address of each shopper by X-Shopper-Address, by which wrong PINs are then counted.',
+      'Trust an account to tell the address of each shopper by X-Shopper-IP, by which wrong PINs are then counted.',
     )
     .addHelpText(
       'after',
@@ -141,8 +141,8 @@ export function userCommand(program: Command) {
         })
         console.log(
           trusted
-            ? `${username} is trusted to name shoppers by X-Shopper-Address.`
-            : `${username} is not trusted to name shoppers: X-Shopper-Address is ignored.`,
+            ? `${username} is trusted to name shoppers by X-Shopper-IP.`
+            : `${username} is not trusted to name shoppers: X-Shopper-IP is ignored.`,
         )
       }),
     )
@@ -156,13 +156,13 @@ export function userCommand(program: Command) {
     .action(() =>
       withDatabase(async ({ control }) => {
         const rows = (await listAccounts(control)).flatMap(
-          ({ username, services, passwords, namesShoppers, created }) =>
+          ({ username, services, passwords, trustsShopperIp, created }) =>
             (services.length ? services : [{ service: '-', role: '-', used: null }]).map(({ service, role, used }) => [
               username,
               service,
               role,
               String(passwords),
-              namesShoppers ? 'yes' : 'no',
+              trustsShopperIp ? 'yes' : 'no',
               created.toISOString().slice(0, 10),
               used ? minuteOf(used) : 'never',
             ]),

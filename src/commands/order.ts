@@ -17,7 +17,7 @@ export function orderCommand(program: Command) {
     .addHelpText(
       'after',
       examples(
-        ['order ship W0000123 --service luma', 'send an order, where the setting shipOrders is manually'],
+        ['order ship W0000123 --service luma', 'send an order, where the setting fulfilment is manually'],
         ['order cancel W0000123 --service luma', 'or call it off'],
         ['order return R0000001 receive --service luma', 'take in a parcel that came back'],
       ),

@@ -15,31 +15,31 @@ interface Options {
 
 const decisions: Record<Decision, { description: string; why: string; impossible: string }> = {
   suspend: {
-    description: 'Stop a gift voucher from being used, also where a sale holds it, until it is resumed.',
+    description: 'Suspend a voucher',
     why: 'it was reported stolen',
-    impossible: 'Only a voucher that is active or locked can be suspended',
+    impossible: 'Only an active or locked voucher can be suspended',
   },
   resume: {
-    description: 'Let a suspended gift voucher be used again.',
+    description: 'Resume a suspended voucher',
     why: 'it was found',
-    impossible: 'Only a voucher that is suspended can be resumed',
+    impossible: 'Only a suspended voucher can be resumed',
   },
-  release: {
-    description: 'Take a gift voucher from the sale that holds it: another one can use it at once.',
-    why: 'a till has died with it',
-    impossible: 'Only a voucher that is locked can be released',
+  unlock: {
+    description: 'Unlock a voucher',
+    why: 'the till that locked it has crashed',
+    impossible: 'Only a locked voucher can be unlocked',
   },
   activate: {
-    description: 'Put a gift voucher that was not issued yet into use.',
+    description: 'Activate a voucher',
     why: 'a card was sold',
-    impossible: 'Only a voucher that is pending can be activated',
+    impossible: 'Only a pending voucher can be activated',
   },
 }
 
 export function voucherCommand(program: Command) {
   const voucher = program
     .command('voucher')
-    .description('Gift vouchers: what has become of one, and stopping it. A PIN is never shown.')
+    .description('Inspect and manage gift vouchers')
     .addHelpText(
       'after',
       examples(
@@ -52,7 +52,7 @@ export function voucherCommand(program: Command) {
   voucher
     .command('show')
     .argument('<number>')
-    .description('A gift voucher, and each step in its ledger.')
+    .description('Show a voucher and its ledger')
     .option(...serviceOption)
     .addHelpText('after', examples(['voucher show 9100001', 'its balance and its ledger']))
     .action((number: string, { service: name }: Options) =>
@@ -71,10 +71,10 @@ export function voucherCommand(program: Command) {
         const ledger = await readLedger(db, service, found)
         console.log(
           `\n${table(
-            ['at', 'step', 'amount', 'state', 'held by', 'order'],
-            ledger.map(({ at, kind, amount, state, heldBy, orderNumber }) => [
+            ['at', 'entry', 'amount', 'state', 'locked by', 'order'],
+            ledger.map(({ at, kind, amount, state, lockedBy, orderNumber }) => [
               ...[at, kind, amount, state],
-              ...[heldBy ?? '-', orderNumber ?? '-'],
+              ...[lockedBy ?? '-', orderNumber ?? '-'],
             ]),
           )}`,
         )

@@ -89,16 +89,16 @@ export function webhookCommand(program: Command) {
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const records = await everyRecord<Webhook>(service, asked => webhookPage(db, service, asked))
-        const rows = records.map(({ id, url, kinds: of, state, behind, lastSuccessAt, lastFailure }) => [
+        const rows = records.map(({ id, url, kinds: of, state, lag, lastSuccessAt, lastFailure }) => [
           id,
           url,
           of.length === kinds.length ? 'all' : of.join(','),
           state,
-          behind.since ? `${behind.seconds} s` : 'nothing waits',
+          lag.pendingSince ? `${lag.seconds} s` : 'up to date',
           lastSuccessAt ?? 'never',
           lastFailure ? `${lastFailure.at}: ${lastFailure.detail}` : '',
         ])
-        console.log(table(['webhook', 'url', 'kinds', 'state', 'behind', 'last success', 'last failure'], rows))
+        console.log(table(['webhook', 'url', 'kinds', 'state', 'lag', 'last success', 'last failure'], rows))
       }),
     )
 

@@ -41,7 +41,8 @@ export const Figures = Type.Object(
       {
         $id: 'RequestFigures',
         additionalProperties: false,
-        description: 'The last 24 hours, minute by minute, as far as requests are logged (setting `requestsKeptDays`).',
+        description:
+          'The last 24 hours, minute by minute, as far as requests are logged (setting `requestLogRetentionDays`).',
       },
     ),
     day: LocalDate("Today, on the clock of the service's time zone.", '2026-11-22'),

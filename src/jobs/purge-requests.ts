@@ -4,7 +4,7 @@ import { listServices } from '../store/tenancy/services.ts'
 import type { JobRun } from './job.ts'
 
 /**
- * Forgets requests that are older than services keep them (setting `requestsKeptDays`), and calls that nobody charts any more. Done twice,
+ * Forgets requests that are older than services keep them (setting `requestLogRetentionDays`), and calls that nobody charts any more. Done twice,
  * it finds nothing more.
  */
 export async function forgetRequests({ db, log, signal }: JobRun): Promise<void> {

@@ -2,7 +2,7 @@ import { purgeTombstones as forget } from '../store/change-feed/purge-tombstones
 import { listServices } from '../store/tenancy/services.ts'
 import type { JobRun } from './job.ts'
 
-/** Forgets what has left the data long ago (setting `removalsKeptDays`), in portions; done twice it finds nothing more. */
+/** Forgets what has left the data long ago (setting `tombstoneRetentionDays`), in portions; done twice it finds nothing more. */
 export async function forgetRemovals({ db, log, signal }: JobRun): Promise<void> {
   for (const service of await listServices(db)) {
     const forgotten = await forget(db, service, () => signal.aborted)

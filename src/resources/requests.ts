@@ -17,7 +17,7 @@ export function requests(api: Api) {
       role,
       summary: 'Search the request log',
       description:
-        'For as many days as the setting `requestsKeptDays` says, a second or two late; searched over all of them. Neither queries nor bodies are kept. Filters go together.',
+        'For as many days as the setting `requestLogRetentionDays` says, a second or two late; searched over all of them. Neither queries nor bodies are kept. Filters go together.',
       query: Type.Object({
         request_id: Filter('Only those with this `X-Request-Id`.', '3f1c9a52-6a0e-4c57-9d0f-2b7d3c1a8e44', 128),
         idempotency_key: Filter(

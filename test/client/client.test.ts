@@ -91,7 +91,7 @@ test('a write that is tried out is answered, and not kept', async () => {
 
 test('an order is paid with a voucher that is held, and comes back by its number', async () => {
   await addVouchers(api, api, { 'v 1': {} })
-  const shopper = { shopperAddress: '203.0.113.7' }
+  const shopper = { shopperIp: '203.0.113.7' }
   const held = await client.vouchers.lock('v 1', { pin, amount: '10.00' }, shopper)
   assert.ok(held.validationId)
   const payment = { gateway: 'paypal', amount: '10.00', voucher: { number: 'v 1', validationId: held.validationId } }

@@ -27,7 +27,7 @@ async function linesOf({ service }: Caller) {
 }
 
 test('the audit tells who was erased, and what was decided of orders, returns, vouchers and alerts, by a command', async () => {
-  const at = await shop.another({ shipOrders: 'manually' })
+  const at = await shop.another({ fulfilment: 'manual' })
   const { db, keys } = shop.api
   const { service } = at
   const [cancelled, shipped] = [

@@ -26,7 +26,7 @@ let environment: Record<string, string>
 const settings = { currency: 'AUD', writesPerMinute: 'off', readsPerMinute: 'off' } as const
 
 before(async () => {
-  api = await startTestService({ settings: { ...settings, shipOrders: 'manually' }, role: 'maintainer' })
+  api = await startTestService({ settings: { ...settings, fulfilment: 'manual' }, role: 'maintainer' })
   shop = api
   await fillShop(api.db, api.service)
   environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: urlOf(api) }
@@ -186,7 +186,7 @@ test('what there is not is named: an order, a return, a service; and that of ano
 })
 
 test('a refund gives vouchers back what they paid, in the order of their numbers, before anything else', async () => {
-  const own = await api.tenant({ ...settings, shipOrders: 'immediately' })
+  const own = await api.tenant({ ...settings, fulfilment: 'automatic' })
   await fillShop(api.db, own.service)
   const [one, two] = ['700', '701']
   await insertVouchers(

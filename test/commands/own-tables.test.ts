@@ -17,7 +17,7 @@ after(() => shop.api.stop())
 
 test('what a head office keeps is neither shipped, cancelled nor returned here, and its vouchers are not decided on', async () => {
   const { db, keys } = shop.api
-  const at = await shop.another({ shipOrders: 'manually' })
+  const at = await shop.another({ fulfilment: 'manual' })
   const { service } = at
   const [waiting, sold] = [
     await placed(at, [{ sku: 'TEE', quantity: 1 }]),
@@ -50,7 +50,7 @@ test('what a head office keeps is neither shipped, cancelled nor returned here, 
     ['return', returnNumber, 'receive'],
   ])
     assert.equal(await refused('order', ...command), kept('Orders', 'what happens to them happens there'))
-  for (const decision of ['suspend', 'resume', 'release', 'activate'])
+  for (const decision of ['suspend', 'resume', 'unlock', 'activate'])
     assert.equal(await refused('voucher', decision, '800'), kept('Vouchers', 'it is decided there'))
   assert.deepEqual(await stored(), before)
 })

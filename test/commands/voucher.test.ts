@@ -15,7 +15,7 @@ before(async () => {
     insert into voucher (service_id, number, state, currency, original_amount, balance, expiry_date)
     select service_id, number, 'pending', 'AUD', 150, 0, '2099-12-31' from service, (values ('007'), ('008')) v (number) where name = 'luma'`)
   await database.query(`
-    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, held_by)
+    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by)
     select service_id, number, entry, kind, amount, state, case state when 'locked' then now() + interval '1 hour' end, case state when 'locked' then 'webshop' end
       from service, (values ('007', 1, 'issue', 150, 'active'), ('007', 2, 'lock', 0, 'locked'), ('008', 1, 'issue', 150, 'pending')) e (number, entry, kind, amount, state)
      where name = 'luma' order by number, entry`)

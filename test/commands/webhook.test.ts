@@ -41,7 +41,7 @@ test('a webhook is added, tried, paused, resumed, rewound, rotated and removed',
   const [id, secret] = [idIn(added), secretIn(added)]
   assert.match(
     await done(['webhook', 'list'], environment),
-    new RegExp(`^${id} +${receiver.url} +store +active +nothing waits`, 'm'),
+    new RegExp(`^${id} +${receiver.url} +store +active +up to date`, 'm'),
   )
   assert.match(await done(['webhook', 'test', id], environment), /^The endpoint answered 204 within \d+ ms\.\n$/)
   const [tried] = receiver.received.splice(0)
@@ -58,7 +58,7 @@ test('a webhook is added, tried, paused, resumed, rewound, rotated and removed',
   const [first] = receiver.received
   assert.ok(first)
   for (const each of [secret, rotated]) new Webhook(each).verify(first.body, headersOf(first))
-  await until(async () => /nothing waits/.test(await done(['webhook', 'list'], environment)), 'it has caught up')
+  await until(async () => /up to date/.test(await done(['webhook', 'list'], environment)), 'it has caught up')
   assert.match(await done(['webhook', 'attempts', id], environment), / taken$/m)
 
   receiver.answer = answerWith(503)

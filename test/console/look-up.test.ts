@@ -119,7 +119,7 @@ test('what nothing goes by is said so; a voucher is found by its number, shown w
   await shop.db.run(
     sql`update email set status = 'failed', last_error = 'The mail server refuses the message: 550.' where voucher_number = ${number}`,
   )
-  await page.press('Send again')
+  await page.press('Resend')
   await isAccessible(page, 'sending again')
   await page.fill('To', 'bea@example.com')
   await page.press('Send')

@@ -156,7 +156,7 @@ const writing: Partial<Record<string, Role>> = {
   'Pull changes': 'maintainer',
   'Pull everything': 'maintainer',
   Suspend: 'admin',
-  'Send again': 'admin',
+  Resend: 'admin',
 }
 /** And which do not. */
 const reading = ['Look up', 'Open', 'Refresh', 'Show more', 'Export CSV']

@@ -119,7 +119,7 @@ test('an endpoint is made, tried, paused, rewound, given a new secret and remove
   await page.press('I have it')
   await page.press(receiver.url)
   await page.press('Send a test')
-  await page.says('The test was taken')
+  await page.says('Test delivered')
   assert.equal(receiver.received.length, 1)
   await page.says('204')
   await isAccessible(page, 'an endpoint')

@@ -57,7 +57,7 @@ export function setUpMailing() {
     database = await freshDatabase()
     const made = await addService(database.db, 'luma', {
       retailerName: 'Luma & Söhne',
-      mailSender: 'gifts@luma.example',
+      emailSender: 'gifts@luma.example',
       timeZone: 'Australia/Melbourne',
     })
     assert.ok(made)

@@ -45,9 +45,9 @@ export function makeShop(client: Tillbridge) {
     forgetStock: () => stock.clear(),
 
     /** Holds the voucher, orders, and pays: as much as there is with the voucher, the rest by card. */
-    async checkOut({ basket, customerId, address, lines, voucher }: Checkout, shopperAddress: string) {
+    async checkOut({ basket, customerId, address, lines, voucher }: Checkout, shopperIp: string) {
       const due = lines.reduce((sum, { price, quantity }) => sum + cents(price) * quantity, 0)
-      const held = voucher && (await hold(basket, voucher, due, shopperAddress))
+      const held = voucher && (await hold(basket, voucher, due, shopperIp))
       const rest = due - (held ? cents(held.amount) : 0)
       const payments = [
         ...(held ? [{ gateway: 'gift-card', amount: held.amount, voucher: held.voucher }] : []),
@@ -69,8 +69,8 @@ export function makeShop(client: Tillbridge) {
   }
 
   /** Each step has a key of the basket's: sent again, a check-out finds what it did before. */
-  async function hold(basket: string, { number, pin }: Voucher, due: number, shopperAddress: string) {
-    const options = (step: string) => ({ shopperAddress, idempotencyKey: `${step} ${basket}` })
+  async function hold(basket: string, { number, pin }: Voucher, due: number, shopperIp: string) {
+    const options = (step: string) => ({ shopperIp, idempotencyKey: `${step} ${basket}` })
     const { availableAmount } = await client.vouchers.lookUp({ number, pin }, options('look'))
     const amount = amountOf(Math.min(due, cents(availableAmount)))
     if (cents(amount) === 0) return

@@ -6,7 +6,7 @@ import type { Request, RequestDetails } from '../shapes/requests.ts'
 
 /** Search logged API requests and see what each one did. */
 export interface RequestsApi {
-  /** Search the request log. For as many days as the setting `requestsKeptDays` says, a second or two late; searched over all of them. Neither queries nor bodies are kept. Filters go together. */
+  /** Search the request log. For as many days as the setting `requestLogRetentionDays` says, a second or two late; searched over all of them. Neither queries nor bodies are kept. Filters go together. */
   list(query?: Paging & {
     /** Only those with this `X-Request-Id`. */
     requestId?: string | undefined

@@ -1,47 +1,47 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { IssuedVoucher, ReadVoucher, SendingAgain, ValidatedVoucher, Voucher, VoucherInput, VoucherLedger, VoucherLock, VoucherOpening, VoucherValidation } from '../shapes/vouchers.ts'
+import type { IssuedVoucher, ReadVoucher, ValidatedVoucher, Voucher, VoucherInput, VoucherLedger, VoucherLock, VoucherOpening, VoucherResend, VoucherValidation } from '../shapes/vouchers.ts'
 
 /** Look up, lock, redeem and issue gift vouchers. */
 export interface VouchersApi {
-  /** Look up a voucher. The PIN travels in a header, never in the URL. With an `amount` the voucher is validated too, as by `POST /vouchers/validate`. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too. */
+  /** Get a voucher. Send the PIN in the header, never in the URL. With `amount`, the voucher is validated too, as by `POST /vouchers/validate`. An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time. */
   get(number: string, query: {
-    /** What is to be paid with it. */
+    /** The amount to pay. */
     amount?: string | undefined
   }, options: CallOptions & {
-    /** The PIN that goes with the number. */
+    /** The PIN of the voucher. */
     voucherPin: string
-    /** The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address. */
-    shopperAddress?: string | undefined
+    /** The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored. */
+    shopperIp?: string | undefined
   }): Promise<ReadVoucher>
-  /** Look up a voucher. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too. */
+  /** Look up a voucher. An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time. */
   lookUp(body: VoucherOpening, options?: WriteOptions & {
-    /** The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address. */
-    shopperAddress?: string | undefined
+    /** The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored. */
+    shopperIp?: string | undefined
   }): Promise<Voucher>
-  /** Validate a voucher. The `validationId` takes the place of the one before it, unless somebody holds the voucher: then it is `voucher_locked`, and the holder is not disturbed. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too. In the answer to a trial null, unless the body says it: `validationId`. */
+  /** Validate a voucher. The new `validationId` replaces the previous one. If another client has locked the voucher: 409 `voucher_locked`, and the lock stays. An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time. In the answer to a trial null, unless the body says it: `validationId`. */
   validate(body: VoucherValidation, options?: WriteOptions & {
-    /** The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address. */
-    shopperAddress?: string | undefined
+    /** The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored. */
+    shopperIp?: string | undefined
   }): Promise<ValidatedVoucher>
-  /** Lock a voucher (POST). With a `validationId`; or with the `pin`, which validates the voucher first, and answers with the `validationId`: whoever holds it renews the lock, pays or gives the voucher back with that. Only one holder: whoever else validates, or validated before the holder did, gets `voucher_locked`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none. An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too. In the answer to a trial null, unless the body says it: `validationId`. */
+  /** Lock a voucher. With a `validationId`, or with the `pin`, which validates the voucher first and returns a `validationId`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 `voucher_locked`. The same validation can renew the lock, starting now. `lockSeconds: 0` unlocks. An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time. In the answer to a trial null, unless the body says it: `validationId`. */
   lock(number: string, body: VoucherLock, options?: WriteOptions & {
-    /** The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address. */
-    shopperAddress?: string | undefined
+    /** The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored. */
+    shopperIp?: string | undefined
   }): Promise<ReadVoucher>
-  /** Issue a voucher. 201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself: `Location` is the order then. Repeated with the same `Idempotency-Key` it answers with the same PIN. In the answer to a trial null, unless the body says it: `number`, `pin`, `orderNumber`. */
+  /** Issue a voucher. 201 with number and PIN. 202 with the status `pending` if the back office creates them later and sends them itself: `Location` is then the order. A retry with the same `Idempotency-Key` returns the same PIN. In the answer to a trial null, unless the body says it: `number`, `pin`, `orderNumber`. */
   issue(body: VoucherInput, options?: WriteOptions): Promise<IssuedVoucher>
-  /** Get a voucher's ledger. Whom it is for, and what has become of its e-mails, too. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
+  /** Get a voucher's ledger. The voucher with its receiver, emails and ledger. The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`. */
   ledger(number: string, options?: CallOptions): Promise<VoucherLedger>
-  /** Suspend a voucher. One that is suspended stays as it is. What was validated before counts no more. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
+  /** Suspend a voucher. Changes nothing if the voucher is already suspended. Ends earlier validations. The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`. */
   suspend(number: string, options?: WriteOptions): Promise<Voucher>
-  /** Resume a voucher. One that is active stays as it is. What was validated before counts no more. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
+  /** Resume a voucher. Changes nothing if the voucher is already active. Ends earlier validations. The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`. */
   resume(number: string, options?: WriteOptions): Promise<Voucher>
-  /** Unlock a voucher. One that is active stays as it is. What was validated before counts no more. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
-  release(number: string, options?: WriteOptions): Promise<Voucher>
-  /** Resend a voucher email. An e-mail that never left goes out as it was written, at once or on its day, as long as what it says is kept (`wordsKept`). Otherwise, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. For admins, who need no PIN; with a head office that keeps the vouchers it is 409. */
-  sendAgain(number: string, body: SendingAgain, options?: WriteOptions): Promise<Voucher>
+  /** Unlock a voucher. Changes nothing if the voucher is already active. Ends earlier validations. The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`. */
+  unlock(number: string, options?: WriteOptions): Promise<Voucher>
+  /** Resend a voucher email. If the content of the last unsent email is still stored (`isContentStored`), it is sent as it was. Otherwise, or with another `receiverEmail`, the voucher gets a new PIN, which only the receiver gets. The previous PIN stops working, and a current lock stays. At most once a minute and 5 times in 24 hours. The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`. */
+  resend(number: string, body: VoucherResend, options?: WriteOptions): Promise<Voucher>
 }
 
 export const vouchers = (call: Calls): VouchersApi => ({
@@ -53,6 +53,6 @@ export const vouchers = (call: Calls): VouchersApi => ({
   ledger: (number, options) => call.get(`/vouchers/${segment(number)}/ledger`, {}, options),
   suspend: (number, options) => call.post(`/vouchers/${segment(number)}/suspend`, undefined, options),
   resume: (number, options) => call.post(`/vouchers/${segment(number)}/resume`, undefined, options),
-  release: (number, options) => call.post(`/vouchers/${segment(number)}/release`, undefined, options),
-  sendAgain: (number, body, options) => call.post(`/vouchers/${segment(number)}/send-again`, body, options),
+  unlock: (number, options) => call.post(`/vouchers/${segment(number)}/unlock`, undefined, options),
+  resend: (number, body, options) => call.post(`/vouchers/${segment(number)}/resend`, body, options),
 })

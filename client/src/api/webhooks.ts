@@ -6,27 +6,27 @@ import type { IssuedWebhook, RemovedWebhook, Rewind, Webhook, WebhookAttempt, We
 
 /** Endpoints that receive change notifications (Standard Webhooks). */
 export interface WebhooksApi {
-  /** List webhooks. With where each stands, and whether it takes what it is told. */
+  /** List webhooks. Each webhook has its state, cursor and lag. */
   list(query?: Paging, options?: CallOptions): Walk<Webhook>
-  /** Get a webhook. With where it stands, and whether it takes what it is told. Its secret is never shown again. */
+  /** Get a webhook. The webhook with its state, cursor and lag, without its secret. */
   get(id: string, options?: CallOptions): Promise<Webhook>
-  /** Create a webhook. What changes from now on is posted to it, at most 100 changes at a time, one delivery after the other; with `fromBeginning` everything as it stands comes first. The secret in this answer verifies deliveries (Standard Webhooks). In the answer to a trial null, unless the body says it: `id`, `secret`, `cursor`. */
+  /** Create a webhook. Sends changes from now on, at most 100 per delivery, one delivery at a time. With `fromBeginning`, all existing records come first. Use the secret in this response to verify deliveries (Standard Webhooks). It is shown only once. In the answer to a trial null, unless the body says it: `id`, `secret`, `cursor`. */
   create(body: WebhookInput, options?: WriteOptions): Promise<IssuedWebhook>
-  /** Update a webhook. What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`, at once. */
+  /** Update a webhook. Keeps fields that the body doesn't mention. For added kinds, changes from now on are delivered. A delivery that is being retried goes to the new `url` at once. */
   update(id: string, body: WebhookChange, options?: WriteOptions): Promise<Webhook>
-  /** Delete a webhook. With its attempts. A delivery that is on its way may still arrive. */
+  /** Delete a webhook. Deletes the webhook and its attempts. A delivery that is in flight can still arrive. */
   delete(id: string, options?: WriteOptions): Promise<RemovedWebhook>
-  /** Send a test event. Signed like any delivery, of type `webhook.test`; the answer says what became of it. Also while it is paused. In the answer to a trial null, unless the body says it: `id`, `deliveryId`. */
+  /** Send a test event. Sends a signed `webhook.test` event and returns the attempt. It works for paused webhooks too. In the answer to a trial null, unless the body says it: `id`, `deliveryId`. */
   test(id: string, options?: WriteOptions): Promise<WebhookAttempt>
   /** Pause a webhook. Changes wait until the webhook is resumed. */
   pause(id: string, options?: WriteOptions): Promise<Webhook>
   /** Resume a webhook. Deliveries continue at once, from the cursor of the webhook. */
   resume(id: string, options?: WriteOptions): Promise<Webhook>
-  /** Replay changes to a webhook. As it stands now: a record that has changed several times since then is told of once. A delivery that is being repeated is given up. */
+  /** Replay changes to a webhook. Sends each record that has changed since then once, in its current state. A delivery that is being retried is abandoned. */
   rewind(id: string, body: Rewind, options?: WriteOptions): Promise<Webhook>
-  /** Rotate a signing secret. Deliveries carry signatures of both for 24 hours; then the one before ends. In the answer to a trial null, unless the body says it: `secret`. */
+  /** Rotate a signing secret. Both secrets sign deliveries for 24 hours. After that, only the new one does. In the answer to a trial null, unless the body says it: `secret`. */
   rotateSecret(id: string, options?: WriteOptions): Promise<IssuedWebhook>
-  /** List delivery attempts. Of the last 30 days. What was delivered is not kept. */
+  /** List delivery attempts. The attempts of the last 30 days, newest first. Delivered content is not stored. */
   attempts(id: string, query?: Paging, options?: CallOptions): Walk<WebhookAttempt>
 }
 

@@ -85,7 +85,7 @@ export function segment(text: string): string {
 }
 
 /** Options that are headers of some operations, by their names there. */
-const headerNames = { voucherPin: 'x-voucher-pin', shopperAddress: 'x-shopper-address' }
+const headerNames = { voucherPin: 'x-voucher-pin', shopperIp: 'x-shopper-ip' }
 
 function ownHeaders(options: object): Record<string, string> {
   const given = options as Record<string, string | undefined>

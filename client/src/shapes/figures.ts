@@ -15,7 +15,7 @@ export interface Figures {
   feeds: FeedLag[]
 }
 
-/** The last 24 hours, minute by minute, as far as requests are logged (setting `requestsKeptDays`). */
+/** The last 24 hours, minute by minute, as far as requests are logged (setting `requestLogRetentionDays`). */
 export interface RequestFigures {
   /** When the first minute begins; the last one is under way. */
   since: string

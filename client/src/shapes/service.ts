@@ -8,37 +8,37 @@ export interface SettingsChange {
   timeZone?: string | null | undefined
   /** The currency of all amounts (ISO 4217). */
   currency?: string | null | undefined
-  /** Units of each SKU held back from sale where neither the SKU at the store nor the store says otherwise. */
+  /** The inventory buffer of the service: units of each SKU that are not sold online, unless the SKU at the store or the store has its own buffer. */
   inventoryBuffer?: number | null | undefined
-  shipOrders?: 'immediately' | 'manually' | null | undefined
-  /** Why something may be returned (`GET /return-reasons`). */
+  fulfilment?: 'automatic' | 'manual' | null | undefined
+  /** The return reasons (`GET /return-reasons`). */
   returnReasons?: {
-    /** What a return names. */
+    /** The code that a return uses. */
     code: string
-    /** What a shopper reads. */
+    /** The name that shoppers read. */
     name: string
   }[] | null | undefined
-  /** The reason of a returned line that names none: a code of `returnReasons`. */
+  /** The reason of a return line without `reasonCode`: a code of `returnReasons`. */
   defaultReturnReason?: string | null | undefined
-  /** Whether gift vouchers can be made: the gift voucher function. */
+  /** The gift voucher function: whether vouchers can be issued. */
   vouchersEnabled?: boolean | null | undefined
-  /** The SKU that gift vouchers are sold as: the gift card SKU index. */
+  /** The gift card SKU index: the SKU that vouchers are sold as. */
   giftCardSku?: string | null | undefined
-  /** The type of voucher that is made. */
+  /** The type of new vouchers. */
   voucherType?: string | null | undefined
-  /** How many months a new voucher can be used. */
+  /** The validity of new vouchers, in months. */
   voucherValidityMonths?: number | null | undefined
-  /** The payment gateway of a gift voucher that names none: one of `gateways`. Without it none is recorded. */
+  /** The payment gateway of a voucher without `gateway`: one of `gateways`. If it is not set, no gateway is recorded. */
   voucherGateway?: string | null | undefined
-  /** Whether a voucher can only be used in full. */
-  voucherInFull?: boolean | null | undefined
-  /** The address that e-mails to shoppers come from. */
-  mailSender?: string | null | undefined
-  /** The address that is told of what somebody has to look at: an endpoint of a webhook that takes nothing. */
+  /** Whether vouchers can only be redeemed in full. */
+  requireFullRedemption?: boolean | null | undefined
+  /** The sender address of emails to shoppers. */
+  emailSender?: string | null | undefined
+  /** The recipient of alert emails. */
   alertEmail?: string | null | undefined
-  /** Which customer reference stands for a subscription, and with which values: type, value for yes, value for no. Without one the flag is kept by the service alone. */
+  /** The customer reference of each subscription: its type, and the values for yes and no. Without a mapping, Tillbridge stores the flag itself. */
   subscriptionMapping?: {
-    /** E-mails. */
+    /** Emails. */
     email?: {
       /** The type of the reference. */
       type: string
@@ -57,7 +57,7 @@ export interface SettingsChange {
       no: string
     } | undefined
   } | {
-    /** E-mails. */
+    /** Emails. */
     email?: {
       /** The type of the reference. */
       type: string
@@ -76,18 +76,18 @@ export interface SettingsChange {
       no: string
     } | undefined
   } | undefined
-  /** The types of reference that a customer may be given. None named: any type that the reference cache knows. */
+  /** The reference types that customers can have. Empty: any type in the reference cache. */
   referenceTypes?: string[] | null | undefined
-  /** The release the embedded back office answers as: what needs a later one is unavailable (contract 4). */
-  release?: string | null | undefined
-  /** Whether every PUT of a record has to name the state it changes in `If-Match`. */
+  /** The version that the embedded back office reports. Features that need a later version are unavailable. */
+  backOfficeVersion?: string | null | undefined
+  /** Whether PUT requires `If-Match`. */
   requireIfMatch?: boolean | null | undefined
-  /** Whether every write that takes an `Idempotency-Key` has to have one. */
+  /** Whether writes that accept `Idempotency-Key` require it. */
   requireIdempotencyKey?: boolean | null | undefined
-  /** How many days it is remembered what has left the data. Who follows changes, and was away for longer, begins anew. */
-  removalsKeptDays?: number | null | undefined
-  /** How many days requests are kept in the log of requests (`GET /requests`); 0: none is. */
-  requestsKeptDays?: number | null | undefined
+  /** How many days removed records are remembered. Older cursors of the change feed expire. */
+  tombstoneRetentionDays?: number | null | undefined
+  /** How many days requests stay in the request log (`GET /requests`). 0 turns the log off. */
+  requestLogRetentionDays?: number | null | undefined
   readsPerMinute?: number | 'off' | null | undefined
   writesPerMinute?: number | 'off' | null | undefined
   /** The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`). */
@@ -135,38 +135,38 @@ export interface Settings {
   timeZone: string
   /** The currency of all amounts (ISO 4217). */
   currency: string
-  /** Units of each SKU held back from sale where neither the SKU at the store nor the store says otherwise. */
+  /** The inventory buffer of the service: units of each SKU that are not sold online, unless the SKU at the store or the store has its own buffer. */
   inventoryBuffer: number
-  /** Whether the embedded back office ships an order in the moment it is placed, or when `tillbridge order ship` says so. */
-  shipOrders: Open<'immediately' | 'manually'>
-  /** Why something may be returned (`GET /return-reasons`). */
+  /** `automatic`: the embedded back office ships an order when it is placed. `manual`: `tillbridge order ship` does. */
+  fulfilment: Open<'automatic' | 'manual'>
+  /** The return reasons (`GET /return-reasons`). */
   returnReasons: {
-    /** What a return names. */
+    /** The code that a return uses. */
     code: string
-    /** What a shopper reads. */
+    /** The name that shoppers read. */
     name: string
   }[]
-  /** The reason of a returned line that names none: a code of `returnReasons`. */
+  /** The reason of a return line without `reasonCode`: a code of `returnReasons`. */
   defaultReturnReason: string | null
-  /** Whether gift vouchers can be made: the gift voucher function. */
+  /** The gift voucher function: whether vouchers can be issued. */
   vouchersEnabled: boolean
-  /** The SKU that gift vouchers are sold as: the gift card SKU index. */
+  /** The gift card SKU index: the SKU that vouchers are sold as. */
   giftCardSku: string | null
-  /** The type of voucher that is made. */
+  /** The type of new vouchers. */
   voucherType: string | null
-  /** How many months a new voucher can be used. */
+  /** The validity of new vouchers, in months. */
   voucherValidityMonths: number
-  /** The payment gateway of a gift voucher that names none: one of `gateways`. Without it none is recorded. */
+  /** The payment gateway of a voucher without `gateway`: one of `gateways`. If it is not set, no gateway is recorded. */
   voucherGateway: string | null
-  /** Whether a voucher can only be used in full. */
-  voucherInFull: boolean
-  /** The address that e-mails to shoppers come from. */
-  mailSender: string | null
-  /** The address that is told of what somebody has to look at: an endpoint of a webhook that takes nothing. */
+  /** Whether vouchers can only be redeemed in full. */
+  requireFullRedemption: boolean
+  /** The sender address of emails to shoppers. */
+  emailSender: string | null
+  /** The recipient of alert emails. */
   alertEmail: string | null
-  /** Which customer reference stands for a subscription, and with which values: type, value for yes, value for no. Without one the flag is kept by the service alone. */
+  /** The customer reference of each subscription: its type, and the values for yes and no. Without a mapping, Tillbridge stores the flag itself. */
   subscriptionMapping: {
-    /** E-mails. */
+    /** Emails. */
     email?: {
       /** The type of the reference. */
       type: string
@@ -185,21 +185,21 @@ export interface Settings {
       no: string
     }
   }
-  /** The types of reference that a customer may be given. None named: any type that the reference cache knows. */
+  /** The reference types that customers can have. Empty: any type in the reference cache. */
   referenceTypes: string[]
-  /** The release the embedded back office answers as: what needs a later one is unavailable (contract 4). */
-  release: string
-  /** Whether every PUT of a record has to name the state it changes in `If-Match`. */
+  /** The version that the embedded back office reports. Features that need a later version are unavailable. */
+  backOfficeVersion: string
+  /** Whether PUT requires `If-Match`. */
   requireIfMatch: boolean
-  /** Whether every write that takes an `Idempotency-Key` has to have one. */
+  /** Whether writes that accept `Idempotency-Key` require it. */
   requireIdempotencyKey: boolean
-  /** How many days it is remembered what has left the data. Who follows changes, and was away for longer, begins anew. */
-  removalsKeptDays: number
-  /** How many days requests are kept in the log of requests (`GET /requests`); 0: none is. */
-  requestsKeptDays: number
-  /** Reads an account may make in a minute, or `off`. */
+  /** How many days removed records are remembered. Older cursors of the change feed expire. */
+  tombstoneRetentionDays: number
+  /** How many days requests stay in the request log (`GET /requests`). 0 turns the log off. */
+  requestLogRetentionDays: number
+  /** Reads per account and minute, or `off`. */
   readsPerMinute: number | 'off'
-  /** Writes an account may make in a minute, or `off`. */
+  /** Writes per account and minute, or `off`. */
   writesPerMinute: number | 'off'
   /** The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`). */
   gateways: string[]

@@ -4,55 +4,55 @@ import type { Open } from './general.ts'
 export interface VoucherOpening {
   /** The number printed on the voucher. */
   number: string
-  /** The PIN, exactly as it was given to the shopper. */
+  /** The PIN, exactly as the shopper received it. */
   pin: string
 }
 
 export interface VoucherValidation {
   /** The number printed on the voucher. */
   number: string
-  /** The PIN, exactly as it was given to the shopper. */
+  /** The PIN, exactly as the shopper received it. */
   pin: string
-  /** What is to be paid with it. */
+  /** The amount to pay. */
   amount: string
 }
 
-/** By a `validationId` that you have; or by the `pin`, which validates the voucher and holds it in one step. */
+/** Either a `validationId`, or the `pin`, which validates and locks in one step. */
 export interface VoucherLock {
-  /** Opens the voucher for a lock or an order, until it is validated again or 24 hours have passed. */
+  /** Authorises a lock or an order. Valid until the next validation, at most 24 hours. */
   validationId?: string | undefined
-  /** The PIN, exactly as it was given to the shopper. */
+  /** The PIN, exactly as the shopper received it. */
   pin?: string | undefined
-  /** What is to be paid with it; with `pin` alone all that is left. */
+  /** The amount to pay. Default: the available amount. Requires `pin`. */
   amount?: string | undefined
-  /** For how long it is held, from now on; 0 gives it back. */
+  /** The duration of the lock in seconds, starting now. 0 unlocks. */
   lockSeconds?: number | undefined
 }
 
 export interface VoucherInput {
-  /** What the voucher is worth. */
+  /** The amount of the voucher. */
   amount: string
-  /** The currency of the service, if any is named. */
+  /** The currency. If given, it must be the currency of the service. */
   currency?: string | null | undefined
-  /** How it was paid: one of `GET /payment-gateways`. The setting `voucherGateway` where none is named; without that none is recorded. */
+  /** A name from `GET /payment-gateways`. Default: the setting `voucherGateway`. Without both, no gateway is recorded. */
   gateway?: string | null | undefined
-  /** Who gets it. */
+  /** The name of the receiver. */
   receiverName: string
-  /** Where number and PIN are sent. */
+  /** The address that number and PIN are sent to. */
   receiverEmail: string
-  /** Who gives it. */
+  /** The name of the sender. */
   senderName: string
-  /** What the sender says. */
+  /** The message of the sender. */
   message?: string | null | undefined
-  /** The e-mail's subject. */
+  /** The subject of the email. */
   subject: string
-  /** The number of the order that it is sold with; no two vouchers have the same. */
+  /** The number of the order that sells the voucher. It must be unique. */
   orderNumber?: string | null | undefined
   /** The receiver's mobile number. */
   mobile?: string | null | undefined
-  /** The day on which the e-mail is sent; today where none is named. */
+  /** The day on which the email is sent. Default: today. */
   deliveryDate?: string | null | undefined
-  /** The address of whoever pays. */
+  /** The address of the payer. */
   billingAddress: {
     /** Who is to be asked for. */
     contactName?: string | null | undefined
@@ -73,55 +73,55 @@ export interface VoucherInput {
   }
 }
 
-export interface SendingAgain {
-  /** Where it is sent from now on; absent: where it was sent before. */
+export interface VoucherResend {
+  /** The new address of the receiver. Default: the current address. */
   receiverEmail?: string | null | undefined
 }
 
 export interface ReadVoucher {
   /** The number printed on the voucher. */
   number: string
-  /** Where the voucher stands. */
+  /** The state of the voucher. */
   status: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
   /** ISO 4217. */
   currency: string
   /** The amount it was issued for. */
   originalAmount: string
-  /** What was drawn. */
+  /** The amount that was redeemed. */
   usedAmount: string
-  /** What can be drawn: nothing of a voucher that is expired or suspended. */
+  /** The amount that can be redeemed. Zero if the voucher is expired or suspended. */
   availableAmount: string
   /** The last day on which it can be used. */
   expiryDate: string | null
-  /** Until when somebody holds it. */
+  /** When the lock expires. Null if the voucher is not locked. */
   lockedUntil: string | null
   email: VoucherEmail | null
-  /** Opens the voucher for a lock or an order, until it is validated again or 24 hours have passed. */
+  /** Authorises a lock or an order. Valid until the next validation, at most 24 hours. */
   validationId?: string
 }
 
-/** The e-mail to the receiver. */
+/** The email to the receiver. */
 export interface VoucherEmail {
-  /** How far the e-mail with number and PIN has come. */
+  /** The state of the email with number and PIN. */
   status: Open<'queued' | 'sent' | 'failed'>
 }
 
 export interface Voucher {
   /** The number printed on the voucher. */
   number: string
-  /** Where the voucher stands. */
+  /** The state of the voucher. */
   status: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
   /** ISO 4217. */
   currency: string
   /** The amount it was issued for. */
   originalAmount: string
-  /** What was drawn. */
+  /** The amount that was redeemed. */
   usedAmount: string
-  /** What can be drawn: nothing of a voucher that is expired or suspended. */
+  /** The amount that can be redeemed. Zero if the voucher is expired or suspended. */
   availableAmount: string
   /** The last day on which it can be used. */
   expiryDate: string | null
-  /** Until when somebody holds it. */
+  /** When the lock expires. Null if the voucher is not locked. */
   lockedUntil: string | null
   email: VoucherEmail | null
 }
@@ -129,93 +129,93 @@ export interface Voucher {
 export interface ValidatedVoucher {
   /** The number printed on the voucher. */
   number: string
-  /** Where the voucher stands. */
+  /** The state of the voucher. */
   status: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
   /** ISO 4217. */
   currency: string
   /** The amount it was issued for. */
   originalAmount: string
-  /** What was drawn. */
+  /** The amount that was redeemed. */
   usedAmount: string
-  /** What can be drawn: nothing of a voucher that is expired or suspended. */
+  /** The amount that can be redeemed. Zero if the voucher is expired or suspended. */
   availableAmount: string
   /** The last day on which it can be used. */
   expiryDate: string | null
-  /** Until when somebody holds it. */
+  /** When the lock expires. Null if the voucher is not locked. */
   lockedUntil: string | null
   email: VoucherEmail | null
-  /** Opens the voucher for a lock or an order, until it is validated again or 24 hours have passed. */
+  /** Authorises a lock or an order. Valid until the next validation, at most 24 hours. */
   validationId: string
 }
 
 export interface IssuedVoucher {
   /** The number of the voucher. */
   number: string | null
-  /** Where the voucher stands. */
+  /** The state of the voucher. */
   status: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
   /** ISO 4217. */
   currency: string
   /** The amount it was issued for. */
   originalAmount: string
-  /** What was drawn. */
+  /** The amount that was redeemed. */
   usedAmount: string
-  /** What can be drawn: nothing of a voucher that is expired or suspended. */
+  /** The amount that can be redeemed. Zero if the voucher is expired or suspended. */
   availableAmount: string
   /** The last day on which it can be used. */
   expiryDate: string | null
-  /** Until when somebody holds it. */
+  /** When the lock expires. Null if the voucher is not locked. */
   lockedUntil: string | null
   email: VoucherEmail | null
-  /** The PIN: in this answer and in the e-mail, and nowhere else. */
+  /** The PIN. It is only in this response and in the email. */
   pin: string | null
-  /** The number of the order that it was sold with. */
+  /** The number of the order that sold the voucher. */
   orderNumber: string | null
 }
 
 export interface VoucherLedger {
   voucher: Voucher
-  /** Who has bought it, as far as it was issued here. */
+  /** The buyer, if Tillbridge issued the voucher. */
   senderName: string | null
-  /** Whom it is for. */
+  /** The receiver. */
   receiverName: string | null
-  /** Where number and PIN were sent. */
+  /** The address that number and PIN were sent to. */
   receiverEmail: string | null
-  /** Those to the receiver, the newest first. */
+  /** The emails to the receiver, newest first. */
   emails: ReceiverEmail[]
-  /** The oldest first. */
-  steps: VoucherStep[]
+  /** The ledger, oldest entry first. */
+  entries: VoucherLedgerEntry[]
 }
 
 export interface ReceiverEmail {
-  /** The identifier of the e-mail. */
+  /** The ID of the email. */
   id: string
-  /** How far it has come. */
+  /** The state of the email. */
   status: Open<'queued' | 'sent' | 'failed'>
-  /** When it was asked for. */
+  /** When the email was queued. */
   queuedAt: string
-  /** When it is tried next; null: not any more. */
+  /** The next attempt. Null if there is none. */
   dueAt: string | null
-  /** When a mail server took it; null: none has yet. */
+  /** When a mail server accepted it. Null if none has. */
   sentAt: string | null
-  /** Whether what it says is kept: until it is sent, and for 30 days where it was given up. Then it goes out again as it was. */
-  wordsKept: boolean
-  /** How often it was tried. */
+  /** Whether the content is still stored: until the email is sent, or for 30 days after it was abandoned. If so, resending sends the same content. Otherwise it issues a new PIN. */
+  isContentStored: boolean
+  /** The number of attempts. */
   attempts: number
-  /** Why it was not taken the last time. */
-  fault: string | null
+  /** The error of the last attempt. */
+  lastError: string | null
 }
 
-export interface VoucherStep {
-  /** When it was taken. */
+export interface VoucherLedgerEntry {
+  /** When it happened. */
   at: string
   /** What happened. */
   kind: Open<'issue' | 'activate' | 'lock' | 'unlock' | 'redeem' | 'refund' | 'expire' | 'suspend' | 'resume'>
-  /** Below zero for what was drawn; zero for a step that moves no money. */
+  /** Negative for a redemption. Zero for an entry that moves no money. */
   amount: string
-  /** Where the voucher stood then. */
+  /** The state of the voucher after the entry. */
   state: Open<'pending' | 'active' | 'locked' | 'redeemed' | 'expired' | 'suspended'>
-  /** The account that held it from then on. */
-  heldBy: string | null
-  /** The order that drew on it, gave back, or that it was sold with. */
+  /** The account that locked the voucher. */
+  lockedBy: string | null
+  /** The order that redeemed, refunded or sold the voucher. */
   orderNumber: string | null
 }

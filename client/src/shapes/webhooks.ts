@@ -2,138 +2,138 @@
 import type { Open } from './general.ts'
 
 export interface WebhookInput {
-  /** Where deliveries are posted to: `https`, a host whose addresses are public, no username and no password. */
+  /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
   url: string
-  /** The kinds of records that it is told of. Left out: all. */
+  /** The kinds of records whose changes are delivered. Default: all. */
   kinds?: ('store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account')[] | undefined
-  /** What it is for. */
+  /** A description for your own use. */
   description?: string | null | undefined
-  /** Whether it is first told of everything as it stands. Without it: of what changes from now on. */
+  /** Whether to send all existing records first. Default: only changes from now on. */
   fromBeginning?: boolean | undefined
 }
 
 export interface WebhookChange {
-  /** Where deliveries are posted to: `https`, a host whose addresses are public, no username and no password. */
+  /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
   url?: string | undefined
-  /** The kinds of records that it is told of. */
+  /** The kinds of records whose changes are delivered. */
   kinds?: ('store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account')[] | undefined
-  /** What it is for. */
+  /** A description for your own use. */
   description?: string | null | undefined
 }
 
 export interface Rewind {
-  /** From where it is told again: `beginning`, a time, or a cursor of `GET /changes` with the same `kinds`. */
+  /** Where to replay from: `beginning`, a time, or a cursor of `GET /changes` with the same `kinds`. */
   to: string
 }
 
 export interface Webhook {
-  /** The identifier of the webhook. */
+  /** The ID of the webhook. */
   id: string
-  /** Where deliveries are posted to: `https`, a host whose addresses are public, no username and no password. */
+  /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
   url: string
-  /** The kinds of records that it is told of. */
+  /** The kinds of records whose changes are delivered. */
   kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account'>)[]
-  /** What it is for. */
+  /** A description for your own use. */
   description: string | null
-  /** `failing`: it has taken nothing for an hour, and is tried on. `paused`: nothing is sent until it is resumed. */
+  /** `failing`: no delivery has succeeded for an hour; retries continue. `paused`: nothing is sent until the webhook is resumed. */
   state: Open<'active' | 'failing' | 'paused'>
-  /** Why it is failing or paused. */
+  /** Why the webhook is failing or paused. */
   stateReason: string | null
-  /** Where it stands: what `GET /changes` with the same `kinds` takes as `after_cursor`. */
+  /** The position in the change feed: the `after_cursor` of `GET /changes` with the same `kinds`. */
   cursor: string
-  /** Whether something waits to be told. */
-  behind: {
-    /** Since when there has been something to tell. Null: it has been told everything. */
-    since: string | null
-    /** How long that is. */
+  /** How far the endpoint is behind the change feed. */
+  lag: {
+    /** Since when changes are pending. Null if the endpoint is up to date. */
+    pendingSince: string | null
+    /** The same in seconds. */
     seconds: number
   }
-  /** When it last took a delivery. */
+  /** When a delivery last succeeded. */
   lastSuccessAt: string | null
   lastFailure: {
-    /** When it was. */
+    /** When the delivery failed. */
     at: string
-    /** What it answered; null where it did not. */
+    /** The HTTP status. Null if there was no response. */
     status: number | null
-    /** What went wrong. */
+    /** The error. */
     detail: string
   } | {
-    /** When it was. */
+    /** When the delivery failed. */
     at: string
-    /** What it answered; null where it did not. */
+    /** The HTTP status. Null if there was no response. */
     status: number | null
-    /** What went wrong. */
+    /** The error. */
     detail: string
   }
-  /** When it was made. */
+  /** When the webhook was created. */
   createdAt: string
 }
 
 export interface IssuedWebhook {
-  /** The identifier of the webhook. */
+  /** The ID of the webhook. */
   id: string
-  /** Where deliveries are posted to: `https`, a host whose addresses are public, no username and no password. */
+  /** The URL that deliveries are sent to: `https`, a host with public addresses only, without a username or password. */
   url: string
-  /** The kinds of records that it is told of. */
+  /** The kinds of records whose changes are delivered. */
   kinds: (Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account'>)[]
-  /** What it is for. */
+  /** A description for your own use. */
   description: string | null
-  /** `failing`: it has taken nothing for an hour, and is tried on. `paused`: nothing is sent until it is resumed. */
+  /** `failing`: no delivery has succeeded for an hour; retries continue. `paused`: nothing is sent until the webhook is resumed. */
   state: Open<'active' | 'failing' | 'paused'>
-  /** Why it is failing or paused. */
+  /** Why the webhook is failing or paused. */
   stateReason: string | null
-  /** Where it stands: what `GET /changes` with the same `kinds` takes as `after_cursor`. */
+  /** The position in the change feed: the `after_cursor` of `GET /changes` with the same `kinds`. */
   cursor: string
-  /** Whether something waits to be told. */
-  behind: {
-    /** Since when there has been something to tell. Null: it has been told everything. */
-    since: string | null
-    /** How long that is. */
+  /** How far the endpoint is behind the change feed. */
+  lag: {
+    /** Since when changes are pending. Null if the endpoint is up to date. */
+    pendingSince: string | null
+    /** The same in seconds. */
     seconds: number
   }
-  /** When it last took a delivery. */
+  /** When a delivery last succeeded. */
   lastSuccessAt: string | null
   lastFailure: {
-    /** When it was. */
+    /** When the delivery failed. */
     at: string
-    /** What it answered; null where it did not. */
+    /** The HTTP status. Null if there was no response. */
     status: number | null
-    /** What went wrong. */
+    /** The error. */
     detail: string
   } | {
-    /** When it was. */
+    /** When the delivery failed. */
     at: string
-    /** What it answered; null where it did not. */
+    /** The HTTP status. Null if there was no response. */
     status: number | null
-    /** What went wrong. */
+    /** The error. */
     detail: string
   }
-  /** When it was made. */
+  /** When the webhook was created. */
   createdAt: string
-  /** What deliveries are signed with, as Standard Webhooks has it; shown this once. */
+  /** The signing secret (Standard Webhooks). It is shown only once. */
   secret: string
 }
 
 export interface RemovedWebhook {
-  /** The identifier of the webhook. */
+  /** The ID of the webhook. */
   id: string
 }
 
 export interface WebhookAttempt {
-  /** The identifier of the attempt. */
+  /** The ID of the attempt. */
   id: string
-  /** The delivery: its `webhook-id`, which all its attempts share. */
+  /** The ID of the delivery (`webhook-id`), which all its attempts share. */
   deliveryId: string
-  /** When it ended. */
+  /** When the attempt ended. */
   at: string
-  /** How many changes the delivery tells of; none where it is a test. */
+  /** The number of changes in the delivery. 0 for a test. */
   changes: number
-  /** What the endpoint answered; null where it did not. */
+  /** The HTTP status. Null if there was no response. */
   status: number | null
-  /** Why it failed; null where the delivery was taken. */
+  /** The error. Null if the delivery succeeded. */
   detail: string | null
-  /** The beginning of what the endpoint answered: at most 1 KiB. */
-  answer: string
-  /** How long it took. */
+  /** The beginning of the response, at most 1 KiB. */
+  response: string
+  /** The duration in milliseconds. */
   milliseconds: number
 }

@@ -13,7 +13,7 @@ export const emailTones = { queued: 'warn', sent: 'good', failed: 'bad' }
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
-  { title: 'Asked for', value: email => email.queuedAt, shrink: true },
+  { title: 'Queued', value: email => email.queuedAt, shrink: true },
   {
     title: 'State',
     value: email => html`<${State} state=${email.status} tone=${emailTones[email.status]} />`,
@@ -22,26 +22,26 @@ const columns = [
   { title: 'Sent', value: email => email.sentAt, shrink: true },
   { title: 'Next attempt', value: email => email.dueAt, shrink: true },
   { title: 'Attempts', right: true, value: email => email.attempts },
-  { title: 'Why not', value: email => email.fault, wide: true },
+  { title: 'Error', value: email => email.lastError, wide: true },
 ]
 
-/** The e-mails to the receiver of a voucher. @param {{ number: string, emails: any[] }} props */
+/** The emails to the receiver of a voucher. @param {{ number: string, emails: any[] }} props */
 export const Emails = ({ number, emails }) =>
   emails.length
-    ? html`<${WholeTable} title=${html`<h3>E-mails</h3>`} caption="E-mails to the receiver" columns=${columns} rows=${emails} file=${`voucher-${number}-e-mails`} />`
-    : html`<h3>E-mails</h3><div class="empty">None was asked for: the voucher was not issued here.</div>`
+    ? html`<${WholeTable} title=${html`<h3>Emails</h3>`} caption="Emails to the receiver" columns=${columns} rows=${emails} file=${`voucher-${number}-emails`} />`
+    : html`<h3>Emails</h3><div class="empty">No emails. This voucher wasn't issued by Tillbridge.</div>`
 
 /**
- * Sends number and PIN to the receiver again, or to another address.
- * @param {{ path: string, to: string, last: any, done: () => void }} props `last`: the newest e-mail, if there is one
+ * Resends the voucher email, optionally to another address.
+ * @param {{ path: string, to: string, last: any, done: () => void }} props `last`: the newest email, if any
  */
-export function SendAgain({ path, to, last, done }) {
+export function Resend({ path, to, last, done }) {
   const [isOpen, setOpen] = useState(false)
-  return html`<button onClick=${() => setOpen(true)}>Send again</button>
+  return html`<button onClick=${() => setOpen(true)}>Resend</button>
     ${
       isOpen &&
-      html`<${Dialog} title="Send again" close=${() => setOpen(false)}>
-        <${Sending} path=${path} to=${to} last=${last} done=${() => {
+      html`<${Dialog} title="Resend" close=${() => setOpen(false)}>
+        <${ResendForm} path=${path} to=${to} last=${last} done=${() => {
           setOpen(false)
           done()
         }} />
@@ -50,22 +50,22 @@ export function SendAgain({ path, to, last, done }) {
 }
 
 /** @param {{ path: string, to: string, last: any, done: () => void }} props */
-function Sending({ path, to, last, done }) {
+function ResendForm({ path, to, last, done }) {
   const [receiverEmail, setReceiverEmail] = useState(to)
-  // However often it is pressed, and whatever becomes of the answers: one opening of the form sends once.
+  // One key per opening of the form, so that repeated clicks send one email.
   const key = useRef(crypto.randomUUID())
   const { busy, error, run } = useAction()
   const send = submitted(() =>
     run(async () => {
       const body = receiverEmail === to ? {} : { receiverEmail }
-      await ask(`${path}/send-again`, { method: 'POST', body, headers: { 'idempotency-key': key.current } })
+      await ask(`${path}/resend`, { method: 'POST', body, headers: { 'idempotency-key': key.current } })
       done()
     }),
   )
-  const isRenewed = !last?.wordsKept || receiverEmail !== to
-  const isForgotten = last?.status === 'failed' && !last.wordsKept
+  const isRenewed = !last?.isContentStored || receiverEmail !== to
+  const isForgotten = last?.status === 'failed' && !last.isContentStored
   return html`<form onSubmit=${send}>
-    <p>${isForgotten && 'What the e-mail said that never left is not kept any more. '}${isRenewed ? 'It goes out with a new PIN: that of the e-mail before opens the voucher no more.' : 'The e-mail that has not left yet goes out as it is.'}</p>
+    <p>${isForgotten && 'The content of the unsent email is no longer stored. '}${isRenewed ? 'The email contains a new PIN. The PIN in any earlier email stops working.' : 'The unsent email is sent unchanged.'}</p>
     <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${setReceiverEmail} />
     <${Send} label="Send" doing="Sending…" busy=${busy} error=${error} />
   </form>`

@@ -6,30 +6,30 @@ import { useLoad } from '../../components/use-load.js'
 import { WholeTable } from '../../components/whole-table.js'
 import { ask } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { Emails, SendAgain } from './emails.js'
+import { Emails, Resend } from './emails.js'
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
-  { title: 'When', value: step => step.at, shrink: true },
-  { title: 'Step', value: step => step.kind },
-  amountColumn('Amount', step => (Number(step.amount) ? step.amount : null), currency),
-  { title: 'State then', value: step => step.state },
-  { title: 'Held by', value: step => step.heldBy },
-  { title: 'Order', value: step => step.orderNumber },
+  { title: 'When', value: entry => entry.at, shrink: true },
+  { title: 'Entry', value: entry => entry.kind },
+  amountColumn('Amount', entry => (Number(entry.amount) ? entry.amount : null), currency),
+  { title: 'State after', value: entry => entry.state },
+  { title: 'Locked by', value: entry => entry.lockedBy },
+  { title: 'Order', value: entry => entry.orderNumber },
 ]
 
-/** What an admin may decide of a voucher in each state. @type {Record<string, [decision: string, label: string, what: string][]>} */
+/** The operations of an admin in each state. @type {Record<string, [decision: string, label: string, what: string][]>} */
 const decisions = {
-  active: [['suspend', 'Suspend', 'Nobody can use it until it is resumed.']],
+  active: [['suspend', 'Suspend', 'Nobody can use the voucher until it is resumed.']],
   locked: [
-    ['release', 'Release', 'The sale that holds it loses it: another one can use it at once.'],
-    ['suspend', 'Suspend', 'The sale that holds it loses it, and nobody can use it until it is resumed.'],
+    ['unlock', 'Unlock', 'Unlocks the voucher. The current sale can no longer use it.'],
+    ['suspend', 'Suspend', 'The current sale loses its lock, and nobody can use the voucher until it is resumed.'],
   ],
-  suspended: [['resume', 'Resume', 'It can be used again.']],
+  suspended: [['resume', 'Resume', 'The voucher can be used again.']],
 }
 
 /**
- * A voucher with its ledger and whom it is for, and what can be decided of it.
+ * A voucher with its ledger and receiver, and the operations of an admin.
  * @param {{ number: string, factsOf: (voucher: any) => import('../../components/format.js').Fact[] }} props
  */
 export function Ledger({ number, factsOf }) {
@@ -38,7 +38,7 @@ export function Ledger({ number, factsOf }) {
   const { data, error, reload } = useLoad(signal => ask(`${path}/ledger`, { signal }), [number])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
-  const { voucher, senderName, receiverName, receiverEmail, emails, steps } = data.data
+  const { voucher, senderName, receiverName, receiverEmail, emails, entries } = data.data
   const isUsable = voucher.status === 'active' || voucher.status === 'locked'
   return html`<div class="card" tabindex="-1" ref=${place}>
       <${Facts}
@@ -53,9 +53,9 @@ export function Ledger({ number, factsOf }) {
           ([decision, label, what]) =>
             html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${what} work=${() => ask(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
         )}
-        ${isUsable && receiverEmail && html`<${SendAgain} path=${path} to=${receiverEmail} last=${emails[0]} done=${reload} />`}
+        ${isUsable && receiverEmail && html`<${Resend} path=${path} to=${receiverEmail} last=${emails[0]} done=${reload} />`}
       </p>
     </div>
     <${Emails} number=${number} emails=${emails} />
-    <${WholeTable} title=${html`<h3>Ledger</h3>`} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${steps} file=${`voucher-${number}-ledger`} />`
+    <${WholeTable} title=${html`<h3>Ledger</h3>`} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${entries} file=${`voucher-${number}-ledger`} />`
 }

@@ -31,7 +31,7 @@ export function RequestShown({ id }) {
     ${
       data === null &&
       html`<div class="empty">
-        <p>No request with this id is kept. It is there a second or two after its answer, for as many days as the setting requestsKeptDays says; what was refused before its service was known is never there.</p>
+        <p>No request with this id is kept. It is there a second or two after its answer, for as many days as the setting requestLogRetentionDays says; what was refused before its service was known is never there.</p>
         <p><${Button} label="Look again" doing="Looking…" busy=${busy} onClick=${reload} /></p>
       </div>`
     }

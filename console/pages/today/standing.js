@@ -49,7 +49,7 @@ export const Feeds = ({ today }) => html`<${Counted}
 /** @param {any[]} webhooks @returns {Shown} */
 function webhooksShown(webhooks) {
   const failing = webhooks.filter(({ state }) => state === 'failing').length
-  const behind = Math.max(0, ...webhooks.map(each => each.behind.seconds))
+  const behind = Math.max(0, ...webhooks.map(each => each.lag.seconds))
   const number = webhooks.length
   if (number === 0) return { number, words: 'nobody is told', tone: 'idle' }
   if (failing) return { number, words: `${failing} failing`, tone: 'bad' }

@@ -39,8 +39,8 @@ const attempts = [
   },
   {
     title: 'Answer',
-    value: each => (each.answer ? html`<code>${each.answer.slice(0, 120)}</code>` : null),
-    text: each => each.answer ?? '',
+    value: each => (each.response ? html`<code>${each.response.slice(0, 120)}</code>` : null),
+    text: each => each.response ?? '',
   },
   { title: 'Delivery', value: each => html`<code>${each.deliveryId}</code>`, text: each => each.deliveryId },
 ]
@@ -82,7 +82,7 @@ export function Endpoint({ id }) {
 
   return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
     <h1 class="address">${data.url}</h1>
-    ${secret && html`<${Secret} what="The new secret. Deliveries carry signatures of both for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
+    ${secret && html`<${Secret} what="The new signing secret. Both secrets are valid for 24 hours." facts=${[['secret', secret]]} done=${() => setSecret(undefined)} />`}
     <div class="card" tabindex="-1" ref=${place}>
       <${Facts}
         facts=${[
@@ -90,7 +90,7 @@ export function Endpoint({ id }) {
             'State',
             html`<${State} state=${data.state} tone=${toneOf(data.state)} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
           ],
-          ['Behind', data.behind.seconds ? `${duration(data.behind.seconds)}` : 'up to date'],
+          ['Lag', data.lag.seconds ? `${duration(data.lag.seconds)}` : 'up to date'],
           ['Last delivered', html`<${Moment} moment=${data.lastSuccessAt} />`],
           [
             'Last failure',
@@ -107,14 +107,14 @@ export function Endpoint({ id }) {
         ${
           data.state === 'paused'
             ? html`<${Action} label="Resume" role="admin" work=${doing('resume')} />`
-            : html`<${Action} label="Pause" role="admin" work=${doing('pause')} confirm="What changes meanwhile waits, and is told when you resume." />`
+            : html`<${Action} label="Pause" role="admin" work=${doing('pause')} confirm="Changes wait and are sent when you resume." />`
         }
         <button onClick=${() => setOpen('rewind')}>Rewind</button>
         <button onClick=${() => setOpen('edit')}>Edit</button>
-        <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="A new secret is made. For 24 hours deliveries carry signatures of both; then the one before ends." />
-        <${Action} label="Remove" role="admin" danger work=${remove} confirm="Nothing more is told to this endpoint, and its place is forgotten." />
+        <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="Creates a new signing secret. Both secrets are valid for 24 hours." />
+        <${Action} label="Remove" role="admin" danger work=${remove} confirm="Deletes the endpoint and its cursor." />
       </p>
-      ${tried && html`<p role="status"><${State} state=${took(tried) ? 'The test was taken' : 'The test was not taken'} tone=${took(tried) ? 'good' : 'bad'} />: ${outcome(tried)}, ${tried.milliseconds} ms</p>`}
+      ${tried && html`<p role="status"><${State} state=${took(tried) ? 'Test delivered' : 'Test failed'} tone=${took(tried) ? 'good' : 'bad'} />: ${outcome(tried)}, ${tried.milliseconds} ms</p>`}
     </div>
     ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${seen} form=${edited} /><//>`}
     ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${Rewind} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}

@@ -25,12 +25,12 @@ const always: readonly CapabilityName[] = [
 export function capabilitiesOf({ settings }: Service, known?: Configured): Capabilities {
   return {
     driver: ours,
-    release: settings.release,
+    release: settings.backOfficeVersion,
     capabilities: [
       ...always.map(name => capability(name)),
       returns(settings),
-      mailSender(settings),
-      ...common(settings, settings.release, known),
+      emailSender(settings),
+      ...common(settings, settings.backOfficeVersion, known),
     ],
   }
 }
@@ -41,10 +41,10 @@ export const configured = async (db: Db, service: Service): Promise<Configured> 
   hasGiftCard: (await giftCardSkuId(db, service)) !== undefined,
 })
 
-const mailSender = ({ mailSender }: Settings) =>
+const emailSender = ({ emailSender }: Settings) =>
   capability(
-    'mailSender',
-    mailSender === null
-      ? 'E-mails come from an address at localhost, which mail servers refuse: the setting `mailSender` gives another.'
+    'emailSender',
+    emailSender === null
+      ? 'E-mails come from an address at localhost, which mail servers refuse: the setting `emailSender` gives another.'
       : undefined,
   )

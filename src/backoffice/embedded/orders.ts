@@ -20,7 +20,7 @@ import { drawVoucher } from './vouchers/draw.ts'
 /** Places an order in our own tables. Rows are held in one order: customer, number, vouchers, stock, reward account. */
 export async function placeOrder(write: WithTransaction, input: OrderInput): Promise<WrittenRecord> {
   const { tx, service } = write
-  const { currency, shipOrders } = service.settings
+  const { currency, fulfilment } = service.settings
   const decimals = decimalsOf(currency)
   const skus = input.lines.map(line => line.sku)
   const { orderNumber } = input
@@ -49,7 +49,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
     const storeId = sources.get(sku)
     return storeId === undefined ? [] : [{ storeId, skuId, quantity: -quantity }]
   })
-  const isShipped = shipOrders === 'immediately'
+  const isShipped = fulfilment === 'automatic'
   const [order, , account, change] = await Promise.all([
     placing,
     holdStock(tx, service, moves),

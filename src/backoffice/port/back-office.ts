@@ -30,7 +30,7 @@ export type CapabilityName =
   | 'vouchersIssue'
   | 'voucherNumberAtSale'
   | 'voucherDeliveryDate'
-  | 'mailSender'
+  | 'emailSender'
 
 /** Whether something is possible with a back office, and if not, why. */
 export interface Capability {

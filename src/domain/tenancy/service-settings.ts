@@ -56,24 +56,29 @@ export const Settings = Type.Object(
     }),
     inventoryBuffer: Type.Integer({
       description:
-        'Units of each SKU held back from sale where neither the SKU at the store nor the store says otherwise.',
+        'The inventory buffer of the service: units of each SKU that are not sold online, unless the SKU at the store or the store has its own buffer.',
       minimum: 0,
       maximum: 1_000_000,
       default: 0,
       examples: [1],
     }),
-    shipOrders: Type.Enum(['immediately', 'manually'], {
+    fulfilment: Type.Enum(['automatic', 'manual'], {
       description:
-        'Whether the embedded back office ships an order in the moment it is placed, or when `tillbridge order ship` says so.',
-      default: 'immediately',
-      examples: ['manually'],
+        '`automatic`: the embedded back office ships an order when it is placed. `manual`: `tillbridge order ship` does.',
+      default: 'automatic',
+      examples: ['manual'],
     }),
     returnReasons: Type.Array(
       Type.Object(
         {
-          code: Type.String({ description: 'What a return names.', minLength: 1, maxLength: 20, examples: ['SIZE'] }),
+          code: Type.String({
+            description: 'The code that a return uses.',
+            minLength: 1,
+            maxLength: 20,
+            examples: ['SIZE'],
+          }),
           name: Type.String({
-            description: 'What a shopper reads.',
+            description: 'The name that shoppers read.',
             minLength: 1,
             maxLength: 100,
             examples: ['Wrong size'],
@@ -82,7 +87,7 @@ export const Settings = Type.Object(
         { additionalProperties: false },
       ),
       {
-        description: 'Why something may be returned (`GET /return-reasons`).',
+        description: 'The return reasons (`GET /return-reasons`).',
         maxItems: 100,
         default: [
           { code: 'SIZE', name: 'Wrong size' },
@@ -93,33 +98,32 @@ export const Settings = Type.Object(
         examples: [[{ code: 'SIZE', name: 'Wrong size' }]],
       },
     ),
-    defaultReturnReason: optional('The reason of a returned line that names none: a code of `returnReasons`.', 'MIND'),
-    vouchersEnabled: flag('Whether gift vouchers can be made: the gift voucher function.'),
-    giftCardSku: optional('The SKU that gift vouchers are sold as: the gift card SKU index.', 'GIFTCARD'),
-    voucherType: optional('The type of voucher that is made.', 'DIGITAL'),
+    defaultReturnReason: optional(
+      'The reason of a return line without `reasonCode`: a code of `returnReasons`.',
+      'MIND',
+    ),
+    vouchersEnabled: flag('The gift voucher function: whether vouchers can be issued.'),
+    giftCardSku: optional('The gift card SKU index: the SKU that vouchers are sold as.', 'GIFTCARD'),
+    voucherType: optional('The type of new vouchers.', 'DIGITAL'),
     voucherValidityMonths: Type.Integer({
-      description: 'How many months a new voucher can be used.',
+      description: 'The validity of new vouchers, in months.',
       minimum: 1,
       maximum: 600,
       default: 36,
       examples: [24],
     }),
     voucherGateway: optional(
-      'The payment gateway of a gift voucher that names none: one of `gateways`. Without it none is recorded.',
+      'The payment gateway of a voucher without `gateway`: one of `gateways`. If it is not set, no gateway is recorded.',
       'paypal',
     ),
-    voucherInFull: flag('Whether a voucher can only be used in full.'),
-    mailSender: optional('The address that e-mails to shoppers come from.', 'gifts@luma.example', 'email'),
-    alertEmail: optional(
-      'The address that is told of what somebody has to look at: an endpoint of a webhook that takes nothing.',
-      'operations@luma.example',
-      'email',
-    ),
+    requireFullRedemption: flag('Whether vouchers can only be redeemed in full.'),
+    emailSender: optional('The sender address of emails to shoppers.', 'gifts@luma.example', 'email'),
+    alertEmail: optional('The recipient of alert emails.', 'operations@luma.example', 'email'),
     subscriptionMapping: Type.Object(
-      { email: Type.Optional(mapping('E-mails.')), sms: Type.Optional(mapping('Text messages.')) },
+      { email: Type.Optional(mapping('Emails.')), sms: Type.Optional(mapping('Text messages.')) },
       {
         description:
-          'Which customer reference stands for a subscription, and with which values: type, value for yes, value for no. Without one the flag is kept by the service alone.',
+          'The customer reference of each subscription: its type, and the values for yes and no. Without a mapping, Tillbridge stores the flag itself.',
         additionalProperties: false,
         default: {},
         examples: [{ email: { type: 'newsletter', yes: '4411', no: '4412' } }],
@@ -128,45 +132,43 @@ export const Settings = Type.Object(
     referenceTypes: Type.Array(
       Type.String({ minLength: 1, maxLength: 50, pattern: '^[a-z][A-Za-z0-9]*$', examples: ['favouriteStore'] }),
       {
-        description:
-          'The types of reference that a customer may be given. None named: any type that the reference cache knows.',
+        description: 'The reference types that customers can have. Empty: any type in the reference cache.',
         maxItems: 200,
         uniqueItems: true,
         default: [],
         examples: [['favouriteStore', 'newsletter']],
       },
     ),
-    release: Type.String({
+    backOfficeVersion: Type.String({
       description:
-        'The release the embedded back office answers as: what needs a later one is unavailable (contract 4).',
+        'The version that the embedded back office reports. Features that need a later version are unavailable.',
       format: 'release',
       default: '2025.1',
       examples: ['2022.1'],
     }),
-    requireIfMatch: flag('Whether every PUT of a record has to name the state it changes in `If-Match`.'),
-    requireIdempotencyKey: flag('Whether every write that takes an `Idempotency-Key` has to have one.'),
-    removalsKeptDays: Type.Integer({
-      description:
-        'How many days it is remembered what has left the data. Who follows changes, and was away for longer, begins anew.',
+    requireIfMatch: flag('Whether PUT requires `If-Match`.'),
+    requireIdempotencyKey: flag('Whether writes that accept `Idempotency-Key` require it.'),
+    tombstoneRetentionDays: Type.Integer({
+      description: 'How many days removed records are remembered. Older cursors of the change feed expire.',
       minimum: 1,
       maximum: 3_650,
       default: 90,
       examples: [30],
     }),
-    requestsKeptDays: Type.Integer({
-      description: 'How many days requests are kept in the log of requests (`GET /requests`); 0: none is.',
+    requestLogRetentionDays: Type.Integer({
+      description: 'How many days requests stay in the request log (`GET /requests`). 0 turns the log off.',
       minimum: 0,
       maximum: 90,
       default: 7,
       examples: [14],
     }),
-    readsPerMinute: rate('Reads an account may make in a minute, or `off`.', 6_000),
-    writesPerMinute: rate('Writes an account may make in a minute, or `off`.', 1_200),
+    readsPerMinute: rate('Reads per account and minute, or `off`.', 6_000),
+    writesPerMinute: rate('Writes per account and minute, or `off`.', 1_200),
   },
   { additionalProperties: false },
 )
 
-/** What holds where a service says nothing. */
+/** The default of each setting. */
 export const defaultSettings = Object.fromEntries(
   Object.entries(Settings.properties).map(([name, shape]) => [
     name,

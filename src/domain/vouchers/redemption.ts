@@ -83,7 +83,7 @@ export function unusable(
 function undrawable(
   wanted: bigint,
   { balance }: Pick<Standing, 'balance'>,
-  { currency, voucherInFull }: Settings,
+  { currency, requireFullRedemption }: Settings,
   pointer: string,
 ): ApiError | undefined {
   const shown = (units: bigint) => `${amount(units, decimalsOf(currency))} ${currency}`
@@ -97,7 +97,7 @@ function undrawable(
       'insufficient_voucher_balance',
       `The amount can be at most ${shown(balance)}, the voucher's balance; it is ${shown(wanted)}.`,
     )
-  if (voucherInFull && wanted !== balance)
+  if (requireFullRedemption && wanted !== balance)
     return against('voucher_must_be_used_in_full', `The voucher must be redeemed in full: ${shown(balance)}.`)
   return
 }

@@ -5,12 +5,12 @@ import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } 
 import { voucherStates } from './states.ts'
 
 const Email = Type.Object(
-  { status: Words('How far the e-mail with number and PIN has come.', ['queued', 'sent', 'failed']) },
-  { $id: 'VoucherEmail', description: 'The e-mail to the receiver.', additionalProperties: false },
+  { status: Words('The state of the email with number and PIN.', ['queued', 'sent', 'failed']) },
+  { $id: 'VoucherEmail', description: 'The email to the receiver.', additionalProperties: false },
 )
 const number = Id('The number printed on the voucher.', '2062389')
 const validationId = Type.String({
-  description: 'Opens the voucher for a lock or an order, until it is validated again or 24 hours have passed.',
+  description: 'Authorises a lock or an order. Valid until the next validation, at most 24 hours.',
   minLength: 1,
   maxLength: 100,
   examples: ['q3vYk0lqS5WcX1hJm9d2RrTtZ8uPaBe4'],
@@ -18,35 +18,35 @@ const validationId = Type.String({
 
 const voucher = {
   number,
-  status: Words('Where the voucher stands.', voucherStates),
+  status: Words('The state of the voucher.', voucherStates),
   currency: Currency,
   originalAmount: Money('The amount it was issued for.', '150.00'),
-  usedAmount: Money('What was drawn.', '0.00'),
-  availableAmount: Money('What can be drawn: nothing of a voucher that is expired or suspended.', '150.00'),
+  usedAmount: Money('The amount that was redeemed.', '0.00'),
+  availableAmount: Money('The amount that can be redeemed. Zero if the voucher is expired or suspended.', '150.00'),
   expiryDate: Nullable(LocalDate('The last day on which it can be used.', '2027-07-07')),
-  lockedUntil: Nullable(LocalTime('Until when somebody holds it.', '2026-11-21 12:00:00')),
+  lockedUntil: Nullable(LocalTime('When the lock expires. Null if the voucher is not locked.', '2026-11-21 12:00:00')),
   email: Nullable(Email),
 }
 
-/** Contract 7. The PIN is no part of it. */
+/** A gift voucher, without its PIN. */
 export type Voucher = Static<typeof Voucher>
 export const Voucher = Type.Object(voucher, { $id: 'Voucher', additionalProperties: false })
 
-/** A voucher that was validated: whoever has the `validationId` can hold it, and pay with it. */
+/** A validated voucher: the `validationId` authorises a lock or a payment. */
 export type ValidatedVoucher = Static<typeof ValidatedVoucher>
 export const ValidatedVoucher = Type.Object(
   { ...voucher, validationId },
   { $id: 'ValidatedVoucher', additionalProperties: false },
 )
 
-/** What `GET /vouchers/:number` and a lock answer: a `validationId` where the voucher was validated. */
+/** The response of `GET /vouchers/:number` and of a lock, with a `validationId` if the voucher was validated. */
 export type ReadVoucher = Static<typeof ReadVoucher>
 export const ReadVoucher = Type.Object(
   { ...voucher, validationId: Type.Optional(validationId) },
   { $id: 'ReadVoucher', additionalProperties: false },
 )
 
-/** A voucher that was made. A back office that makes number and PIN later leaves them null, and the status `pending`. */
+/** A new voucher. If the back office creates number and PIN later, they are null and the status is `pending`. */
 export type IssuedVoucher = Static<typeof IssuedVoucher>
 export const IssuedVoucher = Type.Object(
   {
@@ -54,17 +54,17 @@ export const IssuedVoucher = Type.Object(
     number: Nullable(Id('The number of the voucher.', '9203418875560314')),
     pin: Nullable(
       Type.String({
-        description: 'The PIN: in this answer and in the e-mail, and nowhere else.',
+        description: 'The PIN. It is only in this response and in the email.',
         examples: ['381940'],
       }),
     ),
-    orderNumber: Nullable(Id('The number of the order that it was sold with.', 'W0000123')),
+    orderNumber: Nullable(Id('The number of the order that sold the voucher.', 'W0000123')),
   },
   { $id: 'IssuedVoucher', additionalProperties: false },
 )
 
 const pin = Type.String({
-  description: 'The PIN, exactly as it was given to the shopper.',
+  description: 'The PIN, exactly as the shopper received it.',
   minLength: 1,
   maxLength: 50,
   examples: ['381940'],
@@ -75,7 +75,7 @@ export const VoucherOpening = Type.Object({ number, pin }, { $id: 'VoucherOpenin
 
 export type VoucherValidation = Static<typeof VoucherValidation>
 export const VoucherValidation = Type.Object(
-  { number, pin, amount: Money('What is to be paid with it.', '39.95') },
+  { number, pin, amount: Money('The amount to pay.', '39.95') },
   { $id: 'VoucherValidation', additionalProperties: false },
 )
 
@@ -86,10 +86,10 @@ export const VoucherLock = Type.Object(
   {
     validationId: Type.Optional(validationId),
     pin: Type.Optional(pin),
-    amount: Type.Optional(Money('What is to be paid with it; with `pin` alone all that is left.', '39.95')),
+    amount: Type.Optional(Money('The amount to pay. Default: the available amount. Requires `pin`.', '39.95')),
     lockSeconds: Type.Optional(
       Type.Integer({
-        description: 'For how long it is held, from now on; 0 gives it back.',
+        description: 'The duration of the lock in seconds, starting now. 0 unlocks.',
         minimum: 0,
         maximum: 86_400,
         default: 3_600,
@@ -99,8 +99,7 @@ export const VoucherLock = Type.Object(
   },
   {
     $id: 'VoucherLock',
-    description:
-      'By a `validationId` that you have; or by the `pin`, which validates the voucher and holds it in one step.',
+    description: 'Either a `validationId`, or the `pin`, which validates and locks in one step.',
     additionalProperties: false,
     // Not `oneOf`: client generators take that for two shapes, neither of which has a field.
     if: having('pin'),
@@ -111,12 +110,12 @@ export const VoucherLock = Type.Object(
   },
 )
 
-/** A line that says something: a name, a subject. */
+/** A line of text that is not blank. */
 const line = (description: string, example: string, maxLength: number) =>
   Type.String({ description, minLength: 1, maxLength, pattern: notBlank, examples: [example] })
 
 const receiverEmail = Type.String({
-  description: 'Where number and PIN are sent.',
+  description: 'The address that number and PIN are sent to.',
   format: 'email',
   maxLength: 250,
   examples: ['ann.lee@example.com'],
@@ -125,35 +124,33 @@ const receiverEmail = Type.String({
 export type VoucherInput = Static<typeof VoucherInput>
 export const VoucherInput = Type.Object(
   {
-    amount: Money('What the voucher is worth.', '150.00'),
+    amount: Money('The amount of the voucher.', '150.00'),
     currency: Optional(
       Type.String({
-        description: 'The currency of the service, if any is named.',
+        description: 'The currency. If given, it must be the currency of the service.',
         pattern: '^[A-Z]{3}$',
         examples: ['AUD'],
       }),
     ),
     gateway: Optional(
       Id(
-        'How it was paid: one of `GET /payment-gateways`. The setting `voucherGateway` where none is named; without that none is recorded.',
+        'A name from `GET /payment-gateways`. Default: the setting `voucherGateway`. Without both, no gateway is recorded.',
         'paypal',
       ),
     ),
-    receiverName: line('Who gets it.', 'Ann Lee', 50),
+    receiverName: line('The name of the receiver.', 'Ann Lee', 50),
     receiverEmail,
-    senderName: line('Who gives it.', 'John Smith', 50),
+    senderName: line('The name of the sender.', 'John Smith', 50),
     message: Optional(
       Type.String({
-        description: 'What the sender says.',
+        description: 'The message of the sender.',
         format: 'multiline',
         maxLength: 1_000,
         examples: ['Happy birthday, Ann!'],
       }),
     ),
-    subject: line("The e-mail's subject.", 'A gift for you', 200),
-    orderNumber: Optional(
-      Id('The number of the order that it is sold with; no two vouchers have the same.', 'W0000123'),
-    ),
+    subject: line('The subject of the email.', 'A gift for you', 200),
+    orderNumber: Optional(Id('The number of the order that sells the voucher. It must be unique.', 'W0000123')),
     mobile: Optional(
       Type.String({
         description: "The receiver's mobile number.",
@@ -162,23 +159,23 @@ export const VoucherInput = Type.Object(
         examples: ['+61 491 570 006'],
       }),
     ),
-    deliveryDate: Optional(LocalDate('The day on which the e-mail is sent; today where none is named.', '2026-12-24')),
+    deliveryDate: Optional(LocalDate('The day on which the email is sent. Default: today.', '2026-12-24')),
     billingAddress: Type.Partial(OrderAddress, {
-      description: 'The address of whoever pays.',
+      description: 'The address of the payer.',
       additionalProperties: false,
     }),
   },
   { $id: 'VoucherInput', additionalProperties: false },
 )
 
-/** What sends a voucher again. */
-export const SendingAgain = Type.Object(
+/** The body of a resend. */
+export const VoucherResend = Type.Object(
   {
     receiverEmail: Optional(
-      Type.String({ ...receiverEmail, description: 'Where it is sent from now on; absent: where it was sent before.' }),
+      Type.String({ ...receiverEmail, description: 'The new address of the receiver. Default: the current address.' }),
     ),
   },
-  { $id: 'SendingAgain', additionalProperties: false },
+  { $id: 'VoucherResend', additionalProperties: false },
 )
 
 /** A lock, by the newest validation or by the PIN. */

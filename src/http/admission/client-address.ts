@@ -7,14 +7,14 @@ import type { Origin } from '../../writes/write.ts'
 export function originOf(request: FastifyRequest): Origin {
   const { headers, assignment, username: account } = request
   const own = { address: callerOf(request), account }
-  const named = headers['x-shopper-address']
+  const named = headers['x-shopper-ip']
   if (named === undefined) return own
   const network = networkOf(String(named))
   if (network === undefined) {
     const detail = '`X-Shopper-IP` must be one IP address.'
-    throwIfAny([{ parameter: 'X-Shopper-Address', code: 'invalid_parameter', detail }])
+    throwIfAny([{ parameter: 'X-Shopper-IP', code: 'invalid_parameter', detail }])
   }
-  return network !== undefined && account !== undefined && assignment?.namesShoppers
+  return network !== undefined && account !== undefined && assignment?.trustsShopperIp
     ? { address: network, account, namedBy: account }
     : own
 }

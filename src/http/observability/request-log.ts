@@ -40,7 +40,7 @@ export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db:
 
   server.addHook('onResponse', (request, reply, done) => {
     const { assignment, gate } = request
-    if (assignment && assignment.service.settings.requestsKeptDays > 0) {
+    if (assignment && assignment.service.settings.requestLogRetentionDays > 0) {
       const { id } = assignment.service
       const own = logOf(gate?.db ?? db)
       if (own.hasRoom()) own.add(id, lineOf(request, reply, id, keys))

@@ -47,7 +47,7 @@ const single = new Set([
   'x-service-name',
   'idempotency-key',
   'x-voucher-pin',
-  'x-shopper-address',
+  'x-shopper-ip',
   'content-type',
   'host',
 ])

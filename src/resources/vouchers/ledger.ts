@@ -1,11 +1,11 @@
 import { decideOnVoucher } from '../../backoffice/embedded/vouchers/decisions.ts'
-import { sendAgain } from '../../backoffice/embedded/vouchers/resend.ts'
+import { resendVoucher } from '../../backoffice/embedded/vouchers/resend.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { tooOften } from '../../domain/vouchers/emails.ts'
+import { checkResendLimit } from '../../domain/vouchers/emails.ts'
 import { VoucherLedger } from '../../domain/vouchers/ledger.ts'
 import { unusable } from '../../domain/vouchers/redemption.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
-import { SendingAgain, Voucher } from '../../domain/vouchers/vouchers.ts'
+import { Voucher, VoucherResend } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
 import type { Api } from '../../http/routing/api.ts'
@@ -17,7 +17,7 @@ import { readVoucher } from '../../store/vouchers/vouchers.ts'
 const [tag, role, kind] = ['Gift vouchers', 'admin', 'voucher'] as const
 const params = { number: { description: 'The number printed on the voucher.', example: '2062389' } }
 
-/** What an admin decides, and the state that it leads to: a voucher that is in it already stays as it is. */
+/** The operations of an admin, and the state that each leads to. A voucher in that state is not changed. */
 const decisions = [
   {
     decision: 'suspend',
@@ -32,18 +32,18 @@ const decisions = [
     summary: 'Resume a voucher',
   },
   {
-    decision: 'release',
-    operationId: 'releaseVoucher',
+    decision: 'unlock',
+    operationId: 'unlockVoucher',
     leadsTo: 'active',
     summary: 'Unlock a voucher',
   },
 ] as const
 
 const pathOf = (number: string) => `/vouchers/${encodeURIComponent(number)}`
-const again = '/vouchers/:number/send-again'
-const noPin = 'For admins, who need no PIN; with a head office that keeps the vouchers it is 409.'
+const resendPath = '/vouchers/:number/resend'
+const noPin = 'The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`.'
 
-/** Gift vouchers for whoever looks after the service: what has become of one, and stopping it. */
+/** Gift vouchers for operators: ledger, suspend, resume, unlock, resend. */
 export function voucherLedgers(api: Api) {
   api.get(
     '/vouchers/:number/ledger',
@@ -52,7 +52,7 @@ export function voucherLedgers(api: Api) {
       tag,
       role,
       summary: "Get a voucher's ledger",
-      description: `Whom it is for, and what has become of its e-mails, too. ${noPin}`,
+      description: `The voucher with its receiver, emails and ledger. ${noPin}`,
       params,
       answer: VoucherLedger,
       kind,
@@ -64,9 +64,9 @@ export function voucherLedgers(api: Api) {
       if (!voucher) return
       const persons = await personsOf(db, service, number)
       const { senderName = null, receiverName = null, receiverEmail = null } = persons ?? {}
-      const steps = await readLedger(db, service, voucher)
+      const entries = await readLedger(db, service, voucher)
       const emails = JSON.parse(await readEmails(db, service, number))
-      return { data: { voucher, senderName, receiverName, receiverEmail, emails, steps } }
+      return { data: { voucher, senderName, receiverName, receiverEmail, emails, entries } }
     },
   )
 
@@ -79,7 +79,7 @@ export function voucherLedgers(api: Api) {
         role,
         status: 200,
         summary,
-        description: `One that is ${leadsTo} stays as it is. What was validated before counts no more. ${noPin}`,
+        description: `Changes nothing if the voucher is already ${leadsTo}. Ends earlier validations. ${noPin}`,
         params,
         body: NoBody,
         answer: Voucher,
@@ -98,16 +98,16 @@ export function voucherLedgers(api: Api) {
     )
 
   api.post(
-    again,
+    resendPath,
     {
-      operationId: 'sendVoucherAgain',
+      operationId: 'resendVoucher',
       tag,
       role,
       status: 200,
       summary: 'Resend a voucher email',
-      description: `An e-mail that never left goes out as it was written, at once or on its day, as long as what it says is kept (\`wordsKept\`). Otherwise, and for another address, the voucher has a new PIN, which nobody but the receiver is told: the one before opens it no more, and a sale that holds it goes on. At most once a minute, and 5 times in 24 hours. ${noPin}`,
+      description: `If the content of the last unsent email is still stored (\`isContentStored\`), it is sent as it was. Otherwise, or with another \`receiverEmail\`, the voucher gets a new PIN, which only the receiver gets. The previous PIN stops working, and a current lock stays. At most once a minute and 5 times in 24 hours. ${noPin}`,
       params,
-      body: SendingAgain,
+      body: VoucherResend,
       answer: Voucher,
       errors: ['capability_unavailable', 'voucher_unusable', 'rate_limited'],
     },
@@ -115,8 +115,8 @@ export function voucherLedgers(api: Api) {
       requireOurs(driver)
       const subject = pathOf(number)
       return async tx => {
-        const voucher = await sendAgain({ tx, keys, service }, { number, receiverEmail }, async () => {
-          const against = tooOften(await timesOfDay(tx, service, `POST ${again}`, subject))
+        const voucher = await resendVoucher({ tx, keys, service }, { number, receiverEmail }, async () => {
+          const against = checkResendLimit(await timesOfDay(tx, service, `POST ${resendPath}`, subject))
           if (against) throw against
         })
         if (!voucher) throw notFound(kind)

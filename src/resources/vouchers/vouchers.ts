@@ -19,9 +19,9 @@ import { after } from '../../writes/write.ts'
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }
 const guarded =
-  'An unknown number and a wrong PIN are one and the same answer; after 5 wrong PINs a voucher refuses for a growing time, the right PIN too.'
+  'An unknown number and a wrong PIN get the same response. After 5 wrong PINs, the voucher rejects every PIN for a growing time.'
 const validated =
-  'The `validationId` takes the place of the one before it, unless somebody holds the voucher: then it is `voucher_locked`, and the holder is not disturbed.'
+  'The new `validationId` replaces the previous one. If another client has locked the voucher: 409 `voucher_locked`, and the lock stays.'
 const errorsOfPins = [
   ...(['voucher_not_accepted', 'voucher_unusable', 'too_many_failures'] as const),
   ...(['back_office_error', 'back_office_unavailable'] as const),
@@ -33,11 +33,11 @@ const errorsOfValidation = [
   'voucher_must_be_used_in_full',
 ] as const
 
-/** What is guessed at takes it. */
+/** The header of operations that check a PIN. */
 const shopper = {
-  'X-Shopper-Address': {
+  'X-Shopper-IP': {
     description:
-      'The IP address of the shopper for whom this is asked: wrong PINs are counted by it, and not by the address of the web shop. Only accounts that are trusted to name shoppers are heeded; any other is counted by its own address.',
+      'The IP address of the shopper. For a trusted account, wrong PINs count against this address instead of the address of the web shop. For any other account, the header is ignored.',
     example: '203.0.113.7',
     required: false,
     schema: {
@@ -51,32 +51,32 @@ const shopper = {
 
 const pathOf = (number: string) => `/vouchers/${encodeURIComponent(number)}`
 
-/** A voucher that has no number yet is found by the order that sells it. */
+/** The path of the voucher, or of its order while it has no number. */
 const pathOfIssued = ({ number, orderNumber }: IssuedVoucher) =>
   number === null ? `/orders/${encodeURIComponent(orderNumber ?? '')}` : pathOf(number)
 
-/** What was refused has been counted, and is committed as it is. */
+/** Returns a rejection instead of throwing it, because the failed attempt must be counted and committed. */
 const answered = <T extends object>(found: T | ApiError, subject: string) =>
   found instanceof ApiError ? found : { data: found, subject }
 
-/** Contract 7. */
+/** Gift vouchers for shops: look up, validate, lock, issue. */
 export function vouchers(api: Api) {
   api.get(
     '/vouchers/:number',
     {
       operationId: 'getVoucher',
       tag,
-      summary: 'Look up a voucher',
-      description: `The PIN travels in a header, never in the URL. With an \`amount\` the voucher is validated too, as by \`POST /vouchers/validate\`. ${guarded}`,
+      summary: 'Get a voucher',
+      description: `Send the PIN in the header, never in the URL. With \`amount\`, the voucher is validated too, as by \`POST /vouchers/validate\`. ${guarded}`,
       params: { number },
       headers: {
-        'X-Voucher-Pin': { description: 'The PIN that goes with the number.', example: '381940' },
+        'X-Voucher-Pin': { description: 'The PIN of the voucher.', example: '381940' },
         ...shopper,
       },
       query: Type.Object({
         amount: Type.Optional(
           Type.String({
-            description: 'What is to be paid with it.',
+            description: 'The amount to pay.',
             maxLength: 20,
             pattern: '^(?=.*[1-9])(0|[1-9]\\d{0,11})(\\.\\d{1,4})?$',
             examples: ['39.95'],
@@ -150,11 +150,11 @@ export function vouchers(api: Api) {
     },
   )
 
-  for (const [operationId, hold] of [
-    ['lockVoucher', api.put],
-    ['lockVoucherByPost', api.post],
+  for (const [operationId, summary, register] of [
+    ['lockVoucher', 'Lock a voucher', api.put],
+    ['lockVoucherByPost', 'Lock a voucher (POST)', api.post],
   ] as const)
-    hold(
+    register(
       '/vouchers/:number/lock',
       {
         operationId,
@@ -162,8 +162,8 @@ export function vouchers(api: Api) {
         role: 'visitor',
         repeatable: true,
         status: 200,
-        summary: 'Lock a voucher (POST)',
-        description: `With a \`validationId\`; or with the \`pin\`, which validates the voucher first, and answers with the \`validationId\`: whoever holds it renews the lock, pays or gives the voucher back with that. Only one holder: whoever else validates, or validated before the holder did, gets \`voucher_locked\`. The same validation may lock again, which counts from now on; 0 seconds give the voucher back. A lock that has run out is none. ${guarded}`,
+        summary,
+        description: `With a \`validationId\`, or with the \`pin\`, which validates the voucher first and returns a \`validationId\`. Use it to renew the lock, to pay or to unlock. Only one client can hold the lock: others get 409 \`voucher_locked\`. The same validation can renew the lock, starting now. \`lockSeconds: 0\` unlocks. ${guarded}`,
         params: { number },
         headers: shopper,
         body: VoucherLock,
@@ -190,7 +190,7 @@ export function vouchers(api: Api) {
       tag,
       summary: 'Issue a voucher',
       description:
-        '201 with number and PIN; 202 and the status `pending` where the back office makes them later, and sends them itself: `Location` is the order then. Repeated with the same `Idempotency-Key` it answers with the same PIN.',
+        '201 with number and PIN. 202 with the status `pending` if the back office creates them later and sends them itself: `Location` is then the order. A retry with the same `Idempotency-Key` returns the same PIN.',
       body: VoucherInput,
       made: ['number', 'pin', 'orderNumber'],
       answer: IssuedVoucher,
@@ -206,21 +206,21 @@ export function vouchers(api: Api) {
   )
 }
 
-/** A lock is asked for by one of two, and only the PIN is good for an amount. */
+/** A lock needs either `validationId` or `pin`, and `amount` only with `pin`. */
 function faultsOfLock({ validationId, pin, amount }: VoucherLock): FieldError[] {
   const fault = (detail: string): FieldError[] => [{ pointer: '', code: 'invalid_body', detail }]
   if ((validationId === undefined) === (pin === undefined)) return fault('Send either `validationId` or `pin`.')
   return amount !== undefined && pin === undefined ? fault('`amount` requires `pin`.') : []
 }
 
-/** A PIN that was not sent, or can be none, is no wrong one: nobody is kept out for it. */
+/** Returns the PIN. A missing or impossible PIN is invalid and does not count as a wrong PIN. */
 function pinIn(header = '') {
   const detail = '`X-Voucher-Pin` must be the PIN, with 1 to 50 characters.'
   if (!header || header.length > 50) throwIfAny([{ parameter: 'X-Voucher-Pin', code: 'invalid_parameter', detail }])
   return header
 }
 
-/** An amount in a query is written as one in a body. */
+/** Checks an amount in a query like one in a body. */
 function faultsOfAmount(text: string, currency: string): FieldError[] {
   const decimals = decimalsOf(currency)
   const units = minorUnits(text, decimals)
@@ -229,7 +229,7 @@ function faultsOfAmount(text: string, currency: string): FieldError[] {
   return [{ parameter: 'amount', code: 'invalid_parameter', detail }]
 }
 
-/** What is wrong with a field is, here, wrong with a parameter of the same name. */
+/** Converts field errors into errors of the query parameters with the same names. */
 function inQuery({ code, message, errors: faults, members, headers }: ApiError) {
   const asParameter = faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.slice(1) ?? '', ...fault }))
   return new ApiError(code, message, { errors: asParameter, members, headers })

@@ -17,7 +17,7 @@ import { newSecret } from '../../webhooks/signature.ts'
 import { tryEndpoint } from '../../webhooks/test-event.ts'
 import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
 
-/** What is done with a webhook, and what became of its deliveries. */
+/** Actions on a webhook, and its delivery attempts. */
 export function actions(api: Api) {
   api.post(
     `${path}/test`,
@@ -27,8 +27,7 @@ export function actions(api: Api) {
       role,
       status: 200,
       summary: 'Send a test event',
-      description:
-        'Signed like any delivery, of type `webhook.test`; the answer says what became of it. Also while it is paused.',
+      description: 'Sends a signed `webhook.test` event and returns the attempt. It works for paused webhooks too.',
       params,
       body: NoBody,
       audited: false,
@@ -67,7 +66,7 @@ export function actions(api: Api) {
       status: 200,
       summary: 'Replay changes to a webhook',
       description:
-        'As it stands now: a record that has changed several times since then is told of once. A delivery that is being repeated is given up.',
+        'Sends each record that has changed since then once, in its current state. A delivery that is being retried is abandoned.',
       params,
       body: Rewind,
       answer: Webhook,
@@ -88,7 +87,7 @@ export function actions(api: Api) {
       role,
       status: 200,
       summary: 'Rotate a signing secret',
-      description: 'Deliveries carry signatures of both for 24 hours; then the one before ends.',
+      description: 'Both secrets sign deliveries for 24 hours. After that, only the new one does.',
       params,
       body: NoBody,
       made: ['secret'],
@@ -110,7 +109,7 @@ export function actions(api: Api) {
       tag,
       role,
       summary: 'List delivery attempts',
-      description: 'Of the last 30 days. What was delivered is not kept.',
+      description: 'The attempts of the last 30 days, newest first. Delivered content is not stored.',
       params,
       item: WebhookAttempt,
     },
@@ -144,4 +143,11 @@ export function actions(api: Api) {
   }
 }
 
-const untried = { deliveryId: '', changes: 0, status: null, fault: 'Nothing was sent.', answer: '', milliseconds: 0 }
+const untried = {
+  deliveryId: '',
+  changes: 0,
+  status: null,
+  fault: 'Dry run: nothing was sent.',
+  answer: '',
+  milliseconds: 0,
+}

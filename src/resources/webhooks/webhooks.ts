@@ -10,7 +10,7 @@ import { makeWebhook } from '../../webhooks/create-webhook.ts'
 import { actions } from './actions.ts'
 import { changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
 
-/** Contract 11. */
+/** Webhooks: create, list, update, delete. */
 export function webhooks(api: Api) {
   api.list(
     '/webhooks',
@@ -19,7 +19,7 @@ export function webhooks(api: Api) {
       tag,
       role,
       summary: 'List webhooks',
-      description: 'With where each stands, and whether it takes what it is told.',
+      description: 'Each webhook has its state, cursor and lag.',
       item: Webhook,
     },
     ({ db, service }, asked) => webhookPage(db, service, asked),
@@ -32,7 +32,7 @@ export function webhooks(api: Api) {
       tag,
       role,
       summary: 'Get a webhook',
-      description: 'With where it stands, and whether it takes what it is told. Its secret is never shown again.',
+      description: 'The webhook with its state, cursor and lag, without its secret.',
       params,
       answer: Webhook,
       kind,
@@ -48,7 +48,7 @@ export function webhooks(api: Api) {
       role,
       summary: 'Create a webhook',
       description:
-        'What changes from now on is posted to it, at most 100 changes at a time, one delivery after the other; with `fromBeginning` everything as it stands comes first. The secret in this answer verifies deliveries (Standard Webhooks).',
+        'Sends changes from now on, at most 100 per delivery, one delivery at a time. With `fromBeginning`, all existing records come first. Use the secret in this response to verify deliveries (Standard Webhooks). It is shown only once.',
       body: WebhookInput,
       made: ['id', 'secret', 'cursor'],
       answer: IssuedWebhook,
@@ -56,7 +56,7 @@ export function webhooks(api: Api) {
     },
     async context => {
       const { service, keys, body } = context
-      await judgeUrl(context, body.url)
+      await checkUrl(context, body.url)
       return async tx => {
         const { id, secret } = await makeWebhook(tx, keys, service, body)
         return { data: { ...(await shown(tx, service, id)), secret }, subject: pathOf(id) }
@@ -72,7 +72,7 @@ export function webhooks(api: Api) {
       role,
       summary: 'Update a webhook',
       description:
-        'What the body does not mention stays. Of kinds that are new to it, it is told what changes from now on. A delivery that is being repeated goes to the new `url`, at once.',
+        "Keeps fields that the body doesn't mention. For added kinds, changes from now on are delivered. A delivery that is being retried goes to the new `url` at once.",
       params,
       body: WebhookChange,
       answer: Webhook,
@@ -80,7 +80,7 @@ export function webhooks(api: Api) {
     },
     async context => {
       const { service, keys, body } = context
-      if (body.url !== undefined) await judgeUrl(context, body.url)
+      if (body.url !== undefined) await checkUrl(context, body.url)
       return changing(context, async (tx, before) => {
         const kinds = body.kinds ? kindsAmong(body.kinds) : before.kinds
         const cursor = await changedKinds(tx, { service, kinds: before.kinds, key: keys.cursors }, before.cursor, kinds)
@@ -97,7 +97,7 @@ export function webhooks(api: Api) {
       tag,
       role,
       summary: 'Delete a webhook',
-      description: 'With its attempts. A delivery that is on its way may still arrive.',
+      description: 'Deletes the webhook and its attempts. A delivery that is in flight can still arrive.',
       params,
       body: NoBody,
       answer: RemovedWebhook,
@@ -113,7 +113,7 @@ export function webhooks(api: Api) {
   actions(api)
 }
 
-async function judgeUrl({ sender }: Pick<WriteContext, 'sender'>, url: string) {
+async function checkUrl({ sender }: Pick<WriteContext, 'sender'>, url: string) {
   const detail = await sender.refusal(url)
   if (detail === undefined) return
   throw new ApiError('url_not_allowed', detail, { errors: [{ pointer: '/url', code: 'url_not_allowed', detail }] })

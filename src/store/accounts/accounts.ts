@@ -10,7 +10,7 @@ export interface Assignment {
   service: Service
   role: Role
   /** Whether the account is trusted to tell the addresses of shoppers. */
-  namesShoppers: boolean
+  trustsShopperIp: boolean
   /** The service moves to another database: where it is counts for this moment alone (`databaseNow`). */
   isMoving?: true
 }
@@ -22,14 +22,14 @@ export type Assignments = ReadonlyMap<string, Assignment>
 export const passwordHash = (keys: Keys, username: string, password: string) => hmac(keys.passwords, username, password)
 
 export async function assignmentsOf(db: Db, username: string): Promise<Assignments> {
-  const rows = await db.rows<ServiceRow & Pick<Assignment, 'role' | 'namesShoppers'> & { isMoving: boolean }>(sql`
-    select ${serviceColumns}, role, names_shoppers as "namesShoppers", exists (select from service_move m where m.service_id = service.service_id) as "isMoving"
+  const rows = await db.rows<ServiceRow & Pick<Assignment, 'role' | 'trustsShopperIp'> & { isMoving: boolean }>(sql`
+    select ${serviceColumns}, role, trusts_shopper_ip as "trustsShopperIp", exists (select from service_move m where m.service_id = service.service_id) as "isMoving"
       from account_service join service using (service_id) join account using (username)
      where username = ${username} and deletion_state is null`)
   return new Map(
-    rows.map(({ role, namesShoppers, isMoving, ...row }) => [
+    rows.map(({ role, trustsShopperIp, isMoving, ...row }) => [
       row.name,
-      { service: serviceFrom(row), role, namesShoppers, ...(isMoving && { isMoving }) },
+      { service: serviceFrom(row), role, trustsShopperIp, ...(isMoving && { isMoving }) },
     ]),
   )
 }
@@ -84,7 +84,7 @@ export const apiKeyOf = (username: string, password: string) =>
 
 /** Trusts an account to tell the addresses of shoppers, or no longer. False: there is no such account. */
 export const nameShoppers = async (db: Db, username: string, trusted: boolean) =>
-  (await db.run(sql`update account set names_shoppers = ${trusted} where username = ${username}`)) > 0
+  (await db.run(sql`update account set trusts_shopper_ip = ${trusted} where username = ${username}`)) > 0
 
 const endPasswords = (db: Db, username: string, { allBut }: { allBut: number }) =>
   db.run(sql`
@@ -143,10 +143,10 @@ export const listAccounts = (db: Db) =>
     /** `used`: when it last asked something of the service, RFC 3339. */
     services: { service: string; role: Role; used: string | null }[]
     passwords: number
-    namesShoppers: boolean
+    trustsShopperIp: boolean
     created: Date
   }>(sql`
-    select a.username, a.names_shoppers as "namesShoppers", a.created_at as created,
+    select a.username, a.trusts_shopper_ip as "trustsShopperIp", a.created_at as created,
            (select count(*)::integer from account_password p where p.username = a.username) as passwords,
            (select coalesce(json_agg(json_build_object('service', s.name, 'role', s2.role, 'used', used_at) order by s.name), '[]')
               from account_service s2 join service s using (service_id) left join account_use using (service_id, username) where s2.username = a.username) as services

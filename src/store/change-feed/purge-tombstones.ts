@@ -13,7 +13,7 @@ export async function purgeTombstones(db: Db, service: Service, isOver: () => bo
   for (const kind of kinds)
     for (let count = batchSize; count === batchSize && !isOver(); purged += count) {
       const ofKind = sql`service_id = ${service.id} and kind = ${kind}`
-      const isExpired = sql`${ofKind} and changed_at < now() - make_interval(days => ${service.settings.removalsKeptDays}::integer)`
+      const isExpired = sql`${ofKind} and changed_at < now() - make_interval(days => ${service.settings.tombstoneRetentionDays}::integer)`
       // The delete repeats the condition: the record may have been removed again since the select.
       const row = await db.row<{ purged: number }>(sql`
         with expired as (

@@ -32,7 +32,7 @@ export type MailStatus = 'queued' | 'sent' | 'failed'
 export const sendMailJob = 'send-mail'
 
 /** Where mails of a service come from. */
-export const senderOf = ({ settings }: Service) => settings.mailSender ?? 'vouchers@localhost'
+export const senderOf = ({ settings }: Service) => settings.emailSender ?? 'vouchers@localhost'
 
 /** Queues the e-mail of a new voucher in the transaction that makes it: never one without the other (contract 7). */
 export async function queueVoucherMail(tx: Db, keys: Keys, service: Service, mail: VoucherMail): Promise<void> {
@@ -57,8 +57,8 @@ const placeOf = (service: Service, id: string) => `mail ${service.id} ${id}`
 export const emailsOf = (service: Service, voucher: Sql) => sql`
   (select coalesce(json_agg(json_build_object(
             'id', email_id, 'status', m.status, 'queuedAt', ${localTime(sql`m.created_at`, service)}, 'dueAt', ${localTime(sql`j.due_at`, service)},
-            'sentAt', ${localTime(sql`m.sent_at`, service)}, 'wordsKept', m.encrypted_content is not null,
-            'attempts', m.attempts, 'fault', m.last_error) order by m.created_at desc, email_id), '[]')
+            'sentAt', ${localTime(sql`m.sent_at`, service)}, 'isContentStored', m.encrypted_content is not null,
+            'attempts', m.attempts, 'lastError', m.last_error) order by m.created_at desc, email_id), '[]')
      from email m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.email_id and m.status = 'queued'
     where m.service_id = ${service.id} and m.voucher_number = ${voucher})`
 

@@ -2,15 +2,15 @@ import { type Db, type Sql, sql } from '../../database/db.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf } from '../lists/as-of.ts'
 import {
-  separator,
   filter,
+  opaqueParam,
   type Page,
   type PageEnd,
   type PageRequest,
-  pageFrom,
   type PageRow,
+  pageFrom,
   rfc3339Micros,
-  opaqueParam,
+  separator,
 } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
@@ -35,7 +35,8 @@ const at = sql`to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.M
 const fields = sql`
   request_id as id, ${at} as at, operation, path, status, code, username as account, subject as record, milliseconds, key_hash is not null as keyed`
 
-const keptBy = ({ settings }: Service): Sql => sql`and second > now() - ${settings.requestsKeptDays} * interval '1 day'`
+const keptBy = ({ settings }: Service): Sql =>
+  sql`and second > now() - ${settings.requestLogRetentionDays} * interval '1 day'`
 
 /**
  * A condition on lines. The planner takes it for true half of the time, whatever it is: were it to expect few lines, it would read and sort all
@@ -148,7 +149,7 @@ export async function forgetRequests(db: Db, services: readonly Service[], isOve
   const row = await db.row<{ dropped: number }>(sql`select forget_request_days(${most + 1}) as dropped`)
   await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)
   for (const service of services)
-    if (service.settings.requestsKeptDays < most)
+    if (service.settings.requestLogRetentionDays < most)
       while (!isOver() && (await forgetPortion(db, service)) >= blocksAtOnce);
   return row?.dropped ?? 0
 }
@@ -156,13 +157,13 @@ export async function forgetRequests(db: Db, services: readonly Service[], isOve
 /** For how many days the log is kept for whoever keeps it longest: one that is shut may be opened again, and one that moves takes it along. */
 async function daysKept(db: Db): Promise<number> {
   const row = await db.row<{ days: number | null }>(sql`
-    select max(coalesce((settings->>'requestsKeptDays')::integer, ${defaultSettings.requestsKeptDays})) as days from service`)
+    select max(coalesce((settings->>'requestLogRetentionDays')::integer, ${defaultSettings.requestLogRetentionDays})) as days from service`)
   return row?.days ?? 0
 }
 
 /** Deletes the oldest blocks of a service that it no longer keeps; returns how many. */
 function forgetPortion(db: Db, { id, settings }: Service) {
-  const old = sql`service_id = ${id} and second < now() - ${settings.requestsKeptDays} * interval '1 day'`
+  const old = sql`service_id = ${id} and second < now() - ${settings.requestLogRetentionDays} * interval '1 day'`
   return db.run(sql`
     delete from request_block
      where ${old} and second <= coalesce((select second from request_block where ${old} order by second offset ${blocksAtOnce - 1} limit 1), now())`)

@@ -57,7 +57,7 @@ interface Entry {
   state: VoucherState
   /** RFC 3339; absent: a lock goes on as it was. */
   lockedUntil?: string | undefined
-  heldBy?: string | undefined
+  lockedBy?: string | undefined
   orderNumber?: string | null | undefined
 }
 
@@ -66,12 +66,12 @@ export const addEntry = (
   tx: Db,
   service: Service,
   number: string,
-  { kind, amount, state, lockedUntil, heldBy, orderNumber }: Entry,
+  { kind, amount, state, lockedUntil, lockedBy, orderNumber }: Entry,
 ) =>
   tx.run(sql`
-    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, held_by, order_number)
+    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by, order_number)
     select service_id, number, (select coalesce(max(entry), 0) + 1 from voucher_entry e where e.service_id = v.service_id and e.number = v.number), ${kind},
-           ${amount}, ${state}, ${state === 'locked' ? sql`coalesce(${lockedUntil ?? null}::timestamptz, locked_until), coalesce(${heldBy ?? null}, held_by)` : sql`null, null`}, ${orderNumber ?? null}
+           ${amount}, ${state}, ${state === 'locked' ? sql`coalesce(${lockedUntil ?? null}::timestamptz, locked_until), coalesce(${lockedBy ?? null}, locked_by)` : sql`null, null`}, ${orderNumber ?? null}
       from voucher v where service_id = ${service.id} and number = ${number}`)
 
 /**
@@ -99,14 +99,14 @@ export async function drawnFor(
 }
 
 /** How many vouchers an account holds, and in how many seconds one of them is free again. */
-export const heldBy = (tx: Db, service: Service, username: string) =>
+export const lockedBy = (tx: Db, service: Service, username: string) =>
   heldAmong(tx, sql`(select * from voucher where state = 'locked')`, service, username)
 
 /** The same of a table of vouchers, or of some of its rows. */
 export async function heldAmong(tx: Db, vouchers: Sql, service: Service, username: string): Promise<Held> {
   const held = await tx.row<Held>(sql`
     select count(*)::integer as count, coalesce(ceil(extract(epoch from min(locked_until) - statement_timestamp())), 0)::integer as seconds
-      from ${vouchers} v where service_id = ${service.id} and held_by = ${username} and locked_until > statement_timestamp()`)
+      from ${vouchers} v where service_id = ${service.id} and locked_by = ${username} and locked_until > statement_timestamp()`)
   if (!held) throw new Error('a count has a row')
   return held
 }
@@ -126,14 +126,14 @@ interface LedgerEntry {
   kind: string
   amount: string
   state: VoucherState
-  heldBy: string | null
+  lockedBy: string | null
   orderNumber: string | null
 }
 
 /** The ledger of a voucher, the oldest step first. */
 export const readLedger = (db: Db, service: Service, { number, currency }: Pick<TakenVoucher, 'number' | 'currency'>) =>
   db.rows<LedgerEntry>(sql`
-    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(currency)}::integer)::text as amount, state, held_by as "heldBy", order_number as "orderNumber"
+    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(currency)}::integer)::text as amount, state, locked_by as "lockedBy", order_number as "orderNumber"
       from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
 
 /** A sale of a voucher, as far as its e-mail goes by it. */

@@ -104,7 +104,7 @@ export async function keepValidation(
 export const endUpstreamValidation = (tx: Db, service: Service, number: string) =>
   tx.run(sql`
     update upstream_voucher
-       set validation_hash = null, upstream_validation = null, validated_until = null, superseded_hashes = ${superseded}, locked_until = null, held_by = null
+       set validation_hash = null, upstream_validation = null, validated_until = null, superseded_hashes = ${superseded}, locked_until = null, locked_by = null
      where service_id = ${service.id} and number = ${number}`)
 
 /** Takes what an order draws off what is known of a voucher. */
@@ -118,7 +118,7 @@ export const noteHeld = (tx: Db, service: Service, number: string, lockSeconds: 
   tx.run(sql`
     update upstream_voucher
        set locked_until = case when ${lockSeconds}::integer > 0 then statement_timestamp() + make_interval(secs => ${lockSeconds}::integer) end,
-           held_by = case when ${lockSeconds}::integer > 0 then ${username}::text end
+           locked_by = case when ${lockSeconds}::integer > 0 then ${username}::text end
      where service_id = ${service.id} and number = ${number}`)
 
 /** How many vouchers an account holds, and in how many seconds one of them is free again. */

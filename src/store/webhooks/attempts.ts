@@ -26,7 +26,7 @@ const record = sql`
   (select row_to_json(r)::text from (select
      webhook_attempt.attempt_id as id, webhook_attempt.delivery_id as "deliveryId",
      ${rfc3339(sql`webhook_attempt.changed_at`)} as at, webhook_attempt.changes,
-     webhook_attempt.status, webhook_attempt.fault as detail, webhook_attempt.answer, webhook_attempt.milliseconds) r)`
+     webhook_attempt.status, webhook_attempt.fault as detail, webhook_attempt.answer as response, webhook_attempt.milliseconds) r)`
 
 export const addAttempt = (db: Db, service: Service, webhookId: string, attempt: Attempt) =>
   db.row<{ record: string }>(insertAttempt(service, webhookId, attempt))

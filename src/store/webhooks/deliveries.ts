@@ -59,7 +59,7 @@ type Standing = Pick<Endpoint, 'id' | 'cursor'>
 export const keepDelivery = async (db: Db, service: Service, { id, cursor }: Standing, delivery: Delivery) =>
   (await db.run(sql`
     update webhook set delivery_id = ${delivery.id}, delivery_body = ${delivery.body}, delivery_cursor = ${delivery.cursor},
-      delivery_is_last = ${delivery.isLast}, behind_since = coalesce(behind_since, now())
+      delivery_is_last = ${delivery.isLast}, pending_since = coalesce(pending_since, now())
      where service_id = ${service.id} and webhook_id = ${id} and cursor = ${cursor} and delivery_id is null and state <> 'paused'`)) >
   0
 
@@ -70,7 +70,7 @@ export const passOver = (db: Db, service: Service, { id, cursor }: Standing, to:
      where service_id = ${service.id} and webhook_id = ${id} and cursor = ${cursor} and delivery_id is null`)
 
 const told = (isLast: boolean) =>
-  isLast ? sql`behind_since = null, is_catching_up = false` : sql`behind_since = coalesce(behind_since, now())`
+  isLast ? sql`pending_since = null, is_catching_up = false` : sql`pending_since = coalesce(pending_since, now())`
 
 /**
  * It was taken: the place moves with the mark, in one statement, unless another one has marked it, or has had it stand elsewhere. What

@@ -15,7 +15,7 @@ import { sealSecret } from './secrets.ts'
 const record = sql`
   (select row_to_json(r)::text from (select
      webhook_id as id, url, kinds, description, state, state_reason as "stateReason", cursor,
-     json_build_object('since', ${rfc3339(sql`behind_since`)}, 'seconds', coalesce(extract(epoch from now() - behind_since), 0)::integer) as behind,
+     json_build_object('pendingSince', ${rfc3339(sql`pending_since`)}, 'seconds', coalesce(extract(epoch from now() - pending_since), 0)::integer) as lag,
      ${rfc3339(sql`last_success_at`)} as "lastSuccessAt", last_failure as "lastFailure", ${rfc3339(sql`created_at`)} as "createdAt") r)`
 
 /** The webhooks of a service, by their identifiers. */

@@ -40,7 +40,7 @@ export const idleWebhooks = (db: Db) =>
 export const planDeliveries = (db: Db, service: Service, ids: readonly string[]) =>
   db.run(sql`
     with behind as (
-      update webhook set behind_since = coalesce(behind_since, now()) where service_id = ${service.id} and webhook_id = any(${ids})
+      update webhook set pending_since = coalesce(pending_since, now()) where service_id = ${service.id} and webhook_id = any(${ids})
       returning service_id, webhook_id, not_before)
     insert into job (service_id, name, subject, due_at)
     select service_id, ${deliverJob}, webhook_id, greatest(now(), not_before) from behind

@@ -33,7 +33,7 @@ test('each operation is refused to the roles that it is documented to be refused
 })
 
 test('no operation is carried out for nobody: without the name of a service, whatever else comes with it, nothing is told and nothing done', async () => {
-  const own = await api.tenant({ ...voucherSettings, requestsKeptDays: 0 })
+  const own = await api.tenant({ ...voucherSettings, requestLogRetentionDays: 0 })
   const before = await everythingOf(own)
   for (const operation of operations)
     for (const name of [undefined, '', ' ']) {
@@ -50,7 +50,7 @@ test('no operation is carried out for nobody: without the name of a service, wha
 })
 
 test('a delivery of a webhook that comes to the API itself is a request of nobody, wherever it comes, and does nothing', async () => {
-  const own = await api.tenant({ ...voucherSettings, requestsKeptDays: 0 })
+  const own = await api.tenant({ ...voucherSettings, requestLogRetentionDays: 0 })
   const before = await everythingOf(own)
   const headers = {
     'content-type': 'application/json',
@@ -100,7 +100,7 @@ const apart = ['updateSettings', 'createAccount']
 
 test("another tenant's identifier, of whatever kind and at whatever place, is answered like one that nobody has", async () => {
   // What it asks itself is written a second late, among what the others ask.
-  const { shop, named: byKind } = await shopOfNames(api, { requestsKeptDays: 0 })
+  const { shop, named: byKind } = await shopOfNames(api, { requestLogRetentionDays: 0 })
   const named = Object.values<string>(byKind)
   // What a query or a body names; the others stand in paths only.
   const { customer, email, storeNumber, sku, orderNumber, voucher, validation } = byKind

@@ -55,7 +55,7 @@ test('another time zone moves the wall clocks of records and of the audit, the l
 })
 
 test('capabilities say what a setting stands in the way of, and which', async () => {
-  const shop = await service.tenant({ release: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
+  const shop = await service.tenant({ backOfficeVersion: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
   const lacking = async () => {
     const { json } = await shop.get('/capabilities')
     const all: { name: string; available: boolean; reason?: string }[] = json.data.capabilities
@@ -66,7 +66,7 @@ test('capabilities say what a setting stands in the way of, and which', async ()
   assert.deepEqual(Object.keys(reasons).sort(), [
     'customersUpdatedAfter',
     'emailSubscriptionMapping',
-    'mailSender',
+    'emailSender',
     'paymentGateways',
     'returns',
     'smsSubscriptionMapping',
@@ -76,10 +76,10 @@ test('capabilities say what a setting stands in the way of, and which', async ()
   assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` is missing/)
   assert.match(String(reasons.vouchersIssue), /no SKU `GIFTCARD`/)
   await put(shop, '/settings', {
-    release: '2022.1',
+    backOfficeVersion: '2022.1',
     returnReasons: [{ code: 'SMALL', name: 'Too small' }],
     subscriptionMapping: { email: { type: 'newsletter', yes: '4411', no: '4412' } },
-    mailSender: 'gifts@luma.example',
+    emailSender: 'gifts@luma.example',
     vouchersEnabled: true,
     voucherType: 'DIGITAL',
     gateways: ['paypal', 'visa'],

@@ -18,24 +18,24 @@ const everything = {
   timeZone: 'Australia/Melbourne',
   currency: 'AUD',
   inventoryBuffer: 2,
-  shipOrders: 'manually',
+  fulfilment: 'manual',
   returnReasons: [{ code: 'SMALL', name: 'Too small' }],
   defaultReturnReason: 'SMALL',
   vouchersEnabled: true,
   giftCardSku: 'GIFTCARD',
   voucherType: 'DIGITAL',
   voucherValidityMonths: 24,
-  voucherInFull: true,
+  requireFullRedemption: true,
   voucherGateway: 'visa',
-  mailSender: 'gifts@luma.example',
+  emailSender: 'gifts@luma.example',
   alertEmail: 'operations@luma.example',
   subscriptionMapping: { email: { type: 'newsletter', yes: '4411', no: '4412' } },
   referenceTypes: ['favouriteStore', 'newsletter'],
-  release: '2022.1',
+  backOfficeVersion: '2022.1',
   requireIfMatch: false,
   requireIdempotencyKey: true,
-  removalsKeptDays: 30,
-  requestsKeptDays: 14,
+  tombstoneRetentionDays: 30,
+  requestLogRetentionDays: 14,
   readsPerMinute: 'off',
   writesPerMinute: 500,
   gateways: ['paypal', 'visa'],
@@ -59,7 +59,7 @@ test('every setting can be changed, all or some of them, and what is not mention
 test('null returns a setting to its default', async () => {
   const shop = await service.tenant()
   await put(shop, '/settings', everything)
-  const names = ['currency', 'gateways', 'mailSender', 'returnReasons', 'defaultReturnReason'] as const
+  const names = ['currency', 'gateways', 'emailSender', 'returnReasons', 'defaultReturnReason'] as const
   const back = await put(shop, '/settings', Object.fromEntries(names.map(name => [name, null])))
   const those = Object.fromEntries(names.map(name => [name, byDefault[name]]))
   assert.deepEqual(back.json.data, { ...everything, ...those })
@@ -96,12 +96,12 @@ test('every fault of a change is named with its place, and nothing is changed', 
     ['timeZone', '+10:00'],
     ['currency', 'AUX'],
     ['currency', 'aud'],
-    ['release', 'new'],
+    ['backOfficeVersion', 'new'],
     ['inventoryBuffer', -1],
     ['inventoryBuffer', 1_000_001],
-    ['shipOrders', 'later'],
+    ['fulfilment', 'later'],
     ['voucherValidityMonths', 0],
-    ['mailSender', 'gifts'],
+    ['emailSender', 'gifts'],
     ['giftCardSku', ''],
     ['readsPerMinute', 0],
     ['referenceTypes', ['Newsletter', 'a', 'a'], ['/referenceTypes/0', '/referenceTypes/2']],
@@ -118,7 +118,7 @@ test('every fault of a change is named with its place, and nothing is changed', 
     ['returnReasons', ['A', 'B', 'A'].map(code => ({ code, name: 'Faulty' })), ['/returnReasons/2/code']],
   ]
   for (const [name, value, pointers = [`/${name}`]] of bad) {
-    const answer = await put(shop, '/settings', { [name]: value, voucherInFull: true })
+    const answer = await put(shop, '/settings', { [name]: value, requireFullRedemption: true })
     isProblem(answer, 'invalid_field', service.baseUrl, '/settings')
     assert.deepEqual(
       answer.json.errors.map((fault: { pointer: string }) => fault.pointer),

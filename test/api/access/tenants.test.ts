@@ -51,7 +51,7 @@ test("another service's record cannot be written to, in the very words for one t
     [post, '/accounts/{id}/revoke', {}],
     [post, '/alerts/{id}/settle', {}],
     [post, '/vouchers/{id}/suspend', {}],
-    [post, '/vouchers/{id}/send-again', {}],
+    [post, '/vouchers/{id}/resend', {}],
   ] as const) {
     const [other, unknown] = [
       await write(own, pathOf(path, foreign), body),

@@ -176,7 +176,11 @@ test('changes of all kinds, removals, and what comes back, by writers that commi
     }),
     writer(async () => {
       await delay(700)
-      await purgeTombstones(api.db, { ...service, settings: { ...service.settings, removalsKeptDays: 0 } }, () => false)
+      await purgeTombstones(
+        api.db,
+        { ...service, settings: { ...service.settings, tombstoneRetentionDays: 0 } },
+        () => false,
+      )
     }),
   ]).finally(() => {
     over = true

@@ -208,7 +208,7 @@ test('`asOf` is of the kind that is the furthest behind', async () => {
 })
 
 test('removals are forgotten when they are as old as the setting says, but for the newest of each kind', async () => {
-  const shop = await api.tenant({ removalsKeptDays: 30 })
+  const shop = await api.tenant({ tombstoneRetentionDays: 30 })
   const aged = (kind: string, id: string, days: number) => sql`
     insert into tombstone select ${shop.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
   for (const [kind, id, days] of [
@@ -239,7 +239,7 @@ test('a cursor expires once a removal after it is forgotten: 410 says to begin a
   await readAll(told)
   await lose(shop, '2')
   const expiring = [away.cursor, midway.cursor]
-  const remembering = { ...shop.service.settings, removalsKeptDays: 0 }
+  const remembering = { ...shop.service.settings, tombstoneRetentionDays: 0 }
   assert.equal(await purgeTombstones(db, { ...shop.service, settings: remembering }, () => false), 1)
   for (const cursor of expiring)
     isProblem(await shop.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')

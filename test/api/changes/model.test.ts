@@ -138,7 +138,11 @@ test(`whatever a history was, the copies of readers who followed it are what is 
       for (const [turn, one] of steps.entries()) {
         if (typeof one === 'number') await read(one)
         else if (one === 'forget') {
-          await purgeTombstones(db, { ...service, settings: { ...service.settings, removalsKeptDays: 0 } }, () => false)
+          await purgeTombstones(
+            db,
+            { ...service, settings: { ...service.settings, tombstoneRetentionDays: 0 } },
+            () => false,
+          )
           for (const each of followers) if (!upToDate.has(each)) mayExpire.add(each)
         } else {
           // Stock of a product that has left, a name that is taken: refused, as it should be.

@@ -34,7 +34,7 @@ test('whatever is followed, and wherever its readers stand, PostgreSQL keeps few
 })
 
 test('a record that leaves anew while what has left is forgotten is not forgotten with it', async () => {
-  const shop = await api.tenant({ removalsKeptDays: 30 })
+  const shop = await api.tenant({ tombstoneRetentionDays: 30 })
   const mine = sql`service_id = ${shop.service.id}`
   await db.run(sql`
     insert into tombstone select ${shop.service.id}, 'customer', i::text, now() - make_interval(days => 40 - i) from generate_series(1, 3) i`)

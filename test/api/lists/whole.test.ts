@@ -177,7 +177,7 @@ test('who takes both is told a page, unless lines are wanted more', async () => 
 })
 
 test('what a page warns of, and what asking for its head is told, are headers', async () => {
-  const old = await shop.tenant({ release: '2021.3' })
+  const old = await shop.tenant({ backOfficeVersion: '2021.3' })
   const path = '/customers?updated_after=2024-05-10'
   const page = await old.get(path)
   const told = await openLines({ at: shop, caller: old, path })

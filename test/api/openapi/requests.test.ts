@@ -150,7 +150,7 @@ test('an address of a shopper is optional, and an IP address', () => {
     ['/vouchers/{number}/lock', 'post'],
   ] as const) {
     const { parameters } = document.paths[path][method]
-    const place = parameters.findIndex((each: Node) => each.name === 'X-Shopper-Address')
+    const place = parameters.findIndex((each: Node) => each.name === 'X-Shopper-IP')
     assert.equal(parameters[place].required, false)
     const allows = (value: string) =>
       faultsOf(pointerTo('paths', path, method, 'parameters', place, 'schema'), value).length === 0

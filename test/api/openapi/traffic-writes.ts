@@ -99,11 +99,11 @@ export function testWrites(traffic: () => Traffic) {
       { ...card, number: '7001', state: 'active' },
       { ...card, number: '7002', state: 'pending' },
     ])
-    for (const decision of ['suspend', 'resume', 'release'])
+    for (const decision of ['suspend', 'resume', 'unlock'])
       assert.equal((await post(`/vouchers/7001/${decision}`, {})).status, 200, decision)
     await refused('voucher_unusable', post('/vouchers/7002/suspend', {}))
     await refused('not_found', post('/vouchers/1/resume', {}))
-    await refused('capability_unavailable', post('/vouchers/7001/send-again', {}))
+    await refused('capability_unavailable', post('/vouchers/7001/resend', {}))
   })
 
   test('gift vouchers are made, opened, held and spent as documented', async () => {
@@ -122,8 +122,8 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(issued.status, 201, issued.text)
     const { number, pin } = issued.json.data
     assert.equal((await post('/vouchers', wanted, { 'idempotency-key': 'gift' })).json.data.pin, pin)
-    assert.equal((await post(`/vouchers/${number}/send-again`, {})).status, 200)
-    await refused('rate_limited', post(`/vouchers/${number}/send-again`, { receiverEmail: 'ann@example.com' }))
+    assert.equal((await post(`/vouchers/${number}/resend`, {})).status, 200)
+    await refused('rate_limited', post(`/vouchers/${number}/resend`, { receiverEmail: 'ann@example.com' }))
     await refused('unknown_gateway', post('/vouchers', { ...wanted, gateway: 'shells' }))
     await refused('voucher_not_configured', post('/vouchers', wanted, {}, await shop.tenant({ currency: 'AUD' })))
 
@@ -155,7 +155,7 @@ export function testWrites(traffic: () => Traffic) {
     assert.equal(paid.status, 201, paid.text)
     await refused('voucher_unusable', validate('1.00'))
 
-    const whole = await shop.tenant({ currency: 'AUD', voucherInFull: true })
+    const whole = await shop.tenant({ currency: 'AUD', requireFullRedemption: true })
     const row = { state: 'active', originalAmount: '50.00', usedAmount: '0.00', expiryDate: null } as const
     await insertVouchers(shop.db, shop.keys, whole.service, [{ number: '50', pin: '123456', ...row }])
     const part = { number: '50', pin: '123456', amount: '20.00' }

@@ -125,7 +125,7 @@ test('missing, wrong and insufficient credentials are answered as documented', a
 })
 
 test('what a back office cannot do and what an account may not do yet are answered as documented', async () => {
-  const old = await shop.tenant({ release: '2021.3' })
+  const old = await shop.tenant({ backOfficeVersion: '2021.3' })
   const { json } = await get('/customers?updated_after=2024-05-10', {}, old)
   assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
   await refused(

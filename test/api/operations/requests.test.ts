@@ -162,8 +162,8 @@ test('the log is walked by cursor, the newest first, that of the own service alo
 test('requests are kept as long as the setting says, days are dropped whole, and 0 keeps none', async () => {
   const [shop, long, none] = [
     await service.tenant(),
-    await service.tenant({ requestsKeptDays: 30 }),
-    await service.tenant({ requestsKeptDays: 0 }),
+    await service.tenant({ requestLogRetentionDays: 30 }),
+    await service.tenant({ requestLogRetentionDays: 0 }),
   ]
   for (const days of [1, 6, 8, 20, 31, 33])
     for (const { service: of } of [shop, long])
@@ -198,8 +198,8 @@ test('requests are kept as long as the setting says, days are dropped whole, and
 test('what a busy service no longer keeps goes in portions, and services that are shut, or on their way to another database, keep their own', async () => {
   const [busy, shutOne, moving] = [
     await service.tenant(),
-    await service.tenant({ requestsKeptDays: 85 }),
-    await service.tenant({ requestsKeptDays: 90 }),
+    await service.tenant({ requestLogRetentionDays: 85 }),
+    await service.tenant({ requestLogRetentionDays: 90 }),
   ]
   const fill = ({ service: of }: Caller, days: number, lines: number) =>
     logLines(

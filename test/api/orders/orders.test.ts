@@ -170,7 +170,7 @@ test('the sale of an order is in the retail history, for who polls and for the s
 })
 
 test('an order that waits to be shipped is processing, and no sale yet', async () => {
-  const own = await shop({ shipOrders: 'manually' })
+  const own = await shop({ fulfilment: 'manual' })
   const order = await placed(own, [{ sku: 'TEE', quantity: 2 }])
   assert.equal(order.lines[0].status, 'processing')
   assert.deepEqual(await salesOf(own, order.orderNumber), [])

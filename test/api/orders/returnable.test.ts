@@ -102,7 +102,7 @@ test('a double click without a key is judged by what is left', async () => {
 })
 
 test('what was not shipped cannot be returned', async () => {
-  const own = await shop({ shipOrders: 'manually' })
+  const own = await shop({ fulfilment: 'manual' })
   const { id } = await placed(own, [{ sku: 'TEE', quantity: 2 }])
   assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
   const answer = await giveBack(own, id, { TEE: 1 })

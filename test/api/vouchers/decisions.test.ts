@@ -14,7 +14,7 @@ before(async () => {
 })
 after(() => shop?.stop())
 
-const kinds = ({ steps }: { steps: { kind: string }[] }) => steps.map(({ kind }) => kind)
+const kinds = ({ entries }: { entries: { kind: string }[] }) => entries.map(({ kind }) => kind)
 
 test('an admin reads a ledger without a PIN, with whom the voucher is for; a maintainer does not', async () => {
   const { number } = (await issue(shop)).json.data
@@ -46,7 +46,7 @@ test('a suspended voucher is used by nobody until it is resumed; each decision i
 test('a voucher that a sale holds is released, and the validation of that sale opens it no more', async () => {
   const number = await newVoucher(shop)
   const { validationId } = (await post(shop, `/vouchers/${number}/lock`, { pin })).json.data
-  const released = await post(shop, `/vouchers/${number}/release`, {})
+  const released = await post(shop, `/vouchers/${number}/unlock`, {})
   assert.deepEqual([released.json.data.status, released.json.data.lockedUntil], ['active', null])
   const again = await post(shop, `/vouchers/${number}/lock`, { validationId })
   assert.equal(again.json.code, 'validation_id_incorrect')

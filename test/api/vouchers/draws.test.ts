@@ -48,7 +48,7 @@ test('a draw ends the lock that its validation held, and a stale holder cannot d
 
 test('what stands against a draw points to the voucher in the order', async () => {
   const number = await newVoucher(api, { state: 'suspended' })
-  const shop = { ...api.service, settings: { ...api.service.settings, voucherInFull: true } }
+  const shop = { ...api.service, settings: { ...api.service.settings, requireFullRedemption: true } }
   const faultOf = (draw: { number: string; validationId: string }, service = api.service) =>
     assert.rejects(
       api.db.transaction(tx =>

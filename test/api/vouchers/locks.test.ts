@@ -205,7 +205,7 @@ test('an account holds at most 1,000 vouchers at a time', async () => {
   const [last = '', first = ''] = [numbers.at(-1), numbers[0]]
   const kept = await validationOf(api, first)
   await api.db.run(sql`
-    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, held_by)
+    insert into voucher_entry (service_id, number, entry, kind, amount, state, locked_until, locked_by)
     select ${api.service.id}, number, 2, 'lock', 0, 'locked', now() + interval '100 s', ${me.username} from unnest(${numbers.slice(0, -1)}::text[]) number`)
   const mine = await validationOf(api, last)
   const refused = await lock(me, last, mine)

@@ -18,7 +18,7 @@ beforeEach(async () => {
   await forgetFailures(api)
 })
 
-const named = (shopper: string) => ({ 'x-shopper-address': shopper })
+const named = (shopper: string) => ({ 'x-shopper-ip': shopper })
 const lookUp = (number: string, given: string, shopper: string, by: Caller = shop) =>
   by.get(`/vouchers/${number}`, { 'x-voucher-pin': given, ...named(shopper) })
 /** Tries many numbers. */
@@ -75,12 +75,12 @@ test('the addresses of one IPv6 network are one shopper, and so are the ways of 
 })
 
 for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '203.0.113.7:443', 'fe80::1%eth0'])
-  test(`\`X-Shopper-Address: ${bad}\` is refused by name, whoever sends it`, async () => {
+  test(`\`X-Shopper-IP: ${bad}\` is refused by name, whoever sends it`, async () => {
     for (const by of [shop, api]) {
       const answer = await lookUp('mine', pin, bad, by)
       isProblem(answer, 'invalid_parameter', api.baseUrl)
       assert.deepEqual(answer.json.errors, [
-        { parameter: 'X-Shopper-Address', code: 'invalid_parameter', detail: '`X-Shopper-IP` must be one IP address.' },
+        { parameter: 'X-Shopper-IP', code: 'invalid_parameter', detail: '`X-Shopper-IP` must be one IP address.' },
       ])
     }
   })

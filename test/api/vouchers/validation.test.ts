@@ -171,7 +171,7 @@ test('no more can be validated than the voucher has, and where it is used in ful
   isProblem(tooMuch, 'insufficient_voucher_balance', api.baseUrl, '/vouchers/validate')
   assert.equal(tooMuch.json.errors[0].pointer, '/amount')
   assert.equal((await validate(api, number, '150.00')).status, 200)
-  const strict = await api.tenant({ ...voucherSettings, voucherInFull: true })
+  const strict = await api.tenant({ ...voucherSettings, requireFullRedemption: true })
   await addVouchers(api, strict, { full: { usedAmount: '30.50' } })
   for (const amount of ['119.49', '0.01', '10.00'])
     isProblem(await validate(strict, 'full', amount), 'voucher_must_be_used_in_full', api.baseUrl, '/vouchers/validate')
@@ -204,11 +204,11 @@ test('a voucher in another currency than the service is shown, and not used', as
     [data.currency, data.originalAmount, data.availableAmount, data.expiryDate],
     ['JPY', '200', '150', null],
   )
-  const { steps } = (await (await api.account('admin')).get(`/vouchers/${number}/ledger`)).json.data
+  const { entries } = (await (await api.account('admin')).get(`/vouchers/${number}/ledger`)).json.data
   assert.deepEqual(
-    steps.map((step: { amount: string }) => step.amount.includes('.')),
-    steps.map(() => false),
+    entries.map((step: { amount: string }) => step.amount.includes('.')),
+    entries.map(() => false),
   )
-  assert.ok(steps.length > 0)
+  assert.ok(entries.length > 0)
   isProblem(await validate(api, number), 'voucher_unusable', api.baseUrl)
 })

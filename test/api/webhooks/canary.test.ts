@@ -63,7 +63,7 @@ test('no PIN, password or secret, and nothing that a record says, is in a delive
   await post(api, `/webhooks/${id}/test`, {})
   await api.db.run(sql`update webhook set not_before = now()`)
   await api.db.run(sql`update job set due_at = now() where name = 'deliver-webhook'`)
-  await until(async () => (await api.get(`/webhooks/${id}`)).json.data.behind.since === null, 'all is told')
+  await until(async () => (await api.get(`/webhooks/${id}`)).json.data.lag.pendingSince === null, 'all is told')
   await worker.stop(0)
 
   const stored = async (table: string) =>

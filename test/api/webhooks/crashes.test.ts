@@ -54,7 +54,7 @@ async function customer(name: string): Promise<string> {
 }
 
 const receivedBy = (name: string) => receiver.received.filter(({ path }) => path === `/hooks/${name}`)
-const isUpToDate = async (id: string) => (await api.get(`/webhooks/${id}`)).json.data.behind.since === null
+const isUpToDate = async (id: string) => (await api.get(`/webhooks/${id}`)).json.data.lag.pendingSince === null
 const setState = (id: string, state: string) =>
   api.db.run(sql`update webhook set state = ${state} where webhook_id = ${id}`)
 

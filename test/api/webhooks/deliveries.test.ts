@@ -32,7 +32,7 @@ test('a change is delivered, signed so that another implementation of Standard W
   const { state, behind, lastFailure, lastSuccessAt } = await shown(id)
   assert.deepEqual(
     { state, behind, lastFailure },
-    { state: 'active', behind: { since: null, seconds: 0 }, lastFailure: null },
+    { state: 'active', lag: { pendingSince: null, seconds: 0 }, lastFailure: null },
   )
   assert.ok(lastSuccessAt)
   const { json } = await hooks.api.get(`/changes?kinds=customer&after_cursor=${data.cursor}`)
@@ -50,7 +50,7 @@ test('a webhook is told of its kinds from now on, and of everything as it stands
     new Set(changesIn(hooks.receiver.received.filter(each => each.path === path)).map(change => change.id))
   // One of them may be told in one delivery, or in two.
   await until(() => told('/hooks/all').size === 2 && told('/hooks').size === 1, 'both are told')
-  await until(async () => (await shown(late.id)).behind.since === null, 'all is told')
+  await until(async () => (await shown(late.id)).lag.pendingSince === null, 'all is told')
   assert.deepEqual([...told('/hooks/all')], [first, second])
   assert.deepEqual([...told('/hooks')], [second])
   assert.deepEqual([...told('/hooks/stores')], [])
@@ -76,7 +76,7 @@ test('a webhook that gets another url while it is told goes on there, and nowher
     response.writeHead(204).end()
   }
   begin()
-  await until(async () => moving && (await shown(id)).behind.since === null, 'all is told')
+  await until(async () => moving && (await shown(id)).lag.pendingSince === null, 'all is told')
   assert.deepEqual(new Set(paths().slice(0, countBefore)), new Set(['/hooks/before']))
   assert.deepEqual(new Set(paths().slice(countBefore)), new Set(['/hooks/behind']))
   assert.equal(new Set(changesIn(hooks.receiver.received).map(change => change.id)).size, 1_000)
@@ -105,9 +105,9 @@ test('a delivery that was not taken is repeated, the same but for its time and s
     [one, again, other].map(each => changesIn([each]).map(change => change.id)),
     [[first], [first], [second]],
   )
-  await until(async () => (await shown(id)).behind.since === null, 'it is up to date')
+  await until(async () => (await shown(id)).lag.pendingSince === null, 'it is up to date')
   const { json } = await hooks.api.get(`/webhooks/${id}/attempts`)
-  const attempts = json.data.map(({ status, detail, answer, changes }: Record<string, unknown>) => [
+  const attempts = json.data.map(({ status, detail, response: answer, changes }: Record<string, unknown>) => [
     status,
     detail,
     answer,

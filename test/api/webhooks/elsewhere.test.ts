@@ -6,7 +6,7 @@ import { setUpHooks } from './hooks.ts'
 
 const hooks = setUpHooks()
 const { begin, customers, hook, shown, until } = hooks
-const isUpToDate = async (id: string) => (await shown(id)).behind.since === null
+const isUpToDate = async (id: string) => (await shown(id)).lag.pendingSince === null
 
 test('nothing is written of endpoints of a service that is still on its way into this database', async t => {
   const { db, service } = hooks.api

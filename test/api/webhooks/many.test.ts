@@ -53,5 +53,5 @@ test('an import of many records is told in deliveries of a hundred', async t => 
   t.diagnostic(`${received.length} deliveries, ${Math.round(received.length / seconds)} a second`)
   assert.equal(received.length, 200)
   assert.equal(new Set(changesIn(received).map(change => change.id)).size, 20_000)
-  await until(async () => (await hooks.shown(id)).behind.since === null, 'it is up to date')
+  await until(async () => (await hooks.shown(id)).lag.pendingSince === null, 'it is up to date')
 })

@@ -11,7 +11,7 @@ import { setUpHooks } from './hooks.ts'
 
 const hooks = setUpHooks({ settings: { alertEmail: 'operations@luma.example' } })
 const { begin, customers, hasten, hook, received, shown, until } = hooks
-const isUpToDate = async (id: string) => (await shown(id)).behind.since === null
+const isUpToDate = async (id: string) => (await shown(id)).lag.pendingSince === null
 const named = (from: number, to: number, firstname: string) =>
   Array.from({ length: to - from }, (_, i) => ({ id: `c${from + i}`, firstname, surname: 'Smith' }))
 
@@ -24,7 +24,7 @@ test('an endpoint that fails for a week is told of, and then told each changed r
   await until(async () => (await shown(id)).lastFailure, 'it fails')
   assert.equal((await shown(id)).state, 'active')
   await hooks.api.db.run(sql`
-    update webhook set failing_since = failing_since - interval '7 days', behind_since = behind_since - interval '7 days'`)
+    update webhook set failing_since = failing_since - interval '7 days', pending_since = pending_since - interval '7 days'`)
   await until(async () => (await shown(id)).state === 'failing', 'it is failing')
   const { stateReason, behind } = await shown(id)
   assert.match(stateReason, /^It has taken nothing since \d{4}-/)
@@ -217,7 +217,7 @@ test('an endpoint is tried by hand, also while it is paused', async () => {
   hooks.receiver.answer = answerWith(418, {}, 'I am a teapot')
   const { status, json } = await post(hooks.api, `/webhooks/${id}/test`, {})
   assert.equal(status, 200)
-  const { status: answered, detail, answer, changes } = json.data
+  const { status: answered, detail, response: answer, changes } = json.data
   assert.deepEqual([answered, detail, answer, changes], [418, 'The endpoint answered 418.', 'I am a teapot', 0])
   const [delivery] = hooks.receiver.received
   assert.ok(delivery)

@@ -12,7 +12,7 @@ test('an account that holds as many vouchers as it may is told so before the val
   const me = await api.account('visitor')
   const theirs = await validationOf(api)
   await api.db.run(sql`
-    insert into upstream_voucher (service_id, number, currency, original_amount, used_amount, available_amount, locked_until, held_by)
+    insert into upstream_voucher (service_id, number, currency, original_amount, used_amount, available_amount, locked_until, locked_by)
     select ${api.service.id}, 'held-' || n, 'AUD', 1, 0, 1, now() + interval '100 s', ${me.username} from generate_series(1, 1000) n`)
   const asked = validations(simulator)
   for (const headers of [{}, keyed(), { prefer: 'tx=rollback' }])

@@ -94,7 +94,7 @@ async function give(shop: TestService): Promise<string> {
   await shop.db.run(sql`
     update email set status = 'failed', attempts = 1, last_error = 'The mail server refuses the message: 550 5.1.2 at RCPT TO.'
      where voucher_number = ${number}`)
-  await post(shop, `/vouchers/${number}/send-again`, { receiverEmail: 'ann.lee@example.com' })
+  await post(shop, `/vouchers/${number}/resend`, { receiverEmail: 'ann.lee@example.com' })
   await shop.db.run(sql`
     update email set status = 'sent', attempts = 1, encrypted_content = null, sent_at = now() where voucher_number = ${number} and status = 'queued'`)
   return number

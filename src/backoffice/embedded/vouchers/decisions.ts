@@ -7,12 +7,12 @@ import { endValidation } from '../../../store/vouchers/validation.ts'
 import { takeStep, takeVoucher } from './transitions.ts'
 
 /** What somebody decides about a voucher. */
-export type Decision = 'activate' | 'suspend' | 'resume' | 'release'
+export type Decision = 'activate' | 'suspend' | 'resume' | 'unlock'
 
 /** The state each decision is made in; a suspension takes the voucher from whoever holds it. */
-const from = { activate: 'pending', suspend: 'active', resume: 'suspended', release: 'locked' } as const
+const from = { activate: 'pending', suspend: 'active', resume: 'suspended', unlock: 'locked' } as const
 /** The step in its ledger. */
-const steps = { activate: 'activate', suspend: 'suspend', resume: 'resume', release: 'unlock' } as const
+const steps = { activate: 'activate', suspend: 'suspend', resume: 'resume', unlock: 'unlock' } as const
 
 interface Outcome {
   done: boolean

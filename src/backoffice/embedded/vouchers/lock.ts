@@ -11,7 +11,7 @@ import {
 import { judgeValidation, makeValidation } from '../../../domain/vouchers/validations.ts'
 import type { ReadVoucher } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { heldBy } from '../../../store/vouchers/ledger.ts'
+import { lockedBy } from '../../../store/vouchers/ledger.ts'
 import { putValidation } from '../../../store/vouchers/validation.ts'
 import { voucherOf } from '../../../store/vouchers/vouchers.ts'
 import type { Origin } from '../../../writes/write.ts'
@@ -64,11 +64,11 @@ export async function hold(
   const against =
     againstHolding(voucher, judged, lockSeconds) ??
     unusable(voucher, service.settings) ??
-    (lockSeconds > 0 && !isHeld ? tooManyHeld(await heldBy(tx, service, username)) : undefined)
+    (lockSeconds > 0 && !isHeld ? tooManyHeld(await lockedBy(tx, service, username)) : undefined)
   if (against) return against
   const after =
     lockSeconds > 0
-      ? takeStep(tx, service, voucher, 'lock', { lockSeconds, heldBy: username })
+      ? takeStep(tx, service, voucher, 'lock', { lockSeconds, lockedBy: username })
       : isHeld
         ? takeStep(tx, service, voucher, 'unlock')
         : voucher

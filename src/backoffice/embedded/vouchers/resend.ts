@@ -23,7 +23,7 @@ interface Sending {
  * one for another address must not be told by both: then the voucher has a new PIN, and the one before, and what was validated with it,
  * opens it no more; whoever holds it for a sale goes on. `mayBe` throws where it is not time yet. Undefined: there is no such voucher.
  */
-export async function sendAgain(
+export async function resendVoucher(
   { tx, keys, service }: WithTransaction<Pick<Write, 'keys' | 'service'>>,
   { number, receiverEmail }: Sending,
   mayBe: () => Promise<void>,

@@ -20,7 +20,7 @@ interface Step {
   /** Minor units: below zero for what is drawn. */
   change?: bigint
   lockSeconds?: number
-  heldBy?: string
+  lockedBy?: string
   orderNumber?: string
 }
 

@@ -32,7 +32,7 @@ after(async () => {
 })
 
 const again = (number: string, body: object = {}, headers: Record<string, string> = {}) =>
-  post(shop, `/vouchers/${number}/send-again`, body, headers)
+  post(shop, `/vouchers/${number}/resend`, body, headers)
 const opens = async (number: string, pin: string) => (await post(shop, '/vouchers/lookup', { number, pin })).status
 const emails = async (number: string) => (await shop.get(`/vouchers/${number}/ledger`)).json.data.emails
 /** Waits until the newest e-mail of a voucher has come so far. */
@@ -67,11 +67,11 @@ test('a voucher that was sent is sent again with a new PIN, once however often a
   assert.deepEqual([await opens(number, pin), await opens(number, renewed)], [403, 200])
   assert.doesNotMatch(repeated.text, new RegExp(`"pin"|${renewed}`))
   const [newest, oldest] = await emails(number)
-  assert.deepEqual([newest.status, newest.attempts, newest.fault, oldest.status], ['sent', 1, null, 'sent'])
+  assert.deepEqual([newest.status, newest.attempts, newest.lastError, oldest.status], ['sent', 1, null, 'sent'])
   const written = (await shop.get(`/audit?record=/vouchers/${number}`)).json.data
   assert.deepEqual(
     written.map(({ operation }: { operation: string }) => operation),
-    ['POST /vouchers', 'POST /vouchers/:number/send-again'],
+    ['POST /vouchers', 'POST /vouchers/:number/resend'],
   )
 })
 
@@ -98,7 +98,7 @@ test('an e-mail that was refused tells why and goes out as it was; to another ad
   await has('failed', kept.number)
   const moved = (await issue(shop, { message: 'Happy birthday!' })).json.data
   await has('failed', moved.number)
-  assert.match((await emails(moved.number))[0].fault, /refuses the message/)
+  assert.match((await emails(moved.number))[0].lastError, /refuses the message/)
 
   await again(kept.number)
   await again(moved.number, { receiverEmail: 'bea@example.com' })
@@ -126,10 +126,10 @@ test('an e-mail whose words are not kept any more goes out with a new PIN, and s
   sink.mishaps.push({ at: 'rcpt', code: 550 })
   const { number, pin } = (await issue(shop)).json.data
   await has('failed', number)
-  assert.equal((await emails(number))[0].wordsKept, true)
+  assert.equal((await emails(number))[0].isContentStored, true)
   await shop.db.run(sql`update email set created_at = created_at - interval '31 days' where voucher_number = ${number}`)
   await forgetFailedMails(shop.db)
-  assert.equal((await emails(number))[0].wordsKept, false)
+  assert.equal((await emails(number))[0].isContentStored, false)
   assert.equal((await again(number)).status, 200)
   await has('sent', number)
   assert.notEqual(pinIn(told(number)[0]?.text), pin)
@@ -161,7 +161,7 @@ test('what waits for its day goes on waiting; what cannot be used, or is of nobo
   await post(shop, `/vouchers/${number}/suspend`, {})
   assert.equal((await again(number)).json.reason, 'suspended')
   assert.equal((await again(await newVoucher(shop))).json.code, 'capability_unavailable')
-  const path = `/vouchers/${number}/send-again`
+  const path = `/vouchers/${number}/resend`
   const maintainer = await shop.account('maintainer', shop.service)
   isProblem(await post(maintainer, path, {}), 'insufficient_role', shop.baseUrl, path)
 })
