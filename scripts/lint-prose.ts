@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { TextlintKernel, type TextlintRuleModule } from '@textlint/kernel'
 import markdown from '@textlint/textlint-plugin-markdown'
@@ -31,7 +31,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   maxBuffer: 100_000_000,
 })
   .split('\n')
-  .filter(path => /\.(md|ts|js)$/.test(path) && !exceptions.some(exception => exception.test(path)))
+  .filter(path => /\.(md|ts|js)$/.test(path) && !exceptions.some(exception => exception.test(path)) && existsSync(root + path))
 
 const kernel = new TextlintKernel()
 /** Applies our word list and patterns to each paragraph and heading of a document. */
@@ -46,7 +46,7 @@ const plainEnglish: TextlintRuleModule = ({ Syntax, RuleError, report, getSource
 
 const lines: string[] = []
 for (const path of files) {
-  const text = readFileSync(`${root}/${path}`, 'utf8')
+  const text = readFileSync(root + path, 'utf8')
   const found = path.endsWith('.md') ? await checkDocument(path, text) : checkSource(path, text)
   lines.push(...found)
 }
