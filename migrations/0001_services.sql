@@ -16,7 +16,7 @@ create table shard (
   added_at timestamptz not null default now()
 );
 comment on table shard is
-  'Other databases that services can be in (docs/decisions/0030). They have the same tables; this one is empty there.';
+  'Other databases that services can be in (contributing/decisions/0030). They have the same tables; this one is empty there.';
 comment on column shard.url is 'Connection string, encrypted.';
 
 create table service (
@@ -68,7 +68,7 @@ create table service_move (
 create index on service_move (source);
 create index on service_move (target);
 comment on table service_move is
-  'Services that are moving from one database to another (docs/decisions/0030), only in the control database. A row is deleted when no rows '
+  'Services that are moving from one database to another (contributing/decisions/0030), only in the control database. A row is deleted when no rows '
   'are left at the source, or none of an abandoned move at the target.';
 comment on column service_move.source is 'Shard that the service leaves, and in `target` the one it moves to. Null: the control database.';
 comment on column service_move.state is 'copying: served at the source. switched: served at the target.';

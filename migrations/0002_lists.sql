@@ -1,4 +1,4 @@
--- Lists: change timestamps, tombstones and commit watermarks, which let a polling client miss nothing (docs/decisions/0002, 0003).
+-- Lists: change timestamps, tombstones and commit watermarks, which let a polling client miss nothing (contributing/decisions/0002, 0003).
 --
 -- The table of each list has two columns for this: `changed_at` is the change timestamp, the time of the record's last change. `record`
 -- is the JSON text that the list sends, rendered by the statement that changes the row. Both columns stand near the row's beginning, so
@@ -17,8 +17,8 @@ begin
   end if;
 end $$;
 comment on function require_writable is
-  'Raises 57M01 if the service can''t be written in this database, because it is on another shard or moves there (docs/decisions/0030), or '
-  'because it is being deleted (docs/decisions/0031). `is_control_write`: the caller knows that the service is on a shard, and writes only '
+  'Raises 57M01 if the service can''t be written in this database, because it is on another shard or moves there (contributing/decisions/0030), or '
+  'because it is being deleted (contributing/decisions/0031). `is_control_write`: the caller knows that the service is on a shard, and writes only '
   'its rows in the control database. The check is a statement of its own, so that it sees everything committed before it. Call it after '
   'take_writer_lock: whoever pauses a service and then waits for the existing locks has waited for every writer.';
 
@@ -60,7 +60,7 @@ create table initial_load (
   primary key (service_id, kind)
 );
 comment on table initial_load is
-  'Running initial loads of empty lists (docs/decisions/0013). A list shows nothing while it has a row here, so that its records can carry '
+  'Running initial loads of empty lists (contributing/decisions/0013). A list shows nothing while it has a row here, so that its records can carry '
   'the times of their source in any order. Deleting the row ends the load, even if the loader has died.';
 comment on column initial_load.kind is 'Kind of record, as in the API: customer.';
 comment on column initial_load.is_started is 'True once the list was confirmed never to have had a record, after this row had hidden it.';
@@ -117,7 +117,7 @@ begin
   return greatest(earliest, newest + interval '1 microsecond');
 end $$;
 comment on function start_back_dating is
-  'Lets a transaction write records of one list with change timestamps in the past (docs/decisions/0013). Returns the earliest permitted '
+  'Lets a transaction write records of one list with change timestamps in the past (contributing/decisions/0013). Returns the earliest permitted '
   'change timestamp, or null if back-dating is not possible: of an empty list it is unknown what clients have already read. `list_number` '
   '(1 to 15) is a part of the lock key. Only one transaction at a time can back-date a list. Takes a writer lock as take_writer_lock does, '
   'but with the millisecond after the list''s newest change instead of the clock, and then reads the newest change again: each query is a '

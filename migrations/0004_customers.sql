@@ -77,7 +77,7 @@ create table former_customer (
   primary key (service_id, id)
 );
 comment on table former_customer is
-  'Customers that the back office has deleted, removed from the list (docs/decisions/0015): fields that only Tillbridge has, in case the '
+  'Customers that the back office has deleted, removed from the list (contributing/decisions/0015): fields that only Tillbridge has, in case the '
   'customer comes back. Their orders and sales stay.';
 
 create table erasure (
@@ -88,7 +88,7 @@ create table erasure (
   primary key (service_id, customer_id)
 );
 comment on table erasure is
-  'Erased customers (docs/decisions/0015). The identifier is never used again: imports cannot create a customer with it, and later sales '
+  'Erased customers (contributing/decisions/0015). The identifier is never used again: imports cannot create a customer with it, and later sales '
   'with it have no customer.';
 comment on column erasure.erased_at is 'When the customer left the list. Later writes cannot refer to them.';
 comment on column erasure.completed_at is 'When the last personal data was deleted. Null: a job is still working on it.';

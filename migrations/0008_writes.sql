@@ -1,4 +1,4 @@
--- Writes: idempotency, audit, intents and reservations (docs/decisions/0008, 0012).
+-- Writes: idempotency, audit, intents and reservations (contributing/decisions/0008, 0012).
 
 create table idempotent_response (
   service_id integer not null,
@@ -69,7 +69,7 @@ create table intent (
 );
 create index intent_due on intent (next_check_at);
 comment on table intent is
-  'Write-ahead intents of writes that call a back office (docs/decisions/0012): inserted before the call, deleted by the transaction that '
+  'Write-ahead intents of writes that call a back office (contributing/decisions/0012): inserted before the call, deleted by the transaction that '
   'stores effect, audit entry and response. If a process dies, a retry with the same Idempotency-Key or a job finds out the outcome.';
 comment on column intent.id is
   'Derived from the Idempotency-Key, if there is one. Reference numbers in the back office are derived from it.';

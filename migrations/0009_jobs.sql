@@ -1,4 +1,4 @@
--- Job queue, outgoing emails and alerts (docs/decisions/0007).
+-- Job queue, outgoing emails and alerts (contributing/decisions/0007).
 
 create table job (
   service_id integer references service on delete cascade,

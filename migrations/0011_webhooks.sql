@@ -1,4 +1,4 @@
--- Webhooks: endpoints that are told what has changed, each a reader of the feed with a place of its own (docs/decisions/0017).
+-- Webhooks: endpoints that are told what has changed, each a reader of the feed with a place of its own (contributing/decisions/0017).
 
 create table webhook (
   service_id integer not null references service on delete cascade,

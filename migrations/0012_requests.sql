@@ -1,4 +1,4 @@
--- The log of requests: what was asked, by whom, and what became of it (docs/decisions/0021).
+-- The log of requests: what was asked, by whom, and what became of it (contributing/decisions/0021).
 
 create table request_block (
   service_id integer not null,

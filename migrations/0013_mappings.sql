@@ -1,4 +1,4 @@
--- Mappings: the items of the e-commerce platform, and the results of the mapping check (docs/decisions/0026).
+-- Mappings: the items of the e-commerce platform, and the results of the mapping check (contributing/decisions/0026).
 
 create function near_form(said text) returns text
 language sql immutable strict parallel safe return

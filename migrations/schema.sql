@@ -14,7 +14,7 @@
 -- * A hash is an HMAC-SHA-256; encryption is AES-256-GCM. The keys come from a secret outside the database, so that a stolen dump
 --   reveals neither.
 
--- Other databases that services can be in (docs/decisions/0030). They have the same tables; this one is empty there.
+-- Other databases that services can be in (contributing/decisions/0030). They have the same tables; this one is empty there.
 create table shard (
   name text collate "C" not null,
   url bytea not null,  -- Connection string, encrypted.
@@ -53,8 +53,8 @@ create function is_purgeable(service) returns boolean language sql immutable as 
   select coalesce($1.deletion_state = 'purging' or $1.move_state in ('incoming', 'moved_away') or $1.shard_name is not null, false)
 $$;
 
--- Services that are moving from one database to another (docs/decisions/0030), only in the control database. A row is deleted when no rows
--- are left at the source, or none of an abandoned move at the target.
+-- Services that are moving from one database to another (contributing/decisions/0030), only in the control database. A row is deleted when
+-- no rows are left at the source, or none of an abandoned move at the target.
 create table service_move (
   service_id integer not null,
   source text collate "C",                -- Shard that the service leaves, and in `target` the one it moves to. Null: the control database.
@@ -174,16 +174,17 @@ create table installation (
 
 
 -- 0002_lists.sql
--- Lists: change timestamps, tombstones and commit watermarks, which let a polling client miss nothing (docs/decisions/0002, 0003).
+-- Lists: change timestamps, tombstones and commit watermarks, which let a polling client miss nothing (contributing/decisions/0002, 0003).
 --
 -- The table of each list has two columns for this: `changed_at` is the change timestamp, the time of the record's last change. `record`
 -- is the JSON text that the list sends, rendered by the statement that changes the row. Both columns stand near the row's beginning, so
 -- that a list reads no further.
 
--- Raises 57M01 if the service can't be written in this database, because it is on another shard or moves there (docs/decisions/0030), or
--- because it is being deleted (docs/decisions/0031). `is_control_write`: the caller knows that the service is on a shard, and writes only
--- its rows in the control database. The check is a statement of its own, so that it sees everything committed before it. Call it after
--- take_writer_lock: whoever pauses a service and then waits for the existing locks has waited for every writer.
+-- Raises 57M01 if the service can't be written in this database, because it is on another shard or moves there
+-- (contributing/decisions/0030), or because it is being deleted (contributing/decisions/0031). `is_control_write`: the caller knows that
+-- the service is on a shard, and writes only its rows in the control database. The check is a statement of its own, so that it sees
+-- everything committed before it. Call it after take_writer_lock: whoever pauses a service and then waits for the existing locks has waited
+-- for every writer.
 create function require_writable(service integer, is_control_write boolean) returns void language plpgsql as $$
 begin
   perform from service s
@@ -222,8 +223,8 @@ begin
   return greatest(clock_timestamp(), started, newest + interval '1 microsecond');
 end $$;
 
--- Running initial loads of empty lists (docs/decisions/0013). A list shows nothing while it has a row here, so that its records can carry
--- the times of their source in any order. Deleting the row ends the load, even if the loader has died.
+-- Running initial loads of empty lists (contributing/decisions/0013). A list shows nothing while it has a row here, so that its records can
+-- carry the times of their source in any order. Deleting the row ends the load, even if the loader has died.
 create table initial_load (
   service_id integer not null,
   kind text collate "C" not null,             -- Kind of record, as in the API: customer.
@@ -255,11 +256,11 @@ create table tombstone_purge (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Lets a transaction write records of one list with change timestamps in the past (docs/decisions/0013). Returns the earliest permitted
--- change timestamp, or null if back-dating is not possible: of an empty list it is unknown what clients have already read. `list_number` (1
--- to 15) is a part of the lock key. Only one transaction at a time can back-date a list. Takes a writer lock as take_writer_lock does, but
--- with the millisecond after the list's newest change instead of the clock, and then reads the newest change again: each query is a
--- statement that sees everything committed before it. An initial load only locks its row.
+-- Lets a transaction write records of one list with change timestamps in the past (contributing/decisions/0013). Returns the earliest
+-- permitted change timestamp, or null if back-dating is not possible: of an empty list it is unknown what clients have already read.
+-- `list_number` (1 to 15) is a part of the lock key. Only one transaction at a time can back-date a list. Takes a writer lock as
+-- take_writer_lock does, but with the millisecond after the list's newest change instead of the clock, and then reads the newest change
+-- again: each query is a statement that sees everything committed before it. An initial load only locks its row.
 create function start_back_dating(service integer, record_kind text, list_number integer, list_table text) returns timestamptz language plpgsql as $$
 declare
   query text := format(
@@ -506,8 +507,8 @@ create index customer_unmapped on customer (service_id, id) where ecommerce_admi
 create unique index customer_email on customer (service_id, lower(normalize(email, nfc)));
 create trigger customer_erased after insert on customer referencing new table as added for each statement execute function reject_erased_customer();
 
--- Customers that the back office has deleted, removed from the list (docs/decisions/0015): fields that only Tillbridge has, in case the
--- customer comes back. Their orders and sales stay.
+-- Customers that the back office has deleted, removed from the list (contributing/decisions/0015): fields that only Tillbridge has, in case
+-- the customer comes back. Their orders and sales stay.
 create table former_customer (
   service_id integer not null,
   id text collate "C" not null,
@@ -521,8 +522,8 @@ create table former_customer (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Erased customers (docs/decisions/0015). The identifier is never used again: imports cannot create a customer with it, and later sales
--- with it have no customer.
+-- Erased customers (contributing/decisions/0015). The identifier is never used again: imports cannot create a customer with it, and later
+-- sales with it have no customer.
 create table erasure (
   service_id integer not null,
   customer_id text collate "C" not null,
@@ -1044,7 +1045,7 @@ end $$;
 
 
 -- 0008_writes.sql
--- Writes: idempotency, audit, intents and reservations (docs/decisions/0008, 0012).
+-- Writes: idempotency, audit, intents and reservations (contributing/decisions/0008, 0012).
 
 -- First response to each write with an Idempotency-Key, replayed for 24 hours. Until the commit, an advisory lock reserves the key. It ends
 -- with the transaction, so that a process that dies leaves nothing behind.
@@ -1090,8 +1091,8 @@ create index audit_subject on audit (service_id, (record::json ->> 'subject'), c
 -- Entries of one account.
 create index audit_username on audit (service_id, (record::json ->> 'username'), changed_at, id);
 
--- Write-ahead intents of writes that call a back office (docs/decisions/0012): inserted before the call, deleted by the transaction that
--- stores effect, audit entry and response. If a process dies, a retry with the same Idempotency-Key or a job finds out the outcome.
+-- Write-ahead intents of writes that call a back office (contributing/decisions/0012): inserted before the call, deleted by the transaction
+-- that stores effect, audit entry and response. If a process dies, a retry with the same Idempotency-Key or a job finds out the outcome.
 create table intent (
   service_id integer not null,
   id uuid not null,                     -- Derived from the Idempotency-Key, if there is one. Reference numbers in the back office are
@@ -1124,7 +1125,7 @@ create index reservation_owner on reservation (service_id, owner);
 
 
 -- 0009_jobs.sql
--- Job queue, outgoing emails and alerts (docs/decisions/0007).
+-- Job queue, outgoing emails and alerts (contributing/decisions/0007).
 
 -- Job queue: work that follows a commit, or runs on a schedule. One worker at a time leases a job; if it dies, the lease ends and another
 -- worker takes over. A finished job is deleted, or rescheduled.
@@ -1342,7 +1343,7 @@ create table import_progress (
 
 
 -- 0011_webhooks.sql
--- Webhooks: endpoints that are told what has changed, each a reader of the feed with a place of its own (docs/decisions/0017).
+-- Webhooks: endpoints that are told what has changed, each a reader of the feed with a place of its own (contributing/decisions/0017).
 
 -- Endpoints that are told of changes. What is about to be delivered is kept beside the place that it leads to, before it goes out: a repeat
 -- is the same delivery, and the place moves with the mark that it was taken.
@@ -1400,7 +1401,7 @@ create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, chan
 
 
 -- 0012_requests.sql
--- The log of requests: what was asked, by whom, and what became of it (docs/decisions/0021).
+-- The log of requests: what was asked, by whom, and what became of it (contributing/decisions/0021).
 
 -- Lines of the log of requests, for as long as a service's setting requestLogRetentionDays says: those of one second that one process wrote
 -- together, as many as 500. A partition a day (UTC), which is dropped whole. Written after the answers, by as few rows as it takes: what a
@@ -1491,7 +1492,7 @@ end $$;
 
 
 -- 0013_mappings.sql
--- Mappings: the items of the e-commerce platform, and the results of the mapping check (docs/decisions/0026).
+-- Mappings: the items of the e-commerce platform, and the results of the mapping check (contributing/decisions/0026).
 
 -- What of an identifier, a name or an address is left where case, blanks, zeros in front and the way in which a platform writes global
 -- identifiers do not count: two that are the same in this form are near to each other.

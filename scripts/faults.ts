@@ -3,7 +3,7 @@ import type { Case } from '../test/conventions/faults/fault.ts'
 import { faults } from '../test/conventions/faults/faults.ts'
 
 /** Where the faults are told, for reading. */
-export const faultsFile = new URL('../docs/faults.md', import.meta.url)
+export const faultsFile = new URL('../contributing/faults.md', import.meta.url)
 
 const head = `<!-- Written by \`npm run docs\`, of test/conventions/faults/; edit that. -->
 # Faults

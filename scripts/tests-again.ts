@@ -3,7 +3,7 @@ import { runTests } from './run-tests.ts'
 
 /**
  * Runs the test files that failed in the last `npm test` once more, one after the other with nothing beside them, and names those that pass
- * now: they count on more than a busy machine gives, which is a defect of theirs (docs/testing.md). Fails where one fails again, and
+ * now: they count on more than a busy machine gives, which is a defect of theirs (contributing/testing.md). Fails where one fails again, and
  * where so many failed that it is no matter of chance.
  */
 const most = 10

@@ -189,7 +189,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 /** The rules as Prometheus reads them. */
 export const rulesText =
-  () => `# Made by \`npm run docs\` of scripts/monitoring/rules.ts and the list of metrics; docs/monitoring.md tells how to use it.
+  () => `# Made by \`npm run docs\` of scripts/monitoring/rules.ts and the list of metrics; docs/operate/monitor.md tells how to use it.
 groups:
   - name: tillbridge-shares
     rules:

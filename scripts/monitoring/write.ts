@@ -13,7 +13,7 @@ function metricsPage() {
   })
   return `# Metrics
 
-What \`METRICS_PORT\` tells, made from \`src/telemetry/metric-list.ts\` by \`npm run docs\`; [monitoring](monitoring.md) tells what to do with it. Those that begin with \`tillbridge_\` are ours, the others have the names of OpenTelemetry's semantic conventions
+What \`METRICS_PORT\` tells, made from \`src/telemetry/metric-list.ts\` by \`npm run docs\`; see [Monitor](../operate/monitor.md). Those that begin with \`tillbridge_\` are ours, the others have the names of OpenTelemetry's semantic conventions
 (\`http.server.request.duration\` is \`http_server_request_duration_seconds\`). A histogram also has \`_bucket\` (with \`le\`), \`_sum\` and \`_count\`.
 
 | Metric | Type | Labels | What it is |
@@ -23,7 +23,7 @@ ${rows.join('')}`
 
 /** What is made with the list of metrics, by file. */
 export const monitoring = (): Record<string, string> => ({
-  'docs/metrics.md': metricsPage(),
+  'docs/reference/metrics.md': metricsPage(),
   'deploy/prometheus/rules.yml': rulesText(),
   'deploy/grafana/tillbridge.json': `${JSON.stringify(dashboard(), undefined, 2)}\n`,
 })

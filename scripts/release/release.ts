@@ -35,7 +35,7 @@ const { out, unpacked } = new Command('npm run release --')
   .option('--unpacked', 'only the directory that would be packed, to try it')
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run release\n  npm run release -- --out /tmp/dist\n\nHow it is installed: docs/install.md.\n',
+    '\nExamples:\n  npm run release\n  npm run release -- --out /tmp/dist\n\nHow it is installed: docs/operate/install-linux.md.\n',
   )
   .parse()
   .opts<{ out: string; unpacked?: boolean }>()

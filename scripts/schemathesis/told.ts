@@ -5,7 +5,7 @@ type Node = any
 const own = ['requireIdempotencyKey', 'requireIfMatch', 'readsPerMinute', 'writesPerMinute', 'timeZone', 'currency']
 
 /**
- * The document as Schemathesis is given it: without what no document can say, and this very service could (docs/schemathesis.md,
+ * The document as Schemathesis is given it: without what no document can say, and this very service could (contributing/schemathesis.md,
  * which has the reason of each).
  */
 export function told(document: Node): object {

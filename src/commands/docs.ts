@@ -13,8 +13,8 @@ export async function documents(): Promise<Record<string, string>> {
   return {
     'openapi.json': await openApiText(),
     '.env.example': envExample(),
-    'docs/errors.md': errorsPage(),
-    'docs/feeds.md': feedsDocument(),
+    'docs/reference/errors.md': errorsPage(),
+    'docs/reference/import-formats.md': feedsDocument(),
   }
 }
 

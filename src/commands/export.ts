@@ -21,7 +21,7 @@ interface Options {
 export const exportCommand = (program: Command) =>
   program
     .command('export')
-    .description('Write a whole list as NDJSON, a record a line, which `tillbridge import` takes (docs/exports.md).')
+    .description('Write a whole list as NDJSON, a record a line, which `tillbridge import` takes (docs/shop/bulk-export.md).')
     .addArgument(new Argument('<kind>', 'what is written').choices(Object.keys(exported)))
     .option(
       '--out <file>',

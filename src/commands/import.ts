@@ -34,7 +34,7 @@ export const importCommand = (program: Command) =>
   withDialect(
     program
       .command('import')
-      .description('Import files of a back office: what is new is added, what differs is changed (docs/feeds.md).')
+      .description('Import files of a back office: what is new is added, what differs is changed (docs/reference/import-formats.md).')
       .addArgument(new Argument('<kind>', 'what the files hold').choices(Object.keys(kinds)))
       .argument('<file...>', 'CSV or NDJSON, plain or packed; - is standard input')
       .option(...serviceOption),

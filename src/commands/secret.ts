@@ -15,7 +15,7 @@ export function secretCommand(program: Command) {
   secret
     .command('forget')
     .option('--yes', 'do not ask')
-    .description('Where the secret is lost for good: have the database take another one (docs/backup.md).')
+    .description('Where the secret is lost for good: have the database take another one (docs/operate/backup-and-restore.md).')
     .addHelpText(
       'after',
       examples(
@@ -42,7 +42,7 @@ export function secretCommand(program: Command) {
           throw new Error('Nothing was forgotten.')
         await forgetMark(db)
         console.log(
-          'The secret is forgotten; the next one that the database sees is the one it goes with. What is to be done next: docs/backup.md, "A secret that is lost".',
+          'The secret is forgotten; the next one that the database sees is the one it goes with. What is to be done next: docs/operate/backup-and-restore.md, "A secret that is lost".',
         )
       } finally {
         await close()

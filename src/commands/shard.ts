@@ -14,7 +14,7 @@ import { table } from './terminal/table.ts'
 export function databaseCommand(program: Command) {
   const database = program
     .command('database')
-    .description('Data databases: further PostgreSQL servers that services can be in (docs/scale.md).')
+    .description('Data databases: further PostgreSQL servers that services can be in (docs/operate/high-availability.md).')
     .addHelpText(
       'after',
       examples(

@@ -6,7 +6,7 @@ interface ErrorDefinition {
   remedy: string
 }
 
-/** Every error that the API can return. The OpenAPI document, docs/errors.md and the error pages are generated from it. */
+/** Every error that the API can return. The OpenAPI document, docs/reference/errors.md and the error pages are generated from it. */
 export const errorCodes = {
   malformed_request: {
     status: 400,

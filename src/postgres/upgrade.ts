@@ -68,7 +68,7 @@ export async function carryOver(older: Older, bundled: Bundled, carrying: Carryi
   if (!server)
     throw new Error(
       `${written}, and this release has ${major}. To carry it over, the older server is needed once: install it (on Debian: ` +
-        `apt install postgresql-${found}) and start again; or take a backup with the older release, and restore it (docs/upgrade.md).`,
+        `apt install postgresql-${found}) and start again; or take a backup with the older release, and restore it (docs/operate/upgrade.md).`,
     )
   const old = kept(data, found)
   if (existsSync(old))

@@ -10,7 +10,7 @@ import { ofCustomer } from './customers.ts'
 const tag = 'Privacy'
 const role = 'admin'
 
-/** What is kept of a person, and having it erased (contract 15; docs/privacy.md). */
+/** What is kept of a person, and having it erased (contract 15; docs/operate/privacy-requests.md). */
 export function privacy(api: Api) {
   api.delete(
     '/customers/:id',

@@ -12,7 +12,7 @@ interface Metric {
 const httpSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const databaseSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 
-/** Every metric that is told, by its name. docs/monitoring.md, the dashboard and the rules are made with it. */
+/** Every metric that is told, by its name. docs/operate/monitor.md, the dashboard and the rules are made with it. */
 export const metrics = {
   tillbridge_http_requests_total: {
     type: 'counter',

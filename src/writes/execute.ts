@@ -36,7 +36,7 @@ interface UnderWay {
 }
 
 /**
- * Carries out one write, once (docs/decisions/0012). What needs nobody else is one transaction: key, effect, audit and answer. Where a
+ * Carries out one write, once (contributing/decisions/0012). What needs nobody else is one transaction: key, effect, audit and answer. Where a
  * back office is asked, the first step claims the write by a row of its own, and the last transaction, which is valid only under that
  * claim, deletes it. With `left` it is one that nobody is at any more, whose claim this is.
  */

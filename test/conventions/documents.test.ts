@@ -24,7 +24,7 @@ test('the check succeeds on documents that are as they should be', () => {
 })
 
 test('a decision begins with its number', async () => {
-  const folder = new URL('../../docs/decisions/', import.meta.url)
+  const folder = new URL('../../contributing/decisions/', import.meta.url)
   for (const name of await readdir(folder))
     assert.match(await readFile(new URL(name, folder), 'utf8'), new RegExp(`^# ${Number(name.slice(0, 4))}\\. `), name)
 })

@@ -51,6 +51,6 @@ test('a title that no test has, and a file that is not there, are seen', () => {
   assert.deepEqual(wrong, [`1: ${file}: a title that nobody wrote`, '1: conventions/nowhere.test.ts: any'])
 })
 
-test('docs/faults.md is the table', async () => {
+test('contributing/faults.md is the table', async () => {
   assert.equal(await readFile(faultsFile, 'utf8'), faultsPage(), 'run `npm run docs`')
 })

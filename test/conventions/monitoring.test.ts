@@ -61,8 +61,8 @@ test('a label that a metric does not have is selected by nobody', () => {
   assert.equal(of('tillbridge_mails', { kind: 'failed' }), 'tillbridge_mails{kind="failed"}')
 })
 
-test('docs/monitoring.md names each rule, in a pair the second by its ending', () => {
-  const page = readFileSync(new URL('docs/monitoring.md', root), 'utf8')
+test('docs/operate/monitor.md names each rule, in a pair the second by its ending', () => {
+  const page = readFileSync(new URL('docs/operate/monitor.md', root), 'utf8')
   const isNamed = (name: string) =>
     page.includes(`\`${name}\``) || page.includes(`\`…${name.replace(/^.*(?=Slowly)/, '')}\``)
   assert.deepEqual(

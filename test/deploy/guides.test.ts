@@ -12,7 +12,7 @@ test('the lines of an upgrade put the new release in place each time that they a
   const home = directory()
   const opt = join(home, 'opt')
   mkdirSync(join(opt, 'tillbridge'), { recursive: true })
-  const [, lines = ''] = /## One process\n\n```sh\n(.*?)```/s.exec(read('docs/upgrade.md')) ?? []
+  const [, lines = ''] = /## One process\n\n```sh\n(.*?)```/s.exec(read('docs/operate/upgrade.md')) ?? []
   const script = lines
     .replaceAll(/^sudo systemctl .*$/gm, '')
     .replaceAll('sudo ', '')
@@ -32,7 +32,7 @@ test('the lines of an upgrade put the new release in place each time that they a
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
 
 test('systemd takes the lines for files that are somewhere else', needsAnalyze, () => {
-  const said = [...read('docs/install.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(([, lines]) => lines)
+  const said = [...read('docs/operate/install-linux.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(([, lines]) => lines)
   assert.equal(said.length, 2)
   const file = join(directory(), 'tillbridge.service')
   const unit = read('deploy/tillbridge.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true')

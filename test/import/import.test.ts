@@ -36,9 +36,9 @@ test('the documented example of every kind goes in, and a second time changes no
   assert.equal(await shop.everything(), before)
 })
 
-test('docs/feeds.md says what the code says', async () => {
-  const page = await readFile(new URL('../../docs/feeds.md', import.meta.url), 'utf8')
-  assert.ok(page === feedsDocument(), 'docs/feeds.md is stale: run `npm run docs`.')
+test('docs/reference/import-formats.md says what the code says', async () => {
+  const page = await readFile(new URL('../../docs/reference/import-formats.md', import.meta.url), 'utf8')
+  assert.ok(page === feedsDocument(), 'docs/reference/import-formats.md is stale: run `npm run docs`.')
 })
 
 test('an absent column keeps what is stored, an empty cell clears it, an empty flag leaves it', async () => {

@@ -34,7 +34,7 @@ async function keptOf({ file, plan: { reading }, header }, numbers) {
 
 /**
  * The lines as a file that is read by the same plan, each behind why it was refused: so it is no whole list, which would take away what
- * it lacks (docs/feeds.md).
+ * it lacks (docs/reference/import-formats.md).
  * @param {Sent} tried @param {Map<number, Kept>} lines @param {Group[]} groups @returns {Sent}
  */
 function fileOf(tried, lines, groups) {

@@ -28,7 +28,7 @@ export const backupCommand = (program: Command) =>
         .argParser(percent),
     )
     .description(
-      'Back up everything, as it stands at one moment, while the service goes on. The secret is not in it: keep that elsewhere (docs/backup.md).',
+      'Back up everything, as it stands at one moment, while the service goes on. The secret is not in it: keep that elsewhere (docs/operate/backup-and-restore.md).',
     )
     .addHelpText(
       'after',

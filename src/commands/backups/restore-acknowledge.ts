@@ -8,7 +8,7 @@ export const restoredCommand = (program: Command) =>
   program
     .command('restored')
     .description(
-      'After you brought the database back to an earlier moment yourself: cursors that clients hold expire, so that they begin anew (docs/backup.md).',
+      'After you brought the database back to an earlier moment yourself: cursors that clients hold expire, so that they begin anew (docs/operate/backup-and-restore.md).',
     )
     .option('--database <name>', 'a data database, rather than the control database')
     .addHelpText('after', examples(['restored', 'after a point-in-time recovery, before tillbridge start']))

@@ -80,8 +80,8 @@ const oldestHours = 48
 export async function backups(db: Database, database?: string) {
   const newest = await newestBackup(db)
   const command = `tillbridge backup <file>${database === undefined ? '' : ` --database ${database}`}`
-  if (!newest) throw new Error(`There was none yet: ${command}, each night (docs/backup.md)`)
+  if (!newest) throw new Error(`There was none yet: ${command}, each night (docs/operate/backup-and-restore.md)`)
   const told = `the newest is of ${newest.at.toISOString()}, ${newest.hours.toFixed(0)} hours ago`
-  if (newest.hours > oldestHours) throw new Error(`${told}: has the one of each night stopped? (docs/backup.md)`)
+  if (newest.hours > oldestHours) throw new Error(`${told}: has the one of each night stopped? (docs/operate/backup-and-restore.md)`)
   return told
 }

@@ -29,7 +29,7 @@ const suspicious: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** Lines of each such code in a minute, whatever comes: a log that is filled by strangers hides them. */
 const mostSuspicious = 20
 
-/** At which level a request is logged; what is suspicious is at `info`, though no other one is (docs/logs.md). */
+/** At which level a request is logged; what is suspicious is at `info`, though no other one is (docs/operate/logs.md). */
 function levelsOf(level: 'info' | 'debug') {
   const told = new Map<ErrorCode, { since: number; lines: number }>()
   return (code: ErrorCode | undefined): 'info' | 'debug' => {
@@ -42,7 +42,7 @@ function levelsOf(level: 'info' | 'debug') {
   }
 }
 
-/** Logs each request when it is over (docs/logs.md). */
+/** Logs each request when it is over (docs/operate/logs.md). */
 export function writeAccessLog(server: FastifyInstance, log: Logger, level: 'info' | 'debug') {
   const levelOf = levelsOf(level)
   server.decorateRequest('refusedWith', undefined)

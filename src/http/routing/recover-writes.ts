@@ -53,7 +53,7 @@ interface Settling {
 }
 
 /**
- * Finds out what has become of a write that nobody is at any more (docs/decisions/0012), and stores effect, audit and answer where the
+ * Finds out what has become of a write that nobody is at any more (contributing/decisions/0012), and stores effect, audit and answer where the
  * back office has carried it out. What it knows nothing of is never carried out here.
  */
 export async function settle({ gate, writes, log }: Settling, service: Service, left: Left): Promise<void> {

@@ -3,7 +3,7 @@ import { columnsOf } from '../pipeline/columns.ts'
 import type { Kind } from '../pipeline/import-type.ts'
 import { kinds } from '../pipeline/import-types.ts'
 
-/** `docs/feeds.md`: every feed with its columns, made from the shapes. */
+/** `docs/reference/import-formats.md`: every feed with its columns, made from the shapes. */
 export const feedsDocument = () =>
   `${introduction}${Object.entries(kinds)
     .map(([name, kind]) => section(name, kind))

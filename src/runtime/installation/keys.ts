@@ -7,7 +7,7 @@ import { mark, readMark } from '../../store/shards/shards.ts'
 /** The keys that go with a database. The first process that asks decides which; throws in one with another secret, or with none. */
 export async function keysOf(config: Config, db: Db): Promise<Keys> {
   const known = await readMark(db)
-  // docs/decisions/0030
+  // contributing/decisions/0030
   if (known?.name)
     throw new Error(
       `DATABASE_URL names the data database ${known.name} of an installation: let it name the control database of that.`,

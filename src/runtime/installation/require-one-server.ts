@@ -4,7 +4,7 @@ import { type Database, sql } from '../../database/db.ts'
 const nobody = 32_767
 
 /**
- * Makes sure that a change which is announced on one connection is seen from another (docs/decisions/0002), and throws where it is not:
+ * Makes sure that a change which is announced on one connection is seen from another (contributing/decisions/0002), and throws where it is not:
  * where a proxy or an extension spreads statements over several servers. Lists would lose changes there, and nothing would say so.
  */
 export async function requireOneServer(db: Database) {

@@ -15,7 +15,7 @@ export interface Shard extends OpenedDatabase {
   offices: BackOffices
 }
 
-/** The data databases of an installation (docs/decisions/0030), each opened when it is first asked for. */
+/** The data databases of an installation (contributing/decisions/0030), each opened when it is first asked for. */
 export interface Shards {
   names(): Promise<string[]>
   /**

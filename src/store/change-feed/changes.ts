@@ -30,7 +30,7 @@ export interface ChangesPage {
 
 /**
  * What has changed since a reader stood at these places. Nothing that can still commit is stamped before what is told
- * (docs/decisions/0014). `within` has it end earlier, at a moment of each list. Undefined where a removal after the places may have been forgotten: who stands there begins anew.
+ * (contributing/decisions/0014). `within` has it end earlier, at a moment of each list. Undefined where a removal after the places may have been forgotten: who stands there begins anew.
  */
 export async function changesAfter(
   db: Db,

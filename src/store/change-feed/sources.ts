@@ -56,6 +56,6 @@ export const isShown = ({ table, key, shownAs }: Source, service: Service, id: S
   return sql`exists (${rows})`
 }
 
-/** Whether the first load of a kind is under way: nothing of it is shown until it has ended (docs/decisions/0013). */
+/** Whether the first load of a kind is under way: nothing of it is shown until it has ended (contributing/decisions/0013). */
 export const isHidden = (service: Service, kind: Kind): Sql =>
   sql`exists (select from initial_load where service_id = ${service.id} and kind = ${kind})`

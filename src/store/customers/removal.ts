@@ -7,7 +7,7 @@ import { removeRecords } from '../lists/tombstones.ts'
 const kept = sql`ecommerce_admin_id, ecommerce_legacy_id, email_subscription, sms_subscription, joined_store_id`
 
 /**
- * Takes customers out of the list whom the back office has no more (docs/decisions/0015): what they bought stays, and what only we
+ * Takes customers out of the list whom the back office has no more (contributing/decisions/0015): what they bought stays, and what only we
  * know of them waits for their return. Returns how many there were.
  */
 export async function leave(tx: Db, service: Service, ids: readonly string[]): Promise<number> {

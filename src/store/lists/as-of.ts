@@ -6,7 +6,7 @@ import { recordKinds, type List, listNumber } from './change-timestamp.ts'
 /** Where stamps are: a list, or another table whose stamps are all of our own clock. */
 export type TimestampSource = List | Sql
 
-/** The moment up to which a walk is complete, as SQL, and where in the primary's log all is that was stamped by then (docs/decisions/0027). */
+/** The moment up to which a walk is complete, as SQL, and where in the primary's log all is that was stamped by then (contributing/decisions/0027). */
 interface AsOf {
   asOf: Sql
   /** Absent: only the primary is known to have it. */
@@ -56,8 +56,8 @@ const readNewest = (db: Db, service: Service, list: List, withRemovals: boolean)
 
 /**
  * The newest change of a list within the horizon: nothing that commits later is stamped at or before it. It never runs ahead
- * of the changes themselves, so that a machine's clock that is set back cannot hide one (docs/decisions/0002). A list that is empty,
- * or whose first load is under way, is complete up to the beginning: what comes into it may be stamped long ago (docs/decisions/0013).
+ * of the changes themselves, so that a machine's clock that is set back cannot hide one (contributing/decisions/0002). A list that is empty,
+ * or whose first load is under way, is complete up to the beginning: what comes into it may be stamped long ago (contributing/decisions/0013).
  */
 function newestWithin(stamps: TimestampSource, service: Service, within: string, withRemovals: boolean): Sql {
   const inTime = sql`service_id = ${service.id} and changed_at <= ${within}::timestamptz`

@@ -17,7 +17,7 @@ export interface SourceDated {
 }
 
 /**
- * Opens the change of a list by such rows: their records take these times as far as the order of changes allows it (docs/decisions/0013).
+ * Opens the change of a list by such rows: their records take these times as far as the order of changes allows it (contributing/decisions/0013).
  * `others`: lists that show what is changed. Loads of one list that tell times go one after the other; those that tell none wait for
  * nobody.
  */

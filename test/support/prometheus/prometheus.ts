@@ -12,7 +12,7 @@ export const prometheusMissing =
 
 const rules = fileURLToPath(new URL('../../../deploy/prometheus/rules.yml', import.meta.url))
 
-/** Debian's Prometheus, which reads one service as docs/monitoring.md has it, with our rules; it has read it once. */
+/** Debian's Prometheus, which reads one service as docs/operate/monitor.md has it, with our rules; it has read it once. */
 export async function startPrometheus(target: string, everySeconds: number) {
   const home = directory()
   const port = somePort()
