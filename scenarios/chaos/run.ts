@@ -19,7 +19,7 @@ const { seed, kills, shoppers, backOffice } = new Command('npm run scenario -- c
   )
   .addHelpText(
     'after',
-    '\nExamples:\n  npm run scenario -- chaos --seed 7\n  npm run scenario -- chaos --kills 20\n  npm run scenario -- chaos --back-office apparel21 --shoppers 100\n\nCrash points: docs/testing.md.\n',
+    '\nExamples:\n  npm run scenario -- chaos --seed 7\n  npm run scenario -- chaos --kills 20\n  npm run scenario -- chaos --back-office apparel21 --shoppers 100\n\nCrash points: contributing/testing.md.\n',
   )
   .parse()
   .opts<{ seed: number; kills: number; shoppers: number; backOffice: BackOfficeName }>()

@@ -12,7 +12,7 @@ import { printChecks } from '../support/report.ts'
 
 new Command('npm run scenario -- recovery')
   .description(
-    "Follows the point-in-time recovery of docs/backup.md with Debian's PostgreSQL: adds a service, deletes it, and restores it.",
+    "Follows the point-in-time recovery of docs/operate/backup-and-restore.md with Debian's PostgreSQL: adds a service, deletes it, and restores it.",
   )
   .addHelpText('after', '\nExample:\n  npm run scenario -- recovery\n')
   .parse()

@@ -17,7 +17,7 @@ export interface MergeTable {
 }
 
 /**
- * Rows merged over the stored rows, for a `from` clause: a missing field keeps the stored value, null clears it (docs/decisions/0005). The
+ * Rows merged over the stored rows, for a `from` clause: a missing field keeps the stored value, null clears it (contributing/decisions/0005). The
  * merged row is named `alias`, with `source_changed_at` if the source has a change time; the stored row is named `old`.
  */
 export function mergeRows(service: Service, table: MergeTable, rows: readonly object[], alias: string): Sql {
