@@ -9,7 +9,7 @@ import { openDatabase, sql } from '../../src/database/db.ts'
 import { compareCustomers, untilNextCustomer, writeCustomers } from '../support/actors/customer-writers.ts'
 import { check } from '../support/checks/check.ts'
 import { openClient } from '../support/client.ts'
-import { makePrimary, makeStandby, noDebianPostgres } from '../support/debian-postgres.ts'
+import { createPrimary, createStandby, noDebianPostgres } from '../support/debian-postgres.ts'
 import { freePort } from '../support/free-port.ts'
 import { openInstallation } from '../support/installation.ts'
 import { integer } from '../support/options.ts'
@@ -41,7 +41,7 @@ const home = mkdtempSync(join(tmpdir(), 'tillbridge-failover-'))
 await chmod(home, 0o711)
 const one = { home: join(home, 'one'), port: await freePort() }
 const two = { home: join(home, 'two'), port: await freePort() }
-const primary = makePrimary(one)
+const primary = createPrimary(one)
 /** Run in reverse order at the end. */
 const cleanups: (() => unknown)[] = [() => rm(home, { recursive: true, force: true })]
 let isKilled = false
@@ -50,7 +50,7 @@ let isOver = false
 try {
   primary.start()
   cleanups.push(() => isKilled || primary.stop())
-  const standby = makeStandby(two, one, 'standby')
+  const standby = createStandby(two, one, 'standby')
   standby.start()
   cleanups.push(() => standby.stop())
   const url = `postgres://tillbridge@127.0.0.1:${one.port},127.0.0.1:${two.port}/postgres`
@@ -93,7 +93,7 @@ try {
   let lagBytes = 0
   if (asynchronous) {
     // As on a slow network: the primary has WAL that its standby doesn't have yet.
-    primary.holdBack()
+    primary.stopSendingWal()
     await delay(behind)
     const lag = await db.row<{ bytes: number }>(sql`
       select pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::float8 as bytes from pg_stat_replication`)

@@ -1,32 +1,33 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { cli } from '../support/processes.ts'
 import { memory } from '../support/usage.ts'
 
-const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))
-
-/** What became of a process. */
-export interface Ended {
+/** The result of a process. */
+export interface ProcessResult {
   code: number | null
-  /** What it said on standard error. */
+  /** Standard error. */
   err: string
   seconds: number
-  /** The most memory that it had at a time, in MB. */
+  /** Peak memory in MB. */
   peak: number
 }
 
-/** A command of `tillbridge` in a process of its own. */
+/** A running command of `tillbridge`. */
 export interface Command {
   pid: number
-  ended: Promise<Ended>
+  ended: Promise<ProcessResult>
   isRunning(): boolean
   kill(): void
 }
 
-/** Begins a command in a folder, on a database. */
-export function begin(args: readonly string[], { home, databaseUrl }: { home: string; databaseUrl: string }): Command {
-  const began = performance.now()
+/** Starts a command in a folder. */
+export function startCommand(
+  args: readonly string[],
+  { home, databaseUrl }: { home: string; databaseUrl: string },
+): Command {
+  const startedAt = performance.now()
   const child = spawn(cli, args, {
     cwd: home,
     env: { PATH: process.env.PATH, DATA_DIR: '.', DATABASE_URL: databaseUrl },
@@ -34,13 +35,13 @@ export function begin(args: readonly string[], { home, databaseUrl }: { home: st
   })
   const { pid = 0 } = child
   let peak = 0
-  const look = setInterval(() => {
+  const memoryProbe = setInterval(() => {
     peak = Math.max(peak, memory(pid).peak || 0)
   }, 100)
   const end = async () => {
     const [[code], err] = await Promise.all([once(child, 'close'), text(child.stderr)])
-    clearInterval(look)
-    return { code, err, peak, seconds: (performance.now() - began) / 1_000 }
+    clearInterval(memoryProbe)
+    return { code, err, peak, seconds: (performance.now() - startedAt) / 1_000 }
   }
   return {
     pid,
@@ -50,8 +51,8 @@ export function begin(args: readonly string[], { home, databaseUrl }: { home: st
   }
 }
 
-/** Runs a program that works in place, its memory bounded whatever there is to do. Answers its exit code. */
-export async function program(name: string, args: readonly string[], home: string): Promise<number> {
+/** Runs a program and returns its exit code. */
+export async function runProgram(name: string, args: readonly string[], home: string): Promise<number> {
   const child = spawn(name, args, { cwd: home, env: { PATH: process.env.PATH, LC_ALL: 'C' }, stdio: 'inherit' })
   const [code] = await once(child, 'close')
   return code

@@ -12,7 +12,7 @@ import { openInstallation } from '../support/installation.ts'
 import { integer } from '../support/options.ts'
 import { currency, productRows, stores } from '../support/records.ts'
 import { report } from '../support/report.ts'
-import { begin, type Ended, program } from './command.ts'
+import { type ProcessResult, runProgram, startCommand } from './command.ts'
 import { type List, lists, writeRecords } from './lists.ts'
 
 const { lines, kills, seed, keep } = new Command('npm run scenario -- millions')
@@ -53,13 +53,13 @@ const installation = await openInstallation({
   },
 })
 const { db, service, databaseUrl, directory: home } = installation
-const runs: Record<'import' | 'export', Ended[]> = { import: [], export: [] }
+const runs: Record<'import' | 'export', ProcessResult[]> = { import: [], export: [] }
 /** Contradictions, by check. */
 const wrong = { resumed: [] as string[], missing: [] as string[], partial: [] as string[], different: [] as string[] }
 let resumed = 0
 let interruptedExports = 0
 
-const start = (...args: string[]) => begin(args, { home, databaseUrl })
+const start = (...args: string[]) => startCommand(args, { home, databaseUrl })
 const hasSession = async (condition: string) =>
   (
     await db.rows(
@@ -129,14 +129,14 @@ async function exportWithKill({ kind }: List, file: string) {
 /** True if two files have the same lines. Sorts both in place. */
 async function haveSameLines(...files: [string, string]) {
   for (const file of files)
-    await program('sort', ['--buffer-size=256M', `--temporary-directory=${home}`, '-o', file, file], home)
-  return (await program('cmp', files, home)) === 0
+    await runProgram('sort', ['--buffer-size=256M', `--temporary-directory=${home}`, '-o', file, file], home)
+  return (await runProgram('cmp', files, home)) === 0
 }
 
 const log = (text: string) => console.log(`${new Date().toISOString().slice(11, 19)}  ${text}`)
-const seconds = (ended: readonly Ended[]) => ended.reduce((sum, one) => sum + one.seconds, 0)
-const rate = (ended: readonly Ended[]) => Math.round((2 * count) / seconds(ended)).toLocaleString('en')
-const peak = (ended: readonly Ended[]) => Math.round(Math.max(...ended.map(one => one.peak)))
+const seconds = (ended: readonly ProcessResult[]) => ended.reduce((sum, one) => sum + one.seconds, 0)
+const rate = (ended: readonly ProcessResult[]) => Math.round((2 * count) / seconds(ended)).toLocaleString('en')
+const peak = (ended: readonly ProcessResult[]) => Math.round(Math.max(...ended.map(one => one.peak)))
 
 try {
   let bytes = 0

@@ -6,14 +6,14 @@ import { childrenOf } from './children.ts'
 const debian = '/usr/lib/postgresql'
 const [newest] = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
 
-/** Why there is no PostgreSQL of Debian's, whose programs make standbys; undefined where there is. */
-export const noDebianPostgres = newest === undefined ? `there is no ${debian}: apt-get install postgresql` : undefined
+/** The reason to skip a test if Debian's PostgreSQL, whose programs create standbys, is missing; otherwise undefined. */
+export const noDebianPostgres = newest === undefined ? `${debian} is missing: apt-get install postgresql` : undefined
 
 const isRoot = process.geteuid?.() === 0
 
-/** Runs a program of PostgreSQL's to its end, as a user who may. */
+/** Runs a program of PostgreSQL to its end, as the user postgres if this process is root. */
 function run(program: string, args: readonly string[], environment: Environment = {}) {
-  // Set where the user has changed already: what is loaded by it may keep things of its own by user.
+  // Set after the user has changed: preloaded libraries can keep files by user.
   const set = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
   const all = ['env', ...set, join(debian, newest ?? '', 'bin', program), ...args]
   const [command = '', ...rest] = isRoot
@@ -23,7 +23,7 @@ function run(program: string, args: readonly string[], environment: Environment 
     cwd: '/',
     encoding: 'utf8',
     timeout: 120_000,
-    // A server that is started goes on, and would keep pipes open.
+    // A started server keeps running, and would keep pipes open.
     stdio: program === 'pg_ctl' ? 'ignore' : 'pipe',
   })
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr ?? status}`)
@@ -31,8 +31,8 @@ function run(program: string, args: readonly string[], environment: Environment 
 
 type Environment = Readonly<Record<string, string>>
 
-interface Place {
-  /** A directory of its own, which is made. */
+interface ServerLocation {
+  /** A directory that is created. */
   home: string
   port: number
 }
@@ -40,15 +40,15 @@ interface Place {
 /** A server of Debian's PostgreSQL on this machine. */
 export interface DebianServer {
   start(settings?: Readonly<Record<string, string>>, environment?: Environment): void
-  /** Ends it and all its processes at once (kill -9). */
+  /** Kills it and all its processes (kill -9). */
   kill(): void
-  /** From now on its standbys are sent nothing. */
-  holdBack(): void
+  /** Stops sending WAL to its standbys. */
+  stopSendingWal(): void
   promote(): void
   stop(): void
 }
 
-function serverIn({ home, port }: Place): DebianServer {
+function serverIn({ home, port }: ServerLocation): DebianServer {
   const data = join(home, 'data')
   const control = (args: readonly string[], environment?: Environment) =>
     run('pg_ctl', ['-D', data, '-w', '-t', '60', ...args], environment)
@@ -62,7 +62,7 @@ function serverIn({ home, port }: Place): DebianServer {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
       for (const each of [pid, ...childrenOf(pid)]) process.kill(each, 'SIGKILL')
     },
-    holdBack() {
+    stopSendingWal() {
       const pid = Number.parseInt(readFileSync(join(data, 'postmaster.pid'), 'utf8'), 10)
       for (const each of childrenOf(pid))
         if (readFileSync(`/proc/${each}/cmdline`, 'utf8').includes('walsender')) process.kill(each, 'SIGSTOP')
@@ -72,7 +72,7 @@ function serverIn({ home, port }: Place): DebianServer {
   }
 }
 
-function madeIn(home: string) {
+function createHome(home: string) {
   mkdirSync(home)
   chmodSync(home, 0o711)
   if (!isRoot) return
@@ -80,20 +80,20 @@ function madeIn(home: string) {
   chownSync(home, Number(uid), Number(gid))
 }
 
-/** A primary, not started yet; whoever reaches it may do everything. */
-export function makePrimary(place: Place): DebianServer {
-  madeIn(place.home)
-  const data = join(place.home, 'data')
+/** Creates a primary without starting it. It trusts every connection. */
+export function createPrimary(location: ServerLocation): DebianServer {
+  createHome(location.home)
+  const data = join(location.home, 'data')
   run('initdb', ['-D', data, '-A', 'trust', '-U', 'tillbridge', '--encoding=UTF8', '--locale=C.UTF-8'])
-  return serverIn(place)
+  return serverIn(location)
 }
 
-/** A standby of a primary that runs, not started yet; `name` is what the primary knows it by. */
-export function makeStandby(place: Place, primary: Place, name: string): DebianServer {
-  madeIn(place.home)
-  const data = join(place.home, 'data')
-  const at = `host=127.0.0.1 port=${primary.port} user=tillbridge`
-  run('pg_basebackup', ['-D', data, '-d', at, '-R', '-c', 'fast'])
-  appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${at} application_name=${name}'\n`)
-  return serverIn(place)
+/** Creates a standby of a running primary without starting it; `name` is its application name at the primary. */
+export function createStandby(location: ServerLocation, primary: ServerLocation, name: string): DebianServer {
+  createHome(location.home)
+  const data = join(location.home, 'data')
+  const connection = `host=127.0.0.1 port=${primary.port} user=tillbridge`
+  run('pg_basebackup', ['-D', data, '-d', connection, '-R', '-c', 'fast'])
+  appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${connection} application_name=${name}'\n`)
+  return serverIn(location)
 }

@@ -12,18 +12,18 @@ import { freePort } from './free-port.ts'
 const program = '/usr/sbin/haproxy'
 const example = fileURLToPath(new URL('../../deploy/haproxy.cfg', import.meta.url))
 
-export const noHaproxy = existsSync(program) ? undefined : `there is no ${program}: apt-get install haproxy`
+export const noHaproxy = existsSync(program) ? undefined : `${program} is missing: apt-get install haproxy`
 
-/** What shifts the clock of a process. */
+/** A library that shifts the clock of a process. */
 export const faketime = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
-export const noFaketime = existsSync(faketime) ? undefined : `there is no ${faketime}: apt-get install libfaketime`
+export const noFaketime = existsSync(faketime) ? undefined : `${faketime} is missing: apt-get install libfaketime`
 
-/** What HAProxy thinks of each server. */
-async function statusesAt(socket: string): Promise<string[]> {
-  const asked = connect(socket)
+/** Reads the status of each server from HAProxy's socket. */
+async function readStatuses(socket: string): Promise<string[]> {
+  const connection = connect(socket)
   try {
-    asked.end('show stat\n')
-    const lines = (await text(asked)).split('\n').map(line => line.split(','))
+    connection.end('show stat\n')
+    const lines = (await text(connection)).split('\n').map(line => line.split(','))
     const [names = []] = lines
     return lines.filter(([, server = '']) => server.startsWith('api-')).map(line => line[names.indexOf('status')] ?? '')
   } catch {
@@ -31,20 +31,20 @@ async function statusesAt(socket: string): Promise<string[]> {
   }
 }
 
-interface Behind {
+interface HaproxyOptions {
   directory: string
-  /** Where processes serve on this machine. */
+  /** Ports of the API processes on this machine. */
   ports: readonly number[]
-  /** What both it and they show. */
+  /** The certificate of HAProxy and of the processes. */
   certificate: Certificate & { caFile: string }
 }
 
-/** HAProxy as `deploy/haproxy.cfg` has it, in front of processes of this machine. */
-export async function startHaproxy({ directory, ports, certificate }: Behind) {
+/** Starts HAProxy with `deploy/haproxy.cfg` in front of processes of this machine. */
+export async function startHaproxy({ directory, ports, certificate }: HaproxyOptions) {
   const port = await freePort()
   const socket = join(directory, 'stats')
-  const both = join(directory, 'haproxy.pem')
-  writeFileSync(both, `${certificate.cert}\n${certificate.key}`, { mode: 0o600 })
+  const certificateFile = join(directory, 'haproxy.pem')
+  writeFileSync(certificateFile, `${certificate.cert}\n${certificate.key}`, { mode: 0o600 })
   const lines = readFileSync(example, 'utf8').split('\n')
   const text = lines
     .flatMap(line =>
@@ -55,7 +55,7 @@ export async function startHaproxy({ directory, ports, certificate }: Behind) {
     .join('\n')
     .replace('maxconn 4096', `maxconn 4096\n  stats socket ${socket} mode 600`)
     .replace('bind :443', `bind 127.0.0.1:${port}`)
-    .replace('/etc/ssl/tillbridge-with-key.pem', both)
+    .replace('/etc/ssl/tillbridge-with-key.pem', certificateFile)
     .replaceAll('/var/lib/tillbridge/tls/ca.pem', certificate.caFile)
   const file = join(directory, 'haproxy.cfg')
   writeFileSync(file, text)
@@ -63,11 +63,11 @@ export async function startHaproxy({ directory, ports, certificate }: Behind) {
   const ended = once(proxy, 'exit')
   return {
     baseUrl: `https://localhost:${port}`,
-    /** Resolves once it sends requests to each of the processes. */
+    /** Resolves when it sends requests to each process. Throws after 120 s. */
     async untilAllAreUp() {
       const begun = performance.now()
-      while ((await statusesAt(socket)).filter(status => status === 'UP').length < ports.length) {
-        if (performance.now() - begun > 120_000) throw new Error('HAProxy does not find all who serve')
+      while ((await readStatuses(socket)).filter(status => status === 'UP').length < ports.length) {
+        if (performance.now() - begun > 120_000) throw new Error('HAProxy did not find all processes up within 120 s')
         await delay(100)
       }
     },

@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A proxy between us and PostgreSQL: it counts how often one side waits for the other, and can lose what PostgreSQL says. */
+/** A proxy in front of PostgreSQL. It counts round trips, and can lose responses. */
 export interface PostgresProxy {
-  /** What `pg` reaches the database by, through it. */
+  /** Connection string of the database through the proxy. */
   connection: string
-  /** How often something was asked, and then answered, so far: what goes out without waiting for the answer before is one. */
+  /** Number of round trips so far. Pipelined statements are one. */
   roundTrips(): number
-  /** Loses the reply to the next commit, which is carried out: its connection ends in its place. Resolves once that has happened. */
+  /** Loses the response to the next commit, which PostgreSQL executes, and closes the connection. Resolves after that. */
   loseCommit(): Promise<void>
-  /** The same of the next statement that is asked with this text among its values, and answered with a tag that begins so (`INSERT`). */
+  /** Loses the response to the next statement that has this string among its values and whose command tag begins with `tag` (`INSERT`). */
   loseAnswer(value: string, tag: string): Promise<void>
-  /** Breaks all connections and lets none through until the answer is called. */
+  /** Closes all connections and accepts none until the returned function is called. */
   cutOff(): () => void
   close(): void
 }
 
-/** The name under which our connections have their `commit` prepared. */
+/** The name of the prepared statement `commit` in our connections. */
 const commit = createHash('sha1').update('commit').digest('hex')
 
 export async function startPostgresProxy(connection: string): Promise<PostgresProxy> {
@@ -26,16 +26,16 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
   const port = Number(direct.port || 5432)
   const open = new Set<Socket>()
   let count = 0
-  let losing: { asked: string; answered: string; done: () => void } | undefined
-  const lose = (asked: string, answered: string) =>
+  let losing: { request: string; response: string; done: () => void } | undefined
+  const lose = (request: string, response: string) =>
     new Promise<void>(done => {
-      losing = { asked, answered, done }
+      losing = { request, response, done }
     })
   let isCut = false
   const server = createServer(inward => {
     if (isCut) return inward.destroy()
     const outward = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
-    let isAsked = false
+    let isWaiting = false
     let lost: typeof losing
     for (const [from, to] of [
       [inward, outward],
@@ -47,16 +47,16 @@ export async function startPostgresProxy(connection: string): Promise<PostgresPr
       from.on('close', () => to.destroy())
       from.on('data', data => {
         if (from === inward) {
-          isAsked = true
-          if (losing && data.includes(losing.asked)) lost = losing
+          isWaiting = true
+          if (losing && data.includes(losing.request)) lost = losing
         } else if (losing && lost === losing) {
-          if (!data.includes(losing.answered)) return
+          if (!data.includes(losing.response)) return
           losing.done()
           losing = undefined
           inward.destroy()
           return
-        } else if (isAsked) {
-          isAsked = false
+        } else if (isWaiting) {
+          isWaiting = false
           count++
         }
         to.write(data)

@@ -3,23 +3,23 @@ import { basename, dirname, join } from 'node:path'
 import pg from 'pg'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 
-/** A bundled PostgreSQL, and the directory that it was started in. */
+/** A bundled PostgreSQL and its directory. */
 export interface Place {
   directory: string
   postgres: Postgres
 }
 
-/** How a standby connects to its primary. */
+/** Builds the connection string by which a standby connects to its primary. */
 export const conninfoOf = ({ connection: { host, port, user } }: Postgres) => `host=${host} port=${port} user=${user}`
 
-/** What a copy of a running server's files leaves out: what is of that process, and what the standby is sent. */
+/** False for files that a base backup leaves out: those of the running process, and WAL, which the standby receives. */
 const isCopied = (path: string) =>
   !['postmaster.pid', 'postmaster.opts'].includes(basename(path)) &&
   !['pg_wal', 'pg_replslot', 'pg_stat_tmp', 'pg_dynshmem'].includes(basename(dirname(path)))
 
 /**
- * Starts a standby of a bundled PostgreSQL that runs, of a copy of its files: it does not bring pg_basebackup. Nothing may be removed
- * there meanwhile.
+ * Starts a standby from a copy of a running bundled PostgreSQL's files, because the bundle has no pg_basebackup.
+ * No table may be dropped during the copy.
  */
 export async function startStandby(
   directory: string,
@@ -39,7 +39,7 @@ export async function startStandby(
     await client.end()
   }
   writeFileSync(join(data, 'standby.signal'), '')
-  // Where it can be changed while it runs.
+  // Settings in this file can be changed without a restart.
   appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo = '${conninfoOf(primary.postgres)}'\n`)
   chmodSync(data, 0o700)
   return startPostgres(directory, {
@@ -47,6 +47,6 @@ export async function startStandby(
   })
 }
 
-/** The address of a database of it, of several servers where they are named. */
+/** Builds the URL of a database on one or more servers. */
 export const urlOf = (servers: readonly Postgres[], database: string) =>
   `postgres://${servers[0]?.connection.user}@${servers.map(({ connection: { host, port } }) => `${encodeURIComponent(host)}:${port}`).join(',')}/${database}`

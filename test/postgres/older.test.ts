@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
-import { makePrimary, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
+import { createPrimary, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
 import { ask, begin, directory, done, makeAccess, run, serve, somePort, stop, until } from '../support/processes.ts'
 
 const people = ['id,email,firstname', ...Array.from({ length: 40 }, (_, i) => `${100 + i},c${i}@example.com,Ann`)].join(
@@ -15,7 +15,7 @@ async function older() {
   const DATA_DIR = join(directory(), 'data')
   fs.mkdirSync(DATA_DIR, { mode: 0o711 })
   const port = Number(somePort())
-  const server = makePrimary({ home: join(DATA_DIR, 'postgres'), port })
+  const server = createPrimary({ home: join(DATA_DIR, 'postgres'), port })
   server.start()
   try {
     const address = `postgres://tillbridge@127.0.0.1:${port}`

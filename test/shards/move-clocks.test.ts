@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type DebianServer, makePrimary, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
+import { createPrimary, type DebianServer, noDebianPostgres } from '../../scenarios/support/debian-postgres.ts'
 import { freePort } from '../../scenarios/support/free-port.ts'
 import { faketime, noFaketime } from '../../scenarios/support/haproxy.ts'
 import { directory, run } from '../support/processes.ts'
@@ -16,7 +16,7 @@ describe('from a server whose clock is right, to one whose clock', { skip: noDeb
   /** Starts a server whose clock is so many seconds ahead, and makes it known. */
   async function add(name: string, aheadSeconds: number) {
     const place = { home: join(directory(), name), port: await freePort() }
-    const server = makePrimary(place)
+    const server = createPrimary(place)
     const clock = {
       LD_PRELOAD: faketime,
       FAKETIME: `${aheadSeconds >= 0 ? '+' : ''}${aheadSeconds}s`,
