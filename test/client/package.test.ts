@@ -121,6 +121,6 @@ test('the examples of the README run, with the Node of the machine', {
   assert.match(said, /^101 Collins Street$/m)
   assert.match(said, /^can be sold: 40$/m)
   assert.match(said, /^W\d+ 29\.99$/m)
-  assert.match(said, /^There is no such order\.$/m)
+  assert.match(said, /^Order not found\.$/m)
   assert.match(said, /^received: 204$/m)
 })

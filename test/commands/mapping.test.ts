@@ -110,7 +110,7 @@ test('what only the platform has, and what no file has told of, is nothing to be
 
 test('what it cannot do it says', async () => {
   const without = await run(['mapping', 'check', api.service.name, '--csv'], environment)
-  assert.match(without.err, /--csv takes one kind: --kind stores, --kind skus, --kind customers/)
+  assert.match(without.err, /--csv requires one kind: --kind stores, --kind skus, --kind customers/)
   assert.equal(without.code, 1)
   const tooMany = await run(['mapping', 'check', api.service.name, '--limit', '101'], environment)
   assert.match(tooMany.err, /'--limit <n>' argument '101' is invalid\. It is a number of rows, 1 to 100\./)

@@ -88,7 +88,7 @@ test('refused lines that are mended are no whole list, as CSV and as NDJSON: not
   assert.equal((await checkMappings(shop)).customers.listed, 4)
 })
 
-test('each record has its state, with why, and what is sold most stands first', async () => {
+test('each record has a state with evidence; best-selling problems come first', async () => {
   const shop = await unmappedShop(api)
   const sale = {
     channel: 'store',
@@ -150,7 +150,7 @@ test('each record has its state, with why, and what is sold most stands first', 
     [bourke?.name, bourke?.ecommerceName, bourke?.unitsInStock, bourke?.unitsSold],
     ['102 Bourke Street', 'bourke  street', 21, 4],
   )
-  assert.equal(skus.states.twice, 1)
+  assert.equal(skus.states.duplicate, 1)
   assert.deepEqual(await summaries(shop, 'skus'), [
     ['12003', 'unmapped', null, null, ''],
     ['12001', 'duplicate', 'MH01-S', null, 'double'],

@@ -107,7 +107,7 @@ test('a fix is rejected if the record was mapped to something else since', async
     assert.equal((await fix(shop, kind, id, to, { from })).status, 201, `${id} from ${from}`)
 })
 
-test('two that are mapped to one are both summarize, and both well once one of them is not', async () => {
+test('two records of one platform item are duplicates until one is unmapped', async () => {
   const shop = await unmappedShop(api)
   await bring(shop, 'ecommerce-locations', 'ID,Name\n1,One\n')
   for (const id of ['1001', '1002']) await put(shop, `/mappings/stores/${id}`, { ecommerceLocationId: '1' })
@@ -124,7 +124,7 @@ test('two that are mapped to one are both summarize, and both well once one of t
     ['1001', 'duplicate', '1', null, 'shared 1002'],
     ['1002', 'duplicate', '1', null, 'shared 1001'],
   ])
-  assert.deepEqual(await issues(shop, 'customers', '?state=twice').then(all => all.map(summarize)), [
+  assert.deepEqual(await issues(shop, 'customers', '?state=duplicate').then(all => all.map(summarize)), [
     ['65433', 'duplicate', '6', null, 'clash,clash'],
   ])
   await fix(shop, 'stores', '1002', null)
@@ -136,7 +136,7 @@ test('two that are mapped to one are both summarize, and both well once one of t
   assert.deepEqual(mended.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
 })
 
-test('what becomes free by a fix and is suggested to another is not summarize as something that nobody has', async () => {
+test('what becomes free by a fix and is suggested to another is not listed as platformOnly', async () => {
   const shop = await unmappedShop(api)
   await bring(
     shop,
@@ -194,7 +194,7 @@ test('erasing a customer checks those again whose evidence named them; leading z
   assert.deepEqual([other?.state, other?.evidence], ['orphaned', []])
 })
 
-test('who is erased is erased from what the platform has summarize, too; and only admins see any of it', async () => {
+test('erasure deletes platform items too; only admins see mapping issues', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: '77' })
   await bring(
@@ -217,7 +217,7 @@ test('who is erased is erased from what the platform has summarize, too; and onl
   assert.deepEqual((await shop.get('/mappings/fixes')).json.data, [])
   assert.ok((await issues(shop, 'customers')).every(({ id }) => id !== '65432'))
   const maintainer = await api.account('maintainer', shop.service)
-  for (const path of ['', '/stores', '/fixes'])
+  for (const path of ['check', 'issues/stores', 'fixes'])
     isProblem(await maintainer.get(`/mappings/${path}`), 'insufficient_role', api.baseUrl)
   const stranger = await unmappedShop(api)
   const { id: fixId } = (await fix(shop, 'stores', '1001', '1')).json.data

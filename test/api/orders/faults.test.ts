@@ -52,7 +52,7 @@ test('every fault of an order is told at once, each by its place, and nothing is
   ])
   assert.equal(detailAt(answer, '/lines/0/price'), 'The price of HOOD-S is 29.99 AUD.')
   assert.equal(detailAt(answer, '/lines/3/discounts'), 'The discounts are more than the 10.00 AUD that TEE costs.')
-  assert.equal(detailAt(answer, '/payments/0/gateway'), 'There is no gateway paypaI; there are paypal, visa.')
+  assert.equal(detailAt(answer, '/payments/0/gateway'), 'Gateway paypaI not found; use one of paypal, visa.')
   assert.deepEqual(await stockOf(own), before)
   assert.deepEqual((await own.get('/customers/65432/orders')).json.data, [])
   assert.deepEqual((await own.get('/orders/transactions/search')).json.data, [])

@@ -201,7 +201,7 @@ test("another service's order is not found, in the very words for one that there
   for (const path of ['', '/returns', '/returnable']) {
     const [foreign, unknown] = [await other.get(`/orders/${id}${path}`), await other.get(`/orders/none${path}`)]
     isProblem(foreign, 'not_found', api.baseUrl, `/orders/${id}${path}`)
-    assert.equal(foreign.json.detail, 'There is no such order.')
+    assert.equal(foreign.json.detail, 'Order not found.')
     assert.equal(unknown.json.detail, foreign.json.detail)
   }
   assert.deepEqual((await other.get('/customers/65432/orders')).json.data, [])

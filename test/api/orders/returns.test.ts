@@ -106,7 +106,7 @@ test('the reasons are those of the service', async () => {
   const answer = await giveBack(own, id, { TEE: 1 })
   isProblem(answer, 'invalid_field', api.baseUrl, `/orders/${id}/returns`)
   assert.deepEqual(faultsIn(answer), ['/lines/0/reasonCode invalid_field'])
-  assert.deepEqual(detailsIn(answer), ['`reasonCode` is one of `TIGHT`.'])
+  assert.deepEqual(detailsIn(answer), ['`reasonCode` must be one of `TIGHT`.'])
 })
 
 test('an order that there is not and one of another service are one and the same answer, whatever the return says', async () => {
@@ -115,7 +115,7 @@ test('an order that there is not and one of another service are one and the same
   for (const units of [{ TEE: 1 }, { NONE: 1 }]) {
     const answers = [await giveBack(other, id, units), await giveBack(other, 'none', units)]
     for (const answer of answers) isProblem(answer, 'not_found', api.baseUrl)
-    assert.deepEqual(new Set(answers.map(answer => answer.json.detail)), new Set(['There is no such order.']))
+    assert.deepEqual(new Set(answers.map(answer => answer.json.detail)), new Set(['Order not found.']))
   }
   const { id: returnId } = made(await giveBack(api, id, { TEE: 1 }))
   isProblem(await other.get(`/returns/${returnId}`), 'not_found', api.baseUrl, `/returns/${returnId}`)

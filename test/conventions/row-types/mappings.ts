@@ -18,6 +18,6 @@ export async function askMappingDoctor(api: TestService) {
     assert.equal(fix.status, 201, fix.text)
     assert.equal((await post(api, `/mappings/fixes/${fix.json.data.id}/undo`, {})).status, 200)
   }
-  for (const path of ['', '/skus', '/customers', '/fixes'])
+  for (const path of ['check', 'issues/skus', 'issues/customers', 'fixes'])
     assert.equal((await api.get(`/mappings/${path}`)).status, 200)
 }
