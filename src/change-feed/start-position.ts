@@ -20,8 +20,8 @@ export async function changedKinds(db: Db, before: Following, cursor: string, ki
   if (!added.length && kinds.length === before.kinds.length) return cursor
   const stood = placesAt(before, cursor)
   const fresh = added.length ? await currentPositions(db, before.service, added) : new Map()
-  const places = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? positionAfter(0)]))
-  return cursorAt({ ...before, kinds }, places)
+  const positions = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? positionAfter(0)]))
+  return cursorAt({ ...before, kinds }, positions)
 }
 
 /** The place that `to` of a rewind names: `beginning`, a time of which all is told again, or a cursor. */
@@ -31,11 +31,11 @@ export async function placeOf(db: Db, following: Following, to: string): Promise
   const { timeZone } = service.settings
   if (isSkipped(to, timeZone)) throw unfit(`\`to\` is a time that the clock of ${timeZone} skips.`)
   const moment = readMoment(to, timeZone)
-  const places = moment === undefined ? placesAt(following, to) : before(kinds, moment)
-  if (!places) throw unfit(`\`to\` is \`beginning\`, ${momentForms}, or a cursor of these kinds of changes.`)
+  const positions = moment === undefined ? placesAt(following, to) : before(kinds, moment)
+  if (!positions) throw unfit(`\`to\` is \`beginning\`, ${momentForms}, or a cursor of these kinds of changes.`)
   if (moment !== undefined && Date.parse(moment) > Date.now()) throw unfit('`to` is not in the future.')
-  if (!(await changesAfter(db, service, places, { limit: 1, records: false }))) throw new ApiError('cursor_expired')
-  return cursorAt(following, places)
+  if (!(await changesAfter(db, service, positions, { limit: 1, records: false }))) throw new ApiError('cursor_expired')
+  return cursorAt(following, positions)
 }
 
 /** Where all that was stamped earlier has been told. */

@@ -1,7 +1,12 @@
 import { type Kind, kinds, pathsOf } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Change } from '../store/change-feed/changes.ts'
-import { type FeedPositions, decodePositions, type EncodedPositions, encodePositions } from '../store/change-feed/positions.ts'
+import {
+  type FeedPositions,
+  decodePositions,
+  type EncodedPositions,
+  encodePositions,
+} from '../store/change-feed/positions.ts'
 import { signCursor, verifyCursor, type CursorScope } from '../store/lists/cursor.ts'
 
 /** Who follows what: cursors go from request to request, and from there to streams and webhooks, of the same service and kinds. */
@@ -24,7 +29,8 @@ const walkOf = ({ service, kinds: followed, key }: Following): CursorScope => ({
 })
 
 /** Where somebody stands, as a cursor. */
-export const cursorAt = (following: Following, places: FeedPositions) => signCursor(walkOf(following), encodePositions(places))
+export const cursorAt = (following: Following, positions: FeedPositions) =>
+  signCursor(walkOf(following), encodePositions(positions))
 
 /** Where a cursor stands; undefined where it is none of this service and these kinds. */
 export function placesAt(following: Following, cursor: string): FeedPositions | undefined {

@@ -70,8 +70,8 @@ export const listenCommand = (program: Command) =>
         const channel = sender.channelTo(forward)
         try {
           while (!signal.aborted) {
-            const places = placesAt(following, cursor)
-            const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
+            const positions = placesAt(following, cursor)
+            const told = positions && (await changesAfter(db, service, positions, { limit: mostChanges, records: false }))
             if (!told)
               throw new Error(
                 'What has left the data meanwhile is forgotten already. Begin anew, with --from-beginning.',
@@ -81,7 +81,7 @@ export const listenCommand = (program: Command) =>
               await untilTaken(channel, delivery, secret, signal)
               cursor = delivery.cursor
             } else {
-              cursor = cursorAt(following, told.places)
+              cursor = cursorAt(following, told.positions)
               if (!told.hasMore) await delay(lookMs, undefined, { signal })
             }
           }

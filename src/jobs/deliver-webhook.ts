@@ -75,7 +75,7 @@ async function putTogether(
     return 'nothing'
   }
   if (!told.changes.length) {
-    await passOver(db, service, due, cursorAt(following, told.places), !told.hasMore)
+    await passOver(db, service, due, cursorAt(following, told.positions), !told.hasMore)
     return told.hasMore ? 'anew' : 'nothing'
   }
   const delivery = deliveryOf(following, told)

@@ -5,9 +5,9 @@ import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { bodyOf } from './payload.ts'
 
 /** A delivery of what the feed has told, which is at least one change: as many as there is room for. */
-export function deliveryOf(following: Following, { changes, hasMore, places }: ChangesPage): Delivery {
+export function deliveryOf(following: Following, { changes, hasMore, positions }: ChangesPage): Delivery {
   const cursorAfter = (count: number) =>
-    cursorAt(following, (count < changes.length && changes[count - 1]?.places) || places)
+    cursorAt(following, (count < changes.length && changes[count - 1]?.positions) || positions)
   const { text, count } = bodyOf({
     service: following.service.name,
     timestamp: new Date().toISOString(),

@@ -177,18 +177,18 @@ export function changes(api: Api) {
       const after_cursor = lastId ?? query.after_cursor
       const told =
         after_cursor === undefined
-          ? { changes: [], hasMore: false, places: await currentPositions(db, service, kindsOf(query)) }
+          ? { changes: [], hasMore: false, positions: await currentPositions(db, service, kindsOf(query)) }
           : await firstChangesAfter(db, service, placesOf(one, after_cursor, lastId && 'Last-Event-ID'), asked)
       return eventsOf(db, one, orExpired(told), asked, waiting)
     },
   )
 }
 
-const answerOf = madeOnce((following, { changes, hasMore, places }) => {
+const answerOf = madeOnce((following, { changes, hasMore, positions }) => {
   const meta: Static<typeof Meta> = {
     hasNextPage: hasMore,
-    endCursor: cursorAt(following, places),
-    asOf: formatTimestamp(Math.max(0, completeUntil(places))),
+    endCursor: cursorAt(following, positions),
+    asOf: formatTimestamp(Math.max(0, completeUntil(positions))),
     timeZone: following.service.settings.timeZone,
   }
   return { record: `[${changes.map(toldOf).join(',')}]`, meta }

@@ -6,7 +6,12 @@ import { headersOf } from '../../http/streaming/export-chunks.ts'
 import { type Portion, readAhead } from '../../http/streaming/read-ahead.ts'
 import { changesAfter } from '../../store/change-feed/changes.ts'
 import { watermarksAt, readCurrentState } from '../../store/change-feed/newest.ts'
-import { initialPositions, type FeedPositions, formatTimestamp, completeUntil } from '../../store/change-feed/positions.ts'
+import {
+  initialPositions,
+  type FeedPositions,
+  formatTimestamp,
+  completeUntil,
+} from '../../store/change-feed/positions.ts'
 import { orExpired } from './subscription-query.ts'
 
 /** Changes in a portion. */
@@ -15,12 +20,12 @@ const portion = 500
 /** The feed from the beginning to what is newest now, as a whole; its cursor goes on from there. */
 export async function everyChange(db: Db, following: Following, records: boolean, turn: RunLimited): Promise<Whole> {
   const stand = await turn(() => readCurrentState(db, following.service, following.kinds))
-  const end = stand.places
+  const end = stand.positions
   const portionBehind = async (at: FeedPositions): Promise<Portion> => {
     const read = () => changesAfter(db, following.service, at, { limit: portion, records }, watermarksAt(stand))
-    const { changes, places, hasMore } = orExpired(await turn(read))
+    const { changes, positions, hasMore } = orExpired(await turn(read))
     const lines = changes.length ? [changes.map(change => `${toldOf(change)}\n`).join('')] : []
-    return { lines, next: hasMore ? () => portionBehind(places) : undefined }
+    return { lines, next: hasMore ? () => portionBehind(positions) : undefined }
   }
   const asOf = formatTimestamp(Math.max(0, completeUntil(end)))
   const headers = { ...headersOf(following.service, { asOf }), 'x-end-cursor': cursorAt(following, end) }

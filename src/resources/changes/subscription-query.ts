@@ -57,12 +57,12 @@ export function madeOnce<T>(make: (following: Following, told: ChangesPage) => T
 }
 
 /** The last change stands where all do who have been told everything; where there is none, they are told that place all the same. */
-const eventsIn = madeOnce((following, { changes, places }) => {
+const eventsIn = madeOnce((following, { changes, positions }) => {
   const idOf = (at: FeedPositions) => cursorAt(following, at)
-  if (!changes.length) return comment + eventText({ id: idOf(places) })
+  if (!changes.length) return comment + eventText({ id: idOf(positions) })
   const last = changes.at(-1)
   const texts = changes.map(change =>
-    eventText({ id: idOf(change === last ? places : change.places), event: 'change', data: toldOf(change) }),
+    eventText({ id: idOf(change === last ? positions : change.positions), event: 'change', data: toldOf(change) }),
   )
   return texts.join('')
 })
@@ -92,12 +92,12 @@ export const followingOf = (
   key,
 })
 
-/** The places that a cursor stands for; the beginning without one. `header`: the request header that it came in, if not in `after_cursor`. */
+/** The positions that a cursor stands for; the beginning without one. `header`: the request header that it came in, if not in `after_cursor`. */
 export function placesOf(following: Following, cursor: string | undefined, header?: string): FeedPositions {
   if (cursor === undefined) return initialPositions(following.kinds)
-  const places = placesAt(following, cursor)
-  if (places && isBeforeRestore(following.service, cursor)) throw new ApiError('cursor_expired')
-  if (places) return places
+  const positions = placesAt(following, cursor)
+  if (positions && isBeforeRestore(following.service, cursor)) throw new ApiError('cursor_expired')
+  if (positions) return positions
   const detail = `\`${header ?? 'after_cursor'}\` must be a cursor of the change feed with the same \`kinds\`.`
   if (header !== undefined) throw new ApiError('invalid_cursor', detail)
   throw toApiError([{ parameter: 'after_cursor', code: 'invalid_cursor', detail }])

@@ -17,33 +17,33 @@ export interface Change {
   /** As its path shows it, JSON text; null for one that has left, or where records were not asked for. */
   record: string | null
   /** Where whoever has been told of it stands. */
-  places: FeedPositions
+  positions: FeedPositions
 }
 
-/** What the feed tells from some places on. Fewer changes than were asked for, even none, are not always the last ones. */
+/** What the feed tells from some positions on. Fewer changes than were asked for, even none, are not always the last ones. */
 export interface ChangesPage {
   changes: Change[]
   hasMore: boolean
   /** Where whoever has been told of it all stands. */
-  places: FeedPositions
+  positions: FeedPositions
 }
 
 /**
- * What has changed since a reader stood at these places. Nothing that can still commit is stamped before what is told
- * (contributing/decisions/0014). `within` has it end earlier, at a moment of each list. Undefined where a removal after the places may have been forgotten: who stands there begins anew.
+ * What has changed since a reader stood at these positions. Nothing that can still commit is stamped before what is told
+ * (contributing/decisions/0014). `within` has it end earlier, at a moment of each list. Undefined where a removal after the positions may have been forgotten: who stands there begins anew.
  */
 export async function changesAfter(
   db: Db,
   service: Service,
-  places: FeedPositions,
+  positions: FeedPositions,
   asked: ChangesRequest,
   within?: CommitWatermarks,
 ): Promise<ChangesPage | undefined> {
-  const { moments, position } = within ?? (await readCommitWatermarks(db, service))
-  const rows = await db.rows<Row>(selectChanges(service, places, moments, asked), { position })
+  const { timestamps, position } = within ?? (await readCommitWatermarks(db, service))
+  const rows = await db.rows<Row>(selectChanges(service, positions, timestamps, asked), { position })
   const [{ forgotten = {}, before = {} } = {}] = rows
-  if (isExpired(places, forgotten)) return
-  let at = skipEarlierTombstones(places, before)
+  if (isExpired(positions, forgotten)) return
+  let at = skipEarlierTombstones(positions, before)
   const changes: Change[] = []
   const found = rows.filter(row => row.kind !== null) as (Row & { kind: Kind })[]
   for (const { kind, removed, changed_at: changedAt, key, is_back: isBack, id, name, record } of found.slice(
@@ -52,22 +52,22 @@ export async function changesAfter(
   )) {
     const action = removed ? 'removed' : 'changed'
     at = advance(at, kind, action, [parseTimestamp(changedAt), key])
-    if (!isBack) changes.push({ kind, id, action, changedAt, name, record, places: at })
+    if (!isBack) changes.push({ kind, id, action, changedAt, name, record, positions: at })
   }
   const hasMore = found.length > asked.limit
-  return { changes, hasMore, places: hasMore ? at : advanceToEnd(at) }
+  return { changes, hasMore, positions: hasMore ? at : advanceToEnd(at) }
 }
 
-const isExpired = (places: FeedPositions, forgotten: Row['forgotten']) =>
-  [...places].some(([kind, stand]) => {
+const isExpired = (positions: FeedPositions, forgotten: Row['forgotten']) =>
+  [...positions].some(([kind, stand]) => {
     const newest = forgotten[kind]
     return newest !== undefined && !isAtBeginning(stand) && parseTimestamp(newest) >= stand.removed[0]
   })
 
 /** Who has been told nothing of a kind has nothing that could have left before. */
-const skipEarlierTombstones = (places: FeedPositions, before: Row['before']): FeedPositions =>
+const skipEarlierTombstones = (positions: FeedPositions, before: Row['before']): FeedPositions =>
   new Map(
-    [...places].map(([kind, stand]) => {
+    [...positions].map(([kind, stand]) => {
       const newest = before[kind]
       return [kind, newest ? { ...stand, removed: positionAfter(parseTimestamp(newest)).removed } : stand]
     }),

@@ -10,8 +10,8 @@ import { isHidden, sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
 export async function currentPositions(db: Db, service: Service, kinds: readonly Kind[]): Promise<FeedPositions> {
-  const { moments, position } = await readCommitWatermarks(db, service)
-  return toPositions(kinds, await db.rows<Newest>(newestOfEach(service, moments), { position }))
+  const { timestamps, position } = await readCommitWatermarks(db, service)
+  return toPositions(kinds, await db.rows<Newest>(newestOfEach(service, timestamps), { position }))
 }
 
 /** The same, asked of the primary, and the horizons that all of it lies within, with the position behind all that it saw. */
@@ -19,13 +19,13 @@ export async function readCurrentState(
   db: Db,
   service: Service,
   kinds: readonly Kind[],
-): Promise<{ places: FeedPositions; within: CommitWatermarks }> {
-  const { moments } = await readCommitWatermarks(db, service)
+): Promise<{ positions: FeedPositions; within: CommitWatermarks }> {
+  const { timestamps } = await readCommitWatermarks(db, service)
   // Of a statement before it a first load that it finds to be over might lie behind the position.
   const rows = await db.rows<Newest & { position: string | null }>(sql`
-    with seen as materialized (${newestOfEach(service, moments)})
+    with seen as materialized (${newestOfEach(service, timestamps)})
     select kind, newest, ${currentLsn(db)} as position from seen`)
-  return { places: toPositions(kinds, rows), within: { moments, position: rows[0]?.position ?? undefined } }
+  return { positions: toPositions(kinds, rows), within: { timestamps, position: rows[0]?.position ?? undefined } }
 }
 
 interface Newest {
@@ -34,12 +34,12 @@ interface Newest {
 }
 
 /** Of all kinds, whichever are followed: so it is one text. */
-function newestOfEach(service: Service, moments: readonly string[]): Sql {
+function newestOfEach(service: Service, timestamps: readonly string[]): Sql {
   const newestOf = allKinds.map(kind => {
     const mine = sql`service_id = ${service.id}`
     const newest = sql`greatest(
-      (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${isCommitted(kind, moments)}),
-      (select max(changed_at) from tombstone where ${mine} and kind = ${kind} and ${isCommitted(kind, moments)}))`
+      (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${isCommitted(kind, timestamps)}),
+      (select max(changed_at) from tombstone where ${mine} and kind = ${kind} and ${isCommitted(kind, timestamps)}))`
     return sql`select ${kind}::text as kind, case when not ${isHidden(service, kind)} then ${rfc3339Micros(newest)} end as newest`
   })
   return unionAll(newestOf)
@@ -55,9 +55,10 @@ function toPositions(kinds: readonly Kind[], rows: readonly Newest[]): FeedPosit
   )
 }
 
-/** The moments at which a reader stands who has been told everything, as a walk's end. */
-export function watermarksAt({ places, within }: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
-  const moments: string[] = []
-  for (const [kind, { changed }] of places) moments[listNumber(sources[kind].table)] = formatTimestamp(changed[0] - 1)
-  return { ...within, moments }
+/** The watermarks of these positions: the end of a scan that stops where a reader of everything would be. */
+export function watermarksAt({ positions, within }: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
+  const timestamps: string[] = []
+  for (const [kind, { changed }] of positions)
+    timestamps[listNumber(sources[kind].table)] = formatTimestamp(changed[0] - 1)
+  return { ...within, timestamps }
 }

@@ -39,13 +39,13 @@ export interface Row {
  */
 export function selectChanges(
   service: Service,
-  places: FeedPositions,
+  positions: FeedPositions,
   within: WatermarkTimestamps,
   { limit, records }: ChangesRequest,
 ): Sql {
-  const looked = (places.size === 1 ? [...places.keys()] : kinds).map(kind => ({
+  const looked = (positions.size === 1 ? [...positions.keys()] : kinds).map(kind => ({
     kind,
-    stand: scanStart(places, kind),
+    stand: scanStart(positions, kind),
   }))
   // Said in the text, or the planner takes a limit for a tenth of the table. Walks with an order of their own are read as far as needed.
   const inOrder = sql`order by changed_at, key limit ${raw(limit <= 100 ? '101' : '1001')}`
@@ -85,8 +85,8 @@ interface ScanStart {
   isUnbegun: boolean
 }
 
-function scanStart(places: FeedPositions, kind: Kind): ScanStart {
-  const stand = places.get(kind)
+function scanStart(positions: FeedPositions, kind: Kind): ScanStart {
+  const stand = positions.get(kind)
   const isUnbegun = stand !== undefined && isAtBeginning(stand)
   return { changed: stand?.changed, removed: isUnbegun ? undefined : stand?.removed, isUnbegun }
 }

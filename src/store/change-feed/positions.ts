@@ -29,19 +29,19 @@ export const initialPositions = (kinds: readonly Kind[]): FeedPositions =>
 
 /** One more of a kind has been told. */
 export const advance = (
-  places: FeedPositions,
+  positions: FeedPositions,
   kind: Kind,
   action: keyof KindPosition,
   place: FeedPosition,
 ): FeedPositions => {
-  const stand = places.get(kind) ?? positionAfter(0)
-  return new Map([...places, [kind, { ...stand, [action]: place }]])
+  const stand = positions.get(kind) ?? positionAfter(0)
+  return new Map([...positions, [kind, { ...stand, [action]: place }]])
 }
 
-/** The same where nothing is left to tell. Whoever has been told everything stands at the same places, however they came there. */
-export const advanceToEnd = (places: FeedPositions): FeedPositions =>
+/** The same where nothing is left to tell. Whoever has been told everything stands at the same positions, however they came there. */
+export const advanceToEnd = (positions: FeedPositions): FeedPositions =>
   new Map(
-    [...places].map(([kind, { changed, removed }]) => {
+    [...positions].map(([kind, { changed, removed }]) => {
       const [last, other] = [changed, removed].map(([stamp, key]) => (key === '' ? stamp - 1 : stamp)) as [
         number,
         number,
@@ -54,21 +54,21 @@ export const advanceToEnd = (places: FeedPositions): FeedPositions =>
  * Whether there may be something to tell who stands there, where `newest` is what is newest of each kind. Who is in the midst of changes that
  * carry one stamp, or of removals, has more to be told, or comes to its end by being told that there is none (`havingToldAll`).
  */
-export const mayHaveChanges = (places: FeedPositions, newest: FeedPositions) =>
-  [...places].some(
+export const mayHaveChanges = (positions: FeedPositions, newest: FeedPositions) =>
+  [...positions].some(
     ([kind, { changed, removed }]) =>
       changed[1] !== '' || removed[1] !== '' || (newest.get(kind)?.changed[0] ?? 0) > Math.min(changed[0], removed[0]),
   )
 
 /** The stamp up to which everything has been told, of every kind. */
-export const completeUntil = (places: FeedPositions) =>
-  Math.min(...[...places.values()].flatMap(({ changed, removed }) => [changed[0] - 1, removed[0] - 1]))
+export const completeUntil = (positions: FeedPositions) =>
+  Math.min(...[...positions.values()].flatMap(({ changed, removed }) => [changed[0] - 1, removed[0] - 1]))
 
-/** Places as they are written down: of each kind the stamp up to which all has been told, or both places. */
+/** Places as they are written down: of each kind the stamp up to which all has been told, or both positions. */
 export type EncodedPositions = (number | readonly [...FeedPosition, ...FeedPosition])[]
 
-export const encodePositions = (places: FeedPositions): EncodedPositions =>
-  [...places.values()].map(({ changed, removed }) =>
+export const encodePositions = (positions: FeedPositions): EncodedPositions =>
+  [...positions.values()].map(({ changed, removed }) =>
     changed[1] === '' && removed[1] === '' && changed[0] === removed[0] ? changed[0] - 1 : [...changed, ...removed],
   )
 

@@ -27,12 +27,12 @@ interface Wait {
 export async function firstChangesAfter(
   db: Db,
   service: Service,
-  places: FeedPositions,
+  positions: FeedPositions,
   asked: ChangesRequest,
 ): Promise<ChangesPage | undefined> {
   const newest = watched.get(db)?.get(service.id)?.newest
-  if (newest && !mayHaveChanges(places, newest)) return { changes: [], hasMore: false, places }
-  return readTogether(db, service, places, asked)
+  if (newest && !mayHaveChanges(positions, newest)) return { changes: [], hasMore: false, positions }
+  return readTogether(db, service, positions, asked)
 }
 
 /**
@@ -42,15 +42,15 @@ export async function firstChangesAfter(
 export async function changesBehind(
   db: Db,
   service: Service,
-  { hasMore, places }: Pick<ChangesPage, 'hasMore' | 'places'>,
+  { hasMore, positions }: Pick<ChangesPage, 'hasMore' | 'positions'>,
   asked: ChangesRequest,
   { ms, over }: Wait,
 ): Promise<ChangesPage | undefined> {
   const ends = performance.now() + ms
-  let told: ChangesPage | undefined = { changes: [], hasMore, places }
+  let told: ChangesPage | undefined = { changes: [], hasMore, positions }
   while (told && !told.changes.length) {
-    if (!told.hasMore && !(await isBeyond(db, service, told.places, { ms: ends - performance.now(), over }))) break
-    told = await readTogether(db, service, told.places, asked)
+    if (!told.hasMore && !(await isBeyond(db, service, told.positions, { ms: ends - performance.now(), over }))) break
+    told = await readTogether(db, service, told.positions, asked)
   }
   return told
 }
@@ -61,13 +61,13 @@ const reads = perObject<Db>(singleFlight)
 const readTogether = (
   db: Db,
   service: Service,
-  places: FeedPositions,
+  positions: FeedPositions,
   asked: ChangesRequest,
 ): Promise<ChangesPage | undefined> =>
-  reads(db)(JSON.stringify([service.id, asked, [...places]]), () => changesAfter(db, service, places, asked))
+  reads(db)(JSON.stringify([service.id, asked, [...positions]]), () => changesAfter(db, service, positions, asked))
 
 interface Waiter {
-  places: FeedPositions
+  positions: FeedPositions
   /** Told whether there is something, once. */
   tell: (isBeyond: boolean) => void
 }
@@ -80,12 +80,12 @@ interface Watched {
 }
 const watched = new WeakMap<Db, Map<number, Watched>>()
 
-/** Waits until something may be told beyond these places; whether there is, before the wait ends. */
-async function isBeyond(db: Db, service: Service, places: FeedPositions, { ms, over }: Wait): Promise<boolean> {
+/** Waits until something may be told beyond these positions; whether there is, before the wait ends. */
+async function isBeyond(db: Db, service: Service, positions: FeedPositions, { ms, over }: Wait): Promise<boolean> {
   if (over.aborted || ms <= 0) return false
   const { promise, resolve: tell } = Promise.withResolvers<boolean>()
   const { waiters } = watchedOf(db, service)
-  const waiter = { places, tell }
+  const waiter = { positions, tell }
   const end = () => tell(false)
   const timer = setTimeout(end, ms)
   over.addEventListener('abort', end)
@@ -115,7 +115,8 @@ async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () 
     await delay(lookMs, undefined, { ref: false })
     // While the database is away there is nothing new.
     watched.newest = await currentPositions(db, service, kinds).catch(() => undefined)
-    if (watched.newest) for (const { places, tell } of waiters) if (mayHaveChanges(places, watched.newest)) tell(true)
+    if (watched.newest)
+      for (const { positions, tell } of waiters) if (mayHaveChanges(positions, watched.newest)) tell(true)
   }
   nobodyWaits()
 }

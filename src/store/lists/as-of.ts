@@ -1,102 +1,131 @@
-import { freshSingleFlight, perObject } from '../../concurrency/single-flight.ts'
 import { type Db, raw, Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { recordKinds, type List, listNumber } from './change-timestamp.ts'
+import { type List, listNumber, recordKinds } from './change-timestamp.ts'
 
-/** Where stamps are: a list, or another table whose stamps are all of our own clock. */
+/** Table with change timestamps: a list, or another table whose change timestamps are never back-dated. */
 export type TimestampSource = List | Sql
 
-/** The moment up to which a walk is complete, as SQL, and where in the primary's log all is that was stamped by then (contributing/decisions/0027). */
+/** The time up to which a paginated scan is complete (contributing/decisions/0027). */
 interface AsOf {
   asOf: Sql
-  /** Absent: only the primary is known to have it. */
+  /** An LSN that includes all changes up to `asOf`. Undefined: only the primary is known to have them. */
   position?: string | undefined
 }
 
-/** A moment that the first page of a walk has fixed. */
+/** The `asOf` that the first page of a scan has fixed. */
 export interface FixedAsOf {
   /** RFC 3339. */
   asOf?: string
   position?: string | undefined
 }
 
-/** The moment that the first page of a walk has fixed, or the newest that can be told now. */
+/** Returns the `asOf` that the first page of a scan has fixed, or reads the newest one from the primary. */
 export const resolveAsOf = async (
   db: Db,
   service: Service,
-  stamps: TimestampSource,
+  source: TimestampSource,
   fixed: FixedAsOf,
-  withRemovals = false,
+  withTombstones = false,
 ): Promise<AsOf> => {
   if (fixed.asOf !== undefined) return { asOf: sql`${fixed.asOf}::timestamptz`, position: fixed.position }
-  if (stamps instanceof Sql) {
-    const { moment, position } = await readCommitWatermark(db, service, stamps)
-    return { asOf: newestWithin(stamps, service, moment, withRemovals), position }
+  if (source instanceof Sql) {
+    const { timestamp, position } = await readCommitWatermark(db, service, source)
+    return { asOf: newestWithin(source, service, timestamp, withTombstones), position }
   }
-  const { moment, position } = await readNewest(db, service, stamps, withRemovals)
-  return { asOf: sql`${moment}::timestamptz`, position }
+  const { timestamp, position } = await readNewest(db, service, source, withTombstones)
+  return { asOf: sql`${timestamp}::timestamptz`, position }
 }
 
-/** A moment as a text of a `timestamptz`. */
+/** `timestamp`: text of a `timestamptz`. */
 interface ReadAsOf {
-  moment: string
+  timestamp: string
   position?: string | undefined
 }
 
-/** The same as a text, asked for by itself: all who begin to walk a list at once share the question, and read as those do who go on. */
-const readNewest = (db: Db, service: Service, list: List, withRemovals: boolean): Promise<ReadAsOf> =>
-  queries(db)(`${service.id} ${list} ${withRemovals}`, async () => {
-    const { moment: within } = await readCommitWatermark(db, service, list)
-    // The position is told by the statement that sees whether a first load is over: one told earlier might lie before the end of that load.
-    const row = await db.row<{ moment: string; position: string | null }>(sql`
-      with seen as materialized (select (${newestWithin(list, service, within, withRemovals)})::text as moment)
-      select moment, ${currentLsn(db)} as position from seen`)
-    return { moment: row?.moment ?? '-infinity', position: row?.position ?? undefined }
+/** Reads the newest change within the watermark. Concurrent first pages of a list share the query. */
+const readNewest = (db: Db, service: Service, list: List, withTombstones: boolean): Promise<ReadAsOf> =>
+  shareQuery(db, `${service.id} ${list} ${withTombstones}`, async () => {
+    const { timestamp: watermark } = await readCommitWatermark(db, service, list)
+    // The statement that sees whether an initial load has ended reads the LSN: one read earlier could be before the end of the load.
+    const row = await db.row<{ timestamp: string; position: string | null }>(sql`
+      with newest as materialized (select (${newestWithin(list, service, watermark, withTombstones)})::text as changed_at)
+      select changed_at as timestamp, ${currentLsn(db)} as position from newest`)
+    return { timestamp: row?.timestamp ?? '-infinity', position: row?.position ?? undefined }
   })
 
 /**
- * The newest change of a list within the horizon: nothing that commits later is stamped at or before it. It never runs ahead
- * of the changes themselves, so that a machine's clock that is set back cannot hide one (contributing/decisions/0002). A list that is empty,
- * or whose first load is under way, is complete up to the beginning: what comes into it may be stamped long ago (contributing/decisions/0013).
+ * The newest change of a list up to the commit watermark: no later commit can have a change timestamp at or before it. It is never later than
+ * the changes themselves, so that setting the clock back hides none (contributing/decisions/0002). A list that is empty or in its initial load is
+ * complete only up to 1970, because its records can get change timestamps of any age (contributing/decisions/0013).
  */
-function newestWithin(stamps: TimestampSource, service: Service, within: string, withRemovals: boolean): Sql {
-  const inTime = sql`service_id = ${service.id} and changed_at <= ${within}::timestamptz`
-  const ofRecords = sql`(select max(changed_at) from ${tableSql(stamps)} where ${inTime})`
-  if (stamps instanceof Sql) return sql`coalesce(${ofRecords}, timestamptz 'epoch')`
-  const ofRemovals = sql`(select max(changed_at) from tombstone where ${inTime} and kind = ${recordKinds[stamps]})`
-  const newest = sql`coalesce(${withRemovals ? sql`greatest(${ofRecords}, ${ofRemovals})` : ofRecords}, timestamptz 'epoch')`
+function newestWithin(source: TimestampSource, service: Service, watermark: string, withTombstones: boolean): Sql {
+  const isCommitted = sql`service_id = ${service.id} and changed_at <= ${watermark}::timestamptz`
+  const newestRecord = sql`(select max(changed_at) from ${tableSql(source)} where ${isCommitted})`
+  if (source instanceof Sql) return sql`coalesce(${newestRecord}, timestamptz 'epoch')`
+  const newestTombstone = sql`(select max(changed_at) from tombstone where ${isCommitted} and kind = ${recordKinds[source]})`
+  const newest = sql`coalesce(${withTombstones ? sql`greatest(${newestRecord}, ${newestTombstone})` : newestRecord}, timestamptz 'epoch')`
   return sql`
-    case when exists (select from initial_load f where f.service_id = ${service.id} and f.kind = ${recordKinds[stamps]}) then timestamptz 'epoch' else ${newest} end`
+    case when exists (select from initial_load l where l.service_id = ${service.id} and l.kind = ${recordKinds[source]}) then timestamptz 'epoch' else ${newest} end`
 }
 
-export const tableSql = (stamps: TimestampSource): Sql => (stamps instanceof Sql ? stamps : raw(stamps))
+export const tableSql = (source: TimestampSource): Sql => (source instanceof Sql ? source : raw(source))
 
-/** The moments before which nothing in progress can still commit. */
+/** The commit watermarks of a service: no transaction in progress can still commit a change at or before them. */
 export interface CommitWatermarks {
-  /** Of each list, at its number; at 0, that of all lists that nobody back-dates. */
-  moments: readonly string[]
+  /** By list number; at 0, the watermark of all tables without back-dating. Texts of `timestamptz`. */
+  timestamps: readonly string[]
   position?: string | undefined
 }
 
-async function readCommitWatermark(db: Db, service: Service, stamps: TimestampSource): Promise<ReadAsOf> {
-  const { moments, position } = await readCommitWatermarks(db, service)
-  return { moment: moments[stamps instanceof Sql ? 0 : listNumber(stamps)] ?? '-infinity', position }
+async function readCommitWatermark(db: Db, service: Service, source: TimestampSource): Promise<ReadAsOf> {
+  const { timestamps, position } = await readCommitWatermarks(db, service)
+  return { timestamp: timestamps[source instanceof Sql ? 0 : listNumber(source)] ?? '-infinity', position }
 }
 
-/** Where the primary's log is once a statement has seen what it sees; null where nobody needs it. */
+/** The LSN of the primary after a statement has taken its snapshot; null without replicas. */
 export const currentLsn = (db: Db): Sql => db.position ?? sql`null::text`
 
-/**
- * The primary alone is asked for them (`commit_watermarks` in the migrations), and only afterwards where its log is: the position then is
- * behind all that had ended.
- */
+/** Reads the commit watermarks from the primary, and then its LSN, which is after every transaction that had ended. */
 export const readCommitWatermarks = (db: Db, { id }: Service): Promise<CommitWatermarks> =>
-  queries(db)(String(id), async () => {
-    const row = await db.row<{ moments: string[]; position: string | null }>(sql`
-      with seen as materialized (select commit_watermarks(${id})::text[] as moments)
-      select moments, ${currentLsn(db)} as position from seen`)
-    return { moments: row?.moments ?? [], position: row?.position ?? undefined }
+  shareQuery(db, String(id), async () => {
+    const row = await db.row<{ timestamps: string[]; position: string | null }>(sql`
+      with watermarks as materialized (select commit_watermarks(${id})::text[] as timestamps)
+      select timestamps, ${currentLsn(db)} as position from watermarks`)
+    return { timestamps: row?.timestamps ?? [], position: row?.position ?? undefined }
   })
 
-/** Concurrent requests share a query, and no result is older than the request that receives it. */
-const queries = perObject<Db>(freshSingleFlight)
+/** A running query, and the next one, which callers share that arrived while it was running. */
+interface SharedQuery {
+  current?: Promise<unknown>
+  next?: Promise<unknown>
+}
+const sharedQueries = new WeakMap<Db, Map<string, SharedQuery>>()
+
+/**
+ * Runs a query once for all concurrent callers with the same key. Callers that arrive while it runs share the next run, so that a result is
+ * never older than the call. If the query fails, it fails for all who share it, within the statement timeout.
+ */
+function shareQuery<T>(db: Db, key: string, query: () => Promise<T>): Promise<T> {
+  const queries = sharedQueries.get(db) ?? new Map<string, SharedQuery>()
+  sharedQueries.set(db, queries)
+  const shared = queries.get(key) ?? {}
+  queries.set(key, shared)
+  return runShared(query, shared)
+}
+
+function runShared<T>(query: () => Promise<T>, shared: SharedQuery): Promise<T> {
+  if (shared.current) {
+    shared.next ??= shared.current
+      .catch(() => {})
+      .then(() => {
+        delete shared.next
+        return runShared(query, shared)
+      })
+    return shared.next as Promise<T>
+  }
+  const current = query().finally(() => {
+    delete shared.current
+  })
+  shared.current = current
+  return current
+}
