@@ -22,8 +22,6 @@ const recorded = recordRows()
 /** The body of each stored record as SQL: without change timestamp and closing brace. */
 const body = `left(record, -length(',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'))`
 const storedBodies = {
-  store: body,
-  staff: body,
   product: body,
   stock: body,
   retail_transaction: body,
