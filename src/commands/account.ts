@@ -19,42 +19,43 @@ import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 import { judged } from './terminal/validate-input.ts'
 
-export function userCommand(program: Command) {
-  const user = program
-    .command('user')
-    .description('Accounts: who may use which service, and as what.')
+export function accountCommand(program: Command) {
+  const account = program
+    .command('account')
+    .alias('user')
+    .description('Manage accounts')
     .addHelpText(
       'after',
       examples(
-        ['user add webshop --service luma', 'make one'],
-        ['user rotate webshop', 'a further password'],
-        ['user revoke webshop', 'end one'],
-        ['user names-shoppers webshop yes', 'trust it to tell the addresses of shoppers'],
-        ['user list', 'see all'],
+        ['account add webshop --service luma', 'creates an account'],
+        ['account rotate webshop', 'issues a new password'],
+        ['account revoke webshop', 'deletes the account'],
+        ['account trust-shopper-ip webshop yes', 'trusts the shopper IP addresses it sends'],
+        ['account list', 'lists all accounts'],
       ),
     )
 
-  user
+  account
     .command('add')
     .argument('<username>')
-    .description('Make an account for a service, or give one a further service or another role.')
+    .description('Create an account, or grant it access to a service')
     .option(...serviceOption)
     .addOption(
       new Option(
         '--role <role>',
-        'what the account may do; without it what it may there already, visitor for a new one',
+        'its role in the service (default: its current role, or visitor)',
       ).choices(roles),
     )
-    .option('--names-shoppers', 'trust it to tell the address of each shopper by X-Shopper-IP')
+    .option('--trust-shopper-ip', 'trust the shopper IP address in its X-Shopper-IP header')
     .addHelpText(
       'after',
       examples(
-        ['user add webshop --service luma', 'may read'],
-        ['user add integration --service luma --role maintainer', 'may write too'],
-        ['user add webshop --service luma --names-shoppers', 'the back end of a web shop'],
+        ['account add webshop --service luma', 'with read access'],
+        ['account add integration --service luma --role maintainer', 'with write access'],
+        ['account add webshop --service luma --trust-shopper-ip', 'for the backend of a web shop'],
       ),
     )
-    .action((username: string, { service: name, role: wanted, namesShoppers = false }: Adding) => {
+    .action((username: string, { service: name, role: wanted, trustShopperIp = false }: AddOptions) => {
       judged(AccountInput, { username, role: wanted ?? 'visitor' })
       return withDatabase(async ({ control, keys, services }) => {
         const { service } = await services.find(name)
@@ -62,97 +63,101 @@ export function userCommand(program: Command) {
           await holdRoles(tx, service)
           const role = wanted ?? (await assignmentsOf(tx, username)).get(service.name)?.role ?? 'visitor'
           const password = await addAccount(tx, keys, username, service, role)
-          if (namesShoppers) await nameShoppers(tx, username, true)
-          await leaveLines(tx, username, 'user add', service.name)
+          if (trustShopperIp) await nameShoppers(tx, username, true)
+          await writeAuditEntries(tx, username, 'account add', service.name)
           return { role, password }
         })
-        console.log(`${username} is ${role} of ${service.name}.`)
+        console.log(`Account ${username} has the role ${role} in ${service.name}.`)
         if (password) await printCredentials(username, password)
       })
     })
 
-  user
+  account
     .command('rotate')
     .argument('<username>')
     .description(
-      'Issue a further password. The one before stays alive until it is revoked, or until the next rotation.',
+      'Issue a new password',
     )
     .addHelpText(
       'after',
       examples(
-        ['user rotate webshop', 'then give the new password to the web shop, then:'],
-        ['user revoke webshop --old', 'ends the old one'],
+        ['account rotate webshop', 'issues a password; the previous one works until the next rotation'],
+        ['account revoke webshop --previous-secret', 'then revokes the previous password'],
       ),
     )
     .action((username: string) =>
       withDatabase(async ({ control, keys }) => {
         const password = await control.transaction(async tx => {
           if (!(await accountExists(tx, username))) throw noAccount(username)
-          await leaveLines(tx, username, 'user rotate')
+          await writeAuditEntries(tx, username, 'account rotate')
           return addPassword(tx, keys, username)
         })
         await printCredentials(username, password)
-        console.log(`The password before it is still alive; end it with: tillbridge user revoke ${username} --old`)
+        console.log(
+          `The previous password still works. To revoke it: tillbridge account revoke ${username} --previous-secret`,
+        )
       }),
     )
 
-  user
+  account
     .command('revoke')
     .argument('<username>')
-    .description('End an account, in every process within 5 seconds.')
-    .option('--old', 'end only the passwords before the newest one')
+    .description('Delete an account')
+    .option('--previous-secret', 'revoke only the passwords before the newest one')
     .addHelpText(
       'after',
       examples(
-        ['user revoke webshop', 'the account is gone'],
-        ['user revoke webshop --old', 'only its newest password stays'],
+        ['account revoke webshop', 'deletes it; every process rejects it within 5 seconds'],
+        ['account revoke webshop --previous-secret', 'keeps only the newest password'],
       ),
     )
-    .action((username: string, { old = false }: { old?: boolean }) =>
+    .action((username: string, { previousSecret = false }: { previousSecret?: boolean }) =>
       withDatabase(async ({ control }) => {
         await control.transaction(async tx => {
-          await leaveLines(tx, username, 'user revoke')
-          if (!(await revoke(tx, username, { all: !old }))) throw noAccount(username)
+          await writeAuditEntries(tx, username, 'account revoke')
+          if (!(await revoke(tx, username, { all: !previousSecret }))) throw noAccount(username)
         })
-        console.log(old ? `Only the newest password of ${username} is alive.` : `${username} is revoked.`)
+        console.log(previousSecret
+            ? `Previous passwords of ${username} revoked. Its newest password still works.`
+            : `Account ${username} deleted.`)
       }),
     )
 
-  user
-    .command('names-shoppers')
+  account
+    .command('trust-shopper-ip')
     .argument('<username>')
-    .addArgument(new Argument('<trusted>', 'whether it is').choices(['yes', 'no']))
+    .addArgument(new Argument('<trusted>', 'yes or no').choices(['yes', 'no']))
     .description(
-      'Trust an account to tell the address of each shopper by X-Shopper-IP, by which wrong PINs are then counted.',
+      'Trust the shopper IP address an account sends',
     )
     .addHelpText(
       'after',
       examples(
-        ['user names-shoppers webshop yes', 'for the back end of a web shop'],
-        ['user names-shoppers webshop no', 'it is counted by its own address again'],
+        ['account trust-shopper-ip webshop yes', 'counts wrong PINs by the X-Shopper-IP header'],
+        ['account trust-shopper-ip webshop no', "counts them by the account's own address"],
       ),
     )
     .action((username: string, answer: 'yes' | 'no') =>
       withDatabase(async ({ control }) => {
         const trusted = answer === 'yes'
         await control.transaction(async tx => {
-          await leaveLines(tx, username, 'user names-shoppers')
+          await writeAuditEntries(tx, username, 'account trust-shopper-ip')
           if (!(await nameShoppers(tx, username, trusted))) throw noAccount(username)
         })
         console.log(
           trusted
-            ? `${username} is trusted to name shoppers by X-Shopper-IP.`
-            : `${username} is not trusted to name shoppers: X-Shopper-IP is ignored.`,
+            ? `Tillbridge trusts the X-Shopper-IP header of ${username}.`
+            : `Tillbridge ignores the X-Shopper-IP header of ${username}.`,
         )
       }),
     )
 
-  user
+  account
     .command('list')
     .description(
-      'The accounts with their services, roles, live passwords, whether they name shoppers, and when they were last used.',
+      'List accounts with services, roles and last use',
     )
-    .addHelpText('after', examples(['user list', 'all accounts']))
+    .addHelpText('after', examples(['account list', 'lists all accounts']))
     .action(() =>
       withDatabase(async ({ control }) => {
         const rows = (await listAccounts(control)).flatMap(
@@ -164,34 +169,34 @@ export function userCommand(program: Command) {
               String(passwords),
               trustsShopperIp ? 'yes' : 'no',
               created.toISOString().slice(0, 10),
-              used ? minuteOf(used) : 'never',
+              used ? toMinute(used) : 'never',
             ]),
         )
-        console.log(table(['user', 'service', 'role', 'passwords', 'names shoppers', 'since', 'last used (UTC)'], rows))
+        console.log(table(['account', 'service', 'role', 'passwords', 'shopper IP', 'created', 'last used (UTC)'], rows))
       }),
     )
 }
 
-/** A moment to the minute: `2026-11-22 14:05`. */
-const minuteOf = (moment: string) => new Date(moment).toISOString().slice(0, 16).replace('T', ' ')
+/** Formats a timestamp to the minute: `2026-11-22 14:05`. */
+const toMinute = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 16).replace('T', ' ')
 
 const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
 /**
- * Leaves a line in the audit of each service that the account may use, or of this one alone. The services are those that the control
- * database has: where one is in a data database, its line goes there from here.
+ * Writes an audit entry for each service that the account can use, or only for `only`. The entries go to the control database. Entries of
+ * services in other shards are forwarded from there.
  */
-async function leaveLines(tx: Db, username: string, operation: string, only?: string) {
+async function writeAuditEntries(tx: Db, username: string, operation: string, only?: string) {
   for (const { service } of (await assignmentsOf(tx, username)).values())
     if (only === undefined || service.name === only)
       await leaveCommandLine(tx, service, { operation, subject: pathOf(username) })
 }
 
-interface Adding {
+interface AddOptions {
   service?: string
   role?: Role
-  namesShoppers?: boolean
+  trustShopperIp?: boolean
 }
 
 const noAccount = (username: string) =>
-  new Error(`There is no account ${username}; tillbridge user list shows those there are.`)
+  new Error(`Account ${username} not found. Run "tillbridge account list".`)

@@ -14,15 +14,15 @@ import { withDatabase } from './terminal/session.ts'
 export const consoleCommand = (program: Command) =>
   program
     .command('console')
-    .argument('[username]', 'whom to sign in; not needed where there is one only, or a start has made one')
-    .description('Print a link that signs in to the console in a browser: once, within 60 seconds.')
+    .argument('[username]', 'the account (default: the only one, or that of the first start)')
+    .description('Print a one-time console sign-in link')
     .option(
       '--open',
-      'open it in the browser of this machine too; others who list its processes then see the link until it is used',
+      "also open it in this machine's browser (visible in the process list until used)",
     )
     .addHelpText(
       'after',
-      examples(['console', 'a link for the first account'], ['console anna --open', 'open the console as anna']),
+      examples(['console', 'prints a link for the first account, valid once within 60 seconds'], ['console anna --open', 'opens the console as anna']),
     )
     .action((given: string | undefined, { open = false }: { open?: boolean }) =>
       withDatabase(async ({ control, keys }) => {
@@ -31,19 +31,19 @@ export const consoleCommand = (program: Command) =>
         const baseUrl = config.publicUrl ?? access?.baseUrl ?? `https://localhost:${config.port}`
         const username = given ?? (await onlyAccount(control, access?.username))
         const link = await linkFor({ db: control, keys }, username, baseUrl)
-        if (!link) throw new Error(`There is no account ${username}; tillbridge user list shows those there are.`)
-        console.log(`Signs ${username} in, once, within ${linkSeconds} seconds:\n\n  ${link}\n`)
+        if (!link) throw new Error(`Account ${username} not found. Run "tillbridge account list".`)
+        console.log(`This link signs ${username} in once, within ${linkSeconds} seconds:\n\n  ${link}\n`)
         if (open) await openInBrowser(link)
       }),
     )
 
-/** The account that a start has made, if it is still there, or the only one. */
+/** Returns the account that the first start created, if it still exists, otherwise the only account. */
 async function onlyAccount(db: Db, made: string | undefined): Promise<string> {
   const names = (await listAccounts(db)).map(({ username }) => username)
   if (made !== undefined && names.includes(made)) return made
   const [only, ...more] = names
-  if (only === undefined) throw new Error('There is no account yet; make one with: tillbridge user add <username>')
-  if (more.length) throw new Error(`There are several accounts; say which one: ${names.join(', ')}.`)
+  if (only === undefined) throw new Error('No account exists yet. Create one: tillbridge account add <username>')
+  if (more.length) throw new Error(`The username is required, because there are several accounts: ${names.join(', ')}.`)
   return only
 }
 
@@ -51,10 +51,10 @@ const openers: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', linu
 
 async function openInBrowser(link: string) {
   const opener = openers[process.platform]
-  if (!opener) throw new Error('Browsers cannot be opened from here: open the link yourself.')
+  if (!opener) throw new Error("Tillbridge can't open a browser on this platform. Open the link yourself.")
   const child = spawn(opener, [link], { stdio: 'ignore', detached: true })
   await once(child, 'spawn').catch(() => {
-    throw new Error(`${opener} is not installed: open the link yourself.`)
+    throw new Error(`${opener} is not installed. Open the link yourself.`)
   })
   child.unref()
 }

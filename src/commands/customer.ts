@@ -20,22 +20,22 @@ import { withDatabase } from './terminal/session.ts'
 export function customerCommand(program: Command) {
   const customer = program
     .command('customer')
-    .description('What is kept of a customer: handing it out, and erasing it.')
+    .description("Export or erase a customer's personal data")
     .addHelpText(
       'after',
       examples(
-        ['customer export 65432 --service luma --out 65432.json', 'for the person who asks what is kept'],
-        ['customer erase 65432 --service luma', 'for the person who wants to be forgotten'],
+        ['customer export 65432 --service luma --out 65432.json', 'exports it for an access request'],
+        ['customer erase 65432 --service luma', 'erases it for an erasure request'],
       ),
     )
 
   customer
     .command('export')
     .argument('<id>')
-    .description('Everything that is kept of a customer, as one JSON document.')
+    .description("Export a customer's data as one JSON document")
     .option(...serviceOption)
-    .option('--out <file>', 'where to; to standard output, if not given')
-    .addHelpText('after', examples(['customer export 65432 --out 65432.json', 'a file that only you can read']))
+    .option('--out <file>', 'output file (default: standard output)')
+    .addHelpText('after', examples(['customer export 65432 --out 65432.json', 'writes a file that only you can read']))
     .action((id: string, { service: name, out }: { service?: string; out?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -53,13 +53,13 @@ export function customerCommand(program: Command) {
   customer
     .command('erase')
     .argument('<id>')
-    .description('Erase a customer for good: sums of orders, sales and vouchers stay, and no person.')
+    .description("Permanently erase a customer's personal data")
     .option(...serviceOption)
-    .option('--yes', 'do not ask')
+    .option('--yes', 'skip the confirmation')
     .addHelpText(
       'after',
       examples(
-        ['customer erase 65432 --service luma', 'asks for the identifier once more'],
+        ['customer erase 65432 --service luma', 'asks for the identifier again; order, sales and voucher totals stay'],
         ['customer erase 65432 --service luma --yes', 'for scripts'],
       ),
     )
@@ -69,7 +69,7 @@ export function customerCommand(program: Command) {
         const summary = await summaryOf(db, service, id)
         if (summary && !yes) await confirmed(id, summary)
         await erased({ db, keys }, service, id)
-        console.log(`Erased the customer ${id}.`)
+        console.log(`Customer ${id} erased.`)
       }),
     )
 }
@@ -78,8 +78,8 @@ const noCustomer = (id: string) => new Error(`Customer ${id} not found.`)
 
 /** Throws unless the identifier is typed once more. */
 async function confirmed(id: string, { name, orders, waiting, sales }: Summary) {
-  const shown = [`${orders} orders`, ...(waiting ? [`${waiting} of them not shipped yet`] : []), `${sales} sales`]
-  process.stderr.write(`${name ?? 'Somebody who has left'}: ${shown.join(', ')}. This cannot be undone.\n`)
+  const shown = [`${orders} orders`, ...(waiting ? [`${waiting} of them not shipped`] : []), `${sales} sales`]
+  process.stderr.write(`${name ?? 'Customer without a name'}: ${shown.join(', ')}. This can't be undone.\n`)
   if (!(await isTyped(id, 'To erase this customer'))) throw new Error('Nothing was erased.')
 }
 

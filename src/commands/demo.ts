@@ -8,19 +8,19 @@ import { type Session, withDatabase } from './terminal/session.ts'
 export const demoCommand = (program: Command) =>
   program
     .command('demo')
-    .argument('[name]', 'the service to make', 'demo')
-    .description('Make a further service with a demo shop, and an account for it.')
+    .argument('[name]', 'the service to create', 'demo')
+    .description('Create a demo service')
     .addHelpText(
       'after',
-      examples(['demo playground', 'a service playground, and an account playground that is its admin']),
+      examples(['demo playground', 'creates the service and its admin account, both named playground']),
     )
     .action((name: string) => {
       requireName('service', name)
       const making = async ({ control: db, keys }: Session) => {
         const password = await makeDemo({ db, keys }, name, line => console.log(line))
-        console.log(`${name} is admin of ${name}.`)
+        console.log(`Demo service ${name} created. Account ${name} has the role admin.`)
         if (password) await printCredentials(name, password)
-        else console.log(`The account was there before; a further password: tillbridge user rotate ${name}`)
+        else console.log(`Account ${name} existed already. To issue a new password: tillbridge account rotate ${name}`)
       }
       return withDatabase(making, { mayMake: true })
     })

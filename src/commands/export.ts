@@ -17,26 +17,26 @@ interface Options {
   service?: string
 }
 
-/** `tillbridge export`. Exit code: 0 the file is whole, 1 a failure, 130 and 143 stopped by a signal. */
+/** `tillbridge export`. Exit codes: 0 complete, 1 failure, 130 and 143 stopped by a signal. */
 export const exportCommand = (program: Command) =>
   program
     .command('export')
-    .description('Write a whole list as NDJSON, a record a line, which `tillbridge import` takes (docs/shop/bulk-export.md).')
-    .addArgument(new Argument('<kind>', 'what is written').choices(Object.keys(exported)))
+    .description('Export a list as NDJSON')
+    .addArgument(new Argument('<kind>', 'what to export').choices(Object.keys(exported)))
     .option(
       '--out <file>',
-      'where to: .ndjson or .jsonl, packed with .gz or .zst; it is there once it is whole (default: standard output)',
+      'output file (`.gz` or `.zst` to compress; default: standard output)',
     )
     .option(...serviceOption)
     .addHelpText(
       'after',
       `${examples(
-        ['export customers --out customers.ndjson.gz', 'all customers, packed'],
-        ['export stock --service luma --out stock.ndjson.zst', 'of one service among several'],
-        ['export products | jq -r .name', 'to another program'],
-        ['import customers customers.ndjson.gz --service other', 'and in again'],
+        ['export customers --out customers.ndjson.gz', 'exports all customers, compressed'],
+        ['export stock --service luma --out stock.ndjson.zst', 'exports the stock of one service'],
+        ['export products | jq -r .name', 'pipes the records to another program'],
+        ['import customers customers.ndjson.gz --service other', 'imports the file into another service'],
       )}
-Exit code: 0 when all of it was written, 1 when it could not be, 130 after Ctrl-C. Nothing half is left under the name.
+Exit codes: 0 complete, 1 failure, 130 Ctrl-C. An incomplete export never replaces or creates the output file.
 `,
     )
     .action((kind: Kind, { out, service: name }: Options) =>
@@ -45,10 +45,10 @@ Exit code: 0 when all of it was written, 1 when it could not be, 130 after Ctrl-
         if (out !== undefined) packingOf(out)
         const stop = stopBySignal()
         await exportList(db, service, kind, out, stop.signal).catch(error => {
-          // Whoever reads has had enough: `| head`.
+          // The reading program has closed the pipe, such as `| head`.
           if (out === undefined && error.code === 'EPIPE') return
           if (!stop.signal.aborted) throw error
-          console.error(out === undefined ? 'Stopped.' : `Stopped: ${out} is as it was.`)
+          console.error(out === undefined ? 'Stopped.' : `Stopped. ${out} was not changed.`)
         })
         stop.end()
       }),
@@ -75,6 +75,6 @@ async function exportList(db: Db, service: Service, kind: Kind, out: string | un
   await written.finally(() => display.end())
   // Not among the records, which may go to standard output.
   console.error(
-    `${records.toLocaleString('en')} ${kind} of ${service.name}, as of ${headers['x-as-of']}${out === undefined ? '' : `, are in ${out}`}.`,
+    `${records.toLocaleString('en')} ${kind} of ${service.name}, as of ${headers['x-as-of']}${out === undefined ? '' : `, written to ${out}`}.`,
   )
 }

@@ -8,33 +8,33 @@ import { table } from './terminal/table.ts'
 export function mailCommand(program: Command) {
   const mail = program
     .command('mail')
-    .description('E-mails to shoppers: how far they have come, and another attempt.')
+    .description('Inspect and retry emails')
     .addHelpText(
       'after',
-      examples(['mail list --status failed', 'what was given up, and why'], ['mail retry', 'try all of those again']),
+      examples(['mail list --status failed', 'lists failed emails with their errors'], ['mail retry', 'retries all failed emails']),
     )
 
   mail
     .command('list')
-    .description('The newest e-mails of a service. Whom they go to and what they say is encrypted.')
+    .description('List the newest emails of a service')
     .option(...serviceOption)
-    .addOption(new Option('--status <status>', 'only these').choices(['queued', 'sent', 'failed']))
-    .addHelpText('after', examples(['mail list --service luma', 'the last 50']))
+    .addOption(new Option('--status <status>', 'only emails with this status').choices(['queued', 'sent', 'failed']))
+    .addHelpText('after', examples(['mail list --service luma', 'lists the last 50, without their encrypted content']))
     .action(({ service: name, status }: { service?: string; status?: MailStatus }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const found = await listMails(db, service, status, 50)
         console.log(
           table(
-            ['mail', 'voucher', 'status', 'attempts', 'queued', 'sent', 'next attempt', 'last fault'],
+            ['mail', 'voucher', 'status', 'attempts', 'queued', 'sent', 'next attempt', 'last error'],
             found.map(({ id, voucher, status: state, attempts, createdAt, sentAt, dueAt, lastFault }) => [
               id,
               voucher,
               state,
               String(attempts),
-              shortly(createdAt),
-              shortly(sentAt),
-              shortly(dueAt),
+              toSecond(createdAt),
+              toSecond(sentAt),
+              toSecond(dueAt),
               lastFault ?? '',
             ]),
           ),
@@ -44,20 +44,20 @@ export function mailCommand(program: Command) {
 
   mail
     .command('retry')
-    .argument('[mail]', 'its id, as the list shows it; without one all that failed')
-    .description('Try e-mails again at once that failed, or that wait for their next attempt.')
+    .argument('[mail]', 'the ID from `mail list` (default: all failed emails)')
+    .description('Retry emails now')
     .option(...serviceOption)
-    .addHelpText('after', examples(['mail retry', 'all that failed']))
+    .addHelpText('after', examples(['mail retry', 'retries all failed emails']))
     .action((id: string | undefined, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const retried = await retryMails(db, service, id)
         if (id !== undefined && !retried)
-          throw new Error(`There is no e-mail ${id} to be tried again: it was sent, is not due yet, or is forgotten.`)
-        console.log(retried === 1 ? 'One e-mail is tried again.' : `${retried} e-mails are tried again.`)
+          throw new Error(`Email ${id} can't be retried: it was sent, is not queued or was purged. Run "tillbridge mail list".`)
+        console.log(retried === 1 ? '1 email will be retried.' : `${retried} emails will be retried.`)
       }),
     )
 }
 
-/** To the second, in UTC. */
-const shortly = (moment: Date | null) => moment?.toISOString().slice(0, 19).replace('T', ' ') ?? ''
+/** Formats a timestamp to the second, in UTC. */
+const toSecond = (timestamp: Date | null) => timestamp?.toISOString().slice(0, 19).replace('T', ' ') ?? ''

@@ -6,8 +6,8 @@ import { examples } from './terminal/examples.ts'
 export const migrateCommand = (program: Command) =>
   program
     .command('migrate')
-    .description('Bring the database up to date; every start does this too.')
-    .addHelpText('after', examples(['migrate', 'before new processes are rolled out']))
+    .description('Run database migrations')
+    .addHelpText('after', examples(['migrate', 'migrates before a rollout; every start migrates too']))
     .action(async () => {
       const database = await joinDatabase(readConfig(), { mayMake: true })
       console.log(

@@ -13,75 +13,75 @@ import { withDatabase } from './terminal/session.ts'
 export function orderCommand(program: Command) {
   const order = program
     .command('order')
-    .description('Orders and returns of the embedded back office: what happens in its warehouse.')
+    .description('Ship, cancel and return orders (embedded back office)')
     .addHelpText(
       'after',
       examples(
-        ['order ship W0000123 --service luma', 'send an order, where the setting fulfilment is manually'],
-        ['order cancel W0000123 --service luma', 'or call it off'],
-        ['order return R0000001 receive --service luma', 'take in a parcel that came back'],
+        ['order ship W0000123 --service luma', 'ships an order, if `fulfilment` is manual'],
+        ['order cancel W0000123 --service luma', 'cancels it'],
+        ['order return R0000001 receive --service luma', 'marks a returned parcel as received'],
       ),
     )
 
   order
     .command('ship')
     .argument('<orderNumber>')
-    .description('Ship what of an order is processing: it is sold, and stands in the retail history.')
+    .description('Ship the open lines of an order')
     .option(...serviceOption)
-    .addHelpText('after', examples(['order ship W0000123 --service luma', 'send it']))
+    .addHelpText('after', examples(['order ship W0000123 --service luma', 'ships it and records the sale']))
     .action((number: string, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
         const { id } = await shipOrder(tx, of, number)
         await leaveCommandLine(tx, of, { operation: 'order ship', subject: `/orders/${id}` })
-        return `Shipped the order ${number}.`
+        return `Order ${number} shipped.`
       }),
     )
 
   order
     .command('cancel')
     .argument('<orderNumber>')
-    .description('Cancel what of an order is processing: its stock comes back, and so does what its vouchers paid.')
+    .description('Cancel the open lines of an order')
     .option(...serviceOption)
-    .addHelpText('after', examples(['order cancel W0000123 --service luma', 'call it off']))
+    .addHelpText('after', examples(['order cancel W0000123 --service luma', 'cancels it; stock and voucher payments are returned']))
     .action((number: string, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
         const { id } = await cancelOrder(tx, of, number)
         await leaveCommandLine(tx, of, { operation: 'order cancel', subject: `/orders/${id}` })
-        return `Cancelled the order ${number}.`
+        return `Order ${number} cancelled.`
       }),
     )
 
   order
     .command('return')
     .argument('<returnNumber>')
-    .addArgument(new Argument('<step>', 'what happens to it').choices(Object.keys(returnSteps)))
-    .description('Take a return further: requested, received, refunded. A cancelled one can be returned anew.')
+    .addArgument(new Argument('<step>', 'what to do').choices(Object.keys(returnSteps)))
+    .description('Advance or cancel a return')
     .option(...serviceOption)
     .addHelpText(
       'after',
       examples(
-        ['order return R0000001 receive --service luma', 'the parcel is here'],
+        ['order return R0000001 receive --service luma', 'marks the parcel as received'],
         [
           'order return R0000001 refund --service luma',
-          'the shopper has the money; vouchers that paid are given theirs',
+          'marks it as refunded and refunds vouchers',
         ],
-        ['order return R0000001 cancel --service luma', 'the shopper keeps the goods'],
+        ['order return R0000001 cancel --service luma', 'cancels the return; the lines can be returned again'],
       ),
     )
     .action((number: string, step: ReturnStep, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
         const { id, givenBack } = await stepReturn(tx, of, number, step)
         await leaveCommandLine(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
-        const vouchers = givenBack.map(voucher => ` ${voucher.amount} went back to the voucher ${voucher.number}.`)
-        return `The return ${number} is ${returnSteps[step]}.${vouchers.join('')}`
+        const vouchers = givenBack.map(voucher => ` ${voucher.amount} refunded to voucher ${voucher.number}.`)
+        return `Return ${number} is ${returnSteps[step]}.${vouchers.join('')}`
       }),
     )
 }
 
-/** Does something in one transaction, and then says what it was. */
+/** Runs `work` in one transaction and prints its result. */
 const within = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
   withDatabase(async ({ keys, services }) => {
     const placed = await services.find(name)
-    await requireOwnTables({ keys }, placed, 'Orders', 'what happens to them happens there')
+    await requireOwnTables({ keys }, placed, 'Orders', 'manage them there')
     console.log(await placed.db.transaction(tx => work(tx, placed.service)))
   })

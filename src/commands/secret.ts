@@ -9,40 +9,40 @@ import { examples } from './terminal/examples.ts'
 export function secretCommand(program: Command) {
   const secret = program
     .command('secret')
-    .description('The secret that passwords, PINs and all that is encrypted go with.')
-    .addHelpText('after', examples(['secret forget', 'where it is lost for good']))
+    .description('Manage the secret key')
+    .addHelpText('after', examples(['secret reset', 'replaces a lost secret key']))
 
   secret
-    .command('forget')
-    .option('--yes', 'do not ask')
-    .description('Where the secret is lost for good: have the database take another one (docs/operate/backup-and-restore.md).')
+    .command('reset')
+    .option('--yes', 'skip the confirmation')
+    .description('Replace a lost secret key')
     .addHelpText(
       'after',
       examples(
-        ['secret forget', 'while no process runs; asks first'],
-        ['secret forget --yes', 'for scripts; a data database is named by DATABASE_URL'],
+        ['secret reset', 'asks for confirmation; all processes must be stopped'],
+        ['secret reset --yes', 'skips the confirmation; for a shard, set DATABASE_URL to it'],
       ),
     )
     .action(async ({ yes = false }: { yes?: boolean }) => {
       const config = readConfig()
       const { db, postgres, close } = await joinDatabase(config, { asItIs: true })
       try {
-        // A process that has begun with the lost one would go on sealing with it.
+        // A running process would keep encrypting with the lost key.
         if (config.databaseUrl === undefined && !postgres)
-          throw new Error('A process has this database open: stop every process first.')
+          throw new Error('The database is in use. Stop every process first.')
         const known = await readMark(db)
-        if (!known) throw new Error('This database goes with no secret yet: nothing is to be forgotten.')
+        if (!known) throw new Error("This database has no secret key yet, so it can't be reset.")
         if (await isKept(config, known.digest))
-          throw new Error('The secret is here, and the right one: nothing is to be forgotten.')
-        const what = known.name === null ? 'this database' : `the data database ${known.name}`
+          throw new Error("The current secret key is the right one, so it can't be reset.")
+        const what = known.name === null ? 'this database' : `shard ${known.name}`
         process.stderr.write(
-          `Passwords, PINs, secrets of webhooks and e-mails that wait in ${what} are lost for good. No process may run on it.\n`,
+          `Passwords, PINs, webhook secrets and queued emails in ${what} will be permanently lost. All processes must be stopped.\n`,
         )
-        if (!(yes || (await isTyped('forget', 'To have it take another secret'))))
-          throw new Error('Nothing was forgotten.')
+        if (!(yes || (await isTyped('reset', 'To reset the secret key'))))
+          throw new Error('Not confirmed. The secret key was not reset.')
         await forgetMark(db)
         console.log(
-          'The secret is forgotten; the next one that the database sees is the one it goes with. What is to be done next: docs/operate/backup-and-restore.md, "A secret that is lost".',
+          'Secret key reset. The next start stores a new one. Next steps: docs/backup.md, "A secret that is lost".',
         )
       } finally {
         await close()

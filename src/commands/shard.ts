@@ -11,55 +11,55 @@ import { readSecret } from './terminal/secret.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
-export function databaseCommand(program: Command) {
-  const database = program
-    .command('database')
-    .description('Data databases: further PostgreSQL servers that services can be in (docs/operate/high-availability.md).')
+export function shardCommand(program: Command) {
+  const shard = program
+    .command('shard')
+    .description('Manage shards (databases for services)')
     .addHelpText(
       'after',
       examples(
-        ['database add eu-2 --url-file eu-2.url', 'make one known'],
-        ['service add luma --database eu-2', 'make a service there'],
-        ['database list', 'see all'],
+        ['shard add eu-2 --url-file eu-2.url', 'registers a database'],
+        ['service add luma --shard eu-2', 'creates a service in it'],
+        ['shard list', 'lists all shards'],
       ),
     )
 
-  database
+  shard
     .command('add')
-    .argument('<name>', 'what it is called from now on')
-    .option('--url-file <file>', 'where its URL is, a line; asked for, or read from standard input, if not given')
-    .option('--take <service...>', 'services in it that the control database, restored from before, has elsewhere')
-    .description('Make a database known, or another address of one that is: an empty one, or one of before.')
+    .argument('<name>', 'the name of the shard')
+    .option('--url-file <file>', 'file with its URL (default: standard input)')
+    .option('--adopt <service...>', 'adopt services that an older control database has elsewhere')
+    .description('Register a database, or change its URL')
     .addHelpText(
       'after',
       examples(
-        ['database add eu-2 --url-file eu-2.url', 'its tables are made; its URL is kept encrypted'],
-        ['database add eu-2 < eu-2.url', 'the same; also where it has moved, or was restored'],
-        ['database add eu-2 --take luma < eu-2.url', 'luma was moved there, and the control database restored since'],
+        ['shard add eu-2 --url-file eu-2.url', 'creates the tables and stores the URL encrypted'],
+        ['shard add eu-2 < eu-2.url', 'also after it was moved or restored'],
+        ['shard add eu-2 --adopt luma < eu-2.url', 'after luma was moved and the control database was restored'],
       ),
     )
-    .action(async (name: string, { urlFile, take }: { urlFile?: string; take?: string[] }) => {
-      requireName('database', name)
-      const url = urlIn(await readSecret('Its URL, postgres://… (not shown): ', urlFile, 'URL'))
+    .action(async (name: string, { urlFile, adopt }: { urlFile?: string; adopt?: string[] }) => {
+      requireName('shard', name)
+      const url = parseUrl(await readSecret('URL of the shard, postgres://… (not shown): ', urlFile, 'URL'))
       const config = readConfig()
       const installation = await joinInstallation(config, {
         statementTimeoutMs: 0,
         onNotice: notice => console.error(notice),
       })
       try {
-        const { services, told } = await addDatabase(config, installation, { name, url, ...(take && { take }) })
+        const { services, told } = await addDatabase(config, installation, { name, url, ...(adopt && { take: adopt }) })
         for (const each of told) console.log(each)
-        const next = services ? `with the ${services} services in it` : 'and empty'
-        console.log(`The database ${name} is known, ${next}. Next: tillbridge service add <name> --database ${name}`)
+        const next = services ? `${services} services` : 'empty'
+        console.log(`Shard ${name} registered (${next}). Next: tillbridge service add <name> --shard ${name}`)
       } finally {
         await installation.close()
       }
     })
 
-  database
+  shard
     .command('list')
-    .description('The data databases, how many services are in each, and whether it can be worked with.')
-    .addHelpText('after', examples(['database list', 'exits with 1 where one cannot be worked with']))
+    .description('List shards with services and status')
+    .addHelpText('after', examples(['shard list', 'exits with 1 if a shard is unavailable']))
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows: string[][] = []
@@ -71,29 +71,29 @@ export function databaseCommand(program: Command) {
           if (fault) process.exitCode = 1
           rows.push([name, String(services), added.toISOString().slice(0, 10), fault ?? 'ok'])
         }
-        console.log(table(['database', 'services', 'added', 'state'], rows))
+        console.log(table(['shard', 'services', 'added', 'status'], rows))
       }),
     )
 
-  database
+  shard
     .command('remove')
     .argument('<name>')
-    .description('Forget a data database in which there are no services; what is in it stays as it is.')
-    .addHelpText('after', examples(['database remove eu-2', 'database add makes it known again']))
+    .description('Unregister an empty shard')
+    .addHelpText('after', examples(['shard remove eu-2', 'unregisters it; the database itself stays']))
     .action((name: string) =>
       withDatabase(async ({ control }) => {
         const found = (await listDatabases(control)).find(each => each.name === name)
-        if (!found) throw new Error(`There is no database ${name}.`)
+        if (!found) throw new Error(`Shard ${name} not found. Run "tillbridge shard list".`)
         if (found.services)
-          throw new Error(`${found.services} services are in ${name}: remove them first (tillbridge service remove).`)
+          throw new Error(`Shard ${name} has ${found.services} services. Remove or move them first: tillbridge service move, tillbridge service remove`)
         await forgetDatabase(control, name)
-        console.log(`The database ${name} is forgotten.`)
+        console.log(`Shard ${name} unregistered.`)
       }),
     )
 }
 
-/** A URL of a database as DATABASE_URL takes it. */
-function urlIn(text: string): string {
+/** Validates a URL like DATABASE_URL. Throws if it is invalid. */
+function parseUrl(text: string): string {
   try {
     databaseSettings.DATABASE_URL.read(text)
     return text

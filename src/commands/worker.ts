@@ -1,19 +1,19 @@
 import type { Command } from 'commander'
 import { readConfig } from '../config/config.ts'
 import { work } from '../runtime/main.ts'
-import { whereMailGoes } from './start.ts'
+import { describeEmailDelivery } from './start.ts'
 import { examples } from './terminal/examples.ts'
 
 export const workerCommand = (program: Command) =>
   program
     .command('worker')
     .description(
-      'Do jobs (e-mails and the like) in a process of its own, beside processes that are started with RUN_JOBS=false.',
+      'Run background jobs in a separate process',
     )
-    .addHelpText('after', examples(['worker', 'several may run: each job is done by one of them']))
+    .addHelpText('after', examples(['worker', 'runs next to servers with RUN_JOBS=false; several workers share the jobs']))
     .action(async () => {
       const config = readConfig()
       await work(config, {
-        onReady: () => console.log(`The worker does jobs.\n${whereMailGoes(config)}\nCtrl-C stops it.`),
+        onReady: () => console.log(`Worker started.\n${describeEmailDelivery(config)}\nPress Ctrl-C to stop.`),
       })
     })

@@ -16,42 +16,42 @@ import { examples } from '../terminal/examples.ts'
 import { notWritten } from '../terminal/outgoing-file.ts'
 import { bytesDisplay, rateOf } from '../terminal/progress.ts'
 
-/** `tillbridge backup`. It migrates nothing: a backup before an upgrade is one of what was there. */
+/** `tillbridge backup`. It doesn't migrate: a backup before an upgrade must contain the old schema. */
 export const backupCommand = (program: Command) =>
   program
     .command('backup')
-    .argument('<file>', 'where to; - is standard output')
-    .option('--database <name>', 'a data database, rather than the control database: each has a backup of its own')
+    .argument('<file>', 'the output file, or - for standard output')
+    .option('--shard <name>', 'back up this shard instead of the control database')
     .addOption(
-      new Option('--share <percent>', "of one core's time that it may take; 100: as fast as it can")
+      new Option('--cpu-percent <percent>', 'CPU limit in percent of one core (100 = no limit)')
         .default(usualShare, String(usualShare * 100))
         .argParser(percent),
     )
     .description(
-      'Back up everything, as it stands at one moment, while the service goes on. The secret is not in it: keep that elsewhere (docs/operate/backup-and-restore.md).',
+      'Back up the database (the secret key is not included)',
     )
     .addHelpText(
       'after',
       examples(
-        ['backup /backups/$(date +%F).tillbridge', 'checked by reading it back before it gets its name'],
+        ['backup /backups/$(date +%F).tillbridge', 'writes and verifies a backup while the server runs'],
         [
-          'backup /backups/now.tillbridge --share 100',
-          'in an eighth of the time, while others wait longer for their answers',
+          'backup /backups/now.tillbridge --cpu-percent 100',
+          'takes an eighth of the time but slows other requests',
         ],
-        ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'kept on another machine; there: tillbridge restore'],
+        ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'stores it on another machine'],
       ),
     )
-    .action(async (file: string, { database, share }: { database?: string; share: number }) => {
+    .action(async (file: string, { shard, cpuPercent: share }: { shard?: string; cpuPercent: number }) => {
       const config = readConfig()
       const opening = { asItIs: true, statementTimeoutMs: 0 }
       const control = await joinDatabase(config, opening)
       let data: OpenedDatabase | undefined
       try {
         const keys = await knownKeys(config, control.db)
-        if (database !== undefined) data = await reachDatabase(config, { ...control, keys }, database, opening)
+        if (shard !== undefined) data = await reachDatabase(config, { ...control, keys }, shard, opening)
         const { db } = data ?? control
         const notInIt = (data ? [] : await listDatabases(db)).map(
-          ({ name }) => `Not in it: what is in ${name}. To back that up: tillbridge backup <file> --database ${name}`,
+          ({ name }) => `Shard ${name} is not included. To back it up: tillbridge backup <file> --shard ${name}`,
         )
         const taking = bytesDisplay('Backup')
         let takenAt = ''
@@ -72,15 +72,15 @@ export const backupCommand = (program: Command) =>
             taking.end()
             checking.end()
           })
-          .catch(notWritten(file, '; - is standard output'))
+          .catch(notWritten(file, '. Use - for standard output'))
         await noteBackup(db, takenAt)
         const { size } = await stat(file)
         console.log(
-          `${resolve(file)} is a backup of ${rows.toLocaleString('en')} rows as of ${head.takenAt}, read back and whole: ${rateOf(bytes, performance.now() - began)}, compressed to ${(size / 1e6).toFixed(1)} MB.`,
+          `Backup written to ${resolve(file)} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}, ${rateOf(bytes, performance.now() - began)}, compressed to ${(size / 1e6).toFixed(1)} MB.`,
         )
         if (config.secretKey === undefined)
           console.log(
-            `It is of use only with the secret in ${resolve(config.dataDir, 'secret')}: keep a copy of that elsewhere.`,
+            `To restore it you also need the secret key in ${resolve(config.dataDir, 'secret')}. Store a copy of it in another place.`,
           )
         for (const line of notInIt) console.log(line)
       } finally {
@@ -91,6 +91,6 @@ export const backupCommand = (program: Command) =>
 
 function percent(text: string) {
   const value = Number(text)
-  if (!(value >= 1 && value <= 100)) throw new InvalidArgumentError('A number from 1 to 100.')
+  if (!(value >= 1 && value <= 100)) throw new InvalidArgumentError('It must be a number from 1 to 100.')
   return value / 100
 }

@@ -6,26 +6,29 @@ import { openWithoutMigrating } from '../../runtime/installation/installation.ts
 import { rightKeys } from '../../runtime/installation/keys.ts'
 import { examples } from '../terminal/examples.ts'
 import { bytesDisplay, rateOf, shareDisplay } from '../terminal/progress.ts'
+import { acknowledgeCommand } from './restore-acknowledge.ts'
 
-export const restoreCommand = (program: Command) =>
-  program
+/** `tillbridge restore <file>` and `tillbridge restore acknowledge`. */
+export function restoreCommand(program: Command) {
+  const restoreInto = program
     .command('restore')
-    .argument('<file>', 'what `tillbridge backup` has made')
-    .option('--nothing-lost', 'nothing was written since the backup: cursors that clients hold stay good')
+    .argument('<file>', 'a file from `tillbridge backup`')
+    .option('--keep-cursors', 'keep client cursors valid (only if nothing was written since the backup)')
     .description(
-      'Put a backup into an empty database: the bundled one, or that of DATABASE_URL. All of it comes in, or nothing.',
+      'Restore a backup into an empty database',
     )
     .addHelpText(
       'after',
       examples(
         [
           'restore 2026-11-22.tillbridge',
-          'into the bundled PostgreSQL of a DATA_DIR that holds the secret, and nothing else',
+          'restores into the bundled PostgreSQL; DATA_DIR must contain only the secret key',
         ],
-        ['restore --nothing-lost moved.tillbridge', 'a move: the service was stopped before the backup was taken'],
+        ['restore --keep-cursors moved.tillbridge', 'after a move with all processes stopped'],
+        ['restore acknowledge', 'after a restore with other tools'],
       ),
     )
-    .action(async (file: string, { nothingLost = false }: { nothingLost?: boolean }) => {
+    .action(async (file: string, { keepCursors = false }: { keepCursors?: boolean }) => {
       const config = readConfig()
       const checking = bytesDisplay('Check')
       const checked = await checkFile(file, checking.show).finally(checking.end)
@@ -36,7 +39,7 @@ export const restoreCommand = (program: Command) =>
       try {
         const began = performance.now()
         const { migrated, dataDatabase } = await restore(db, checked, readFrames(file, loading.show), {
-          nothingLost,
+          nothingLost: keepCursors,
           onIndexing(share) {
             loading.end()
             indexing.show(share)
@@ -52,11 +55,13 @@ export const restoreCommand = (program: Command) =>
         if (migrated.length) console.log(`Migrated: ${migrated.join(', ')}.`)
         if (dataDatabase !== undefined)
           console.log(
-            `It is the data database ${dataDatabase}. Next, also where its address is what it was: tillbridge database add ${dataDatabase}`,
+            `It is shard ${dataDatabase}. Next, even if its URL is unchanged: tillbridge shard add ${dataDatabase}`,
           )
-        if (!nothingLost)
-          console.log('Cursors from before are expired: whoever follows changes begins anew, and misses nothing.')
+        if (!keepCursors)
+          console.log('Older cursors expired. Clients of the change feed start over and miss no change.')
       } finally {
         await close()
       }
     })
+  acknowledgeCommand(restoreInto)
+}

@@ -1,10 +1,10 @@
 import { apiKeyOf } from '../../store/accounts/accounts.ts'
 import { printSecret } from './standard-output.ts'
 
-/** Says a password that was just made. The API key is ready for `Authorization: Basic`. */
+/** Prints a new password, and the API key for `Authorization: Basic`. */
 export const printCredentials = (username: string, password: string) =>
   printSecret(
-    `Password: ${password}\nAPI key: ${apiKeyOf(username, password)}\nThey are shown this once and cannot be read again.`,
+    `Password: ${password}\nAPI key: ${apiKeyOf(username, password)}\nSave them now. They won't be shown again.`,
     'password',
-    `for another: tillbridge user rotate ${username}`,
+    `to issue another one: tillbridge account rotate ${username}`,
   )

@@ -1,5 +1,5 @@
-/** Throws where a service or a database cannot be called that. */
-export function requireName(of: 'service' | 'database', name: string) {
+/** Throws if the name of a service or shard is invalid. */
+export function requireName(of: 'service' | 'shard', name: string) {
   if (!/^[\w.-]{1,60}$/.test(name))
-    throw new Error(`The name of a ${of} has 1 to 60 letters, digits, dots, dashes or underscores.`)
+    throw new Error(`The name of a ${of} must have 1 to 60 characters: letters, digits, dots, dashes or underscores.`)
 }

@@ -10,7 +10,7 @@ const packings: Readonly<Record<string, Packing>> = { gz: 'gzip', zst: 'zstd' }
 /** How a file of this name is packed. Throws where the name is none of NDJSON. */
 export function packingOf(path: string): Packing | undefined {
   const [, ending, packing = ''] = /\.(ndjson|jsonl)(?:\.(gz|zst))?$/i.exec(path) ?? []
-  if (!ending) throw new Error(`${path}: the name has to end in .ndjson or .jsonl, with or without .gz or .zst.`)
+  if (!ending) throw new Error(`${path}: the name must end in .ndjson or .jsonl, optionally followed by .gz or .zst.`)
   return packings[packing.toLowerCase()]
 }
 
@@ -31,7 +31,7 @@ export const notWritten =
     if (code === undefined || !/^E[A-Z]+$/.test(code)) throw error
     const folder = dirname(resolve(path))
     throw new Error(
-      `${path} cannot be written: ${code === 'ENOENT' && !existsSync(folder) ? `there is no folder ${folder}` : message}.`,
+      `${path} can't be written: ${code === 'ENOENT' && !existsSync(folder) ? `folder ${folder} not found` : message}.`,
     )
   }
 

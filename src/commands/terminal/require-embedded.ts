@@ -11,5 +11,5 @@ export async function requireOwnTables(
   so: string,
 ): Promise<void> {
   const driver = (await storedBackOffice(db, keys, service))?.settings.driver ?? readConfig().backOffice
-  if (driver !== ours) throw new Error(`${what} of ${service.name} are those of its back office (${driver}): ${so}.`)
+  if (driver !== ours) throw new Error(`${what} of ${service.name} belong to its back office (${driver}): ${so}.`)
 }

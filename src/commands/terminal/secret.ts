@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { notRead } from '../../import/sources/file.ts'
 
-/** A secret - a `what` - from a file, or from standard input: one line of it, which a terminal does not show. */
+/** Reads one line with a secret from a file, or from standard input without echoing it. Throws if the line is empty. */
 export async function readSecret(prompt: string, file?: string, what = 'password'): Promise<string> {
   const text = file === undefined ? await readLine(prompt) : await contentOf(file)
   const secret = text.replace(/\r?\n[\s\S]*$/, '')
-  if (secret === '') throw new Error(file === undefined ? `No ${what} was given.` : `${file} is empty.`)
+  if (secret === '') throw new Error(file === undefined ? `The ${what} can't be empty.` : `${file} can't be empty.`)
   return secret
 }
 

@@ -1,1 +1,1 @@
-export const serviceOption = ['--service <name>', 'the service; not needed where there is only one'] as const
+export const serviceOption = ['--service <name>', 'the service (optional if there is only one)'] as const

@@ -8,29 +8,29 @@ import { howToBegin, reachDatabase } from '../../runtime/shards/reach-shard.ts'
 import { listDatabases } from '../../store/shards/shards.ts'
 import { listAllServices, listEnding, readService } from '../../store/tenancy/services.ts'
 
-/** What a command works with. */
+/** The databases, keys and services that a command uses. */
 export interface Session {
-  /** The control database: accounts, and which services there are. */
+  /** The control database: accounts, and the list of services. */
   control: Database
   keys: Keys
   databases: {
-    /** A data database, by its name; without a name the control database. Closed with the session. */
+    /** Opens a shard by name, or the control database without one. It is closed with the session. */
     open(name?: string): Promise<Database>
     names(): Promise<string[]>
   }
   services: {
-    /** The service of this name; without a name the only one there is. */
+    /** Finds a service by name, or the only one without a name. Throws if it isn't found. */
     find(name?: string): Promise<Placed>
   }
 }
 
-/** A service, and the database that it is in. */
+/** A service and its shard. */
 export interface Placed {
   service: Service
   db: Database
 }
 
-/** Runs a command against the installation's database: the running one, or one opened for the time being. */
+/** Runs a command against the installation's database. Opens it if no process is running. */
 export async function withDatabase<T>(
   work: (session: Session) => Promise<T>,
   { mayMake = false }: Pick<Opening, 'mayMake'> = {},
@@ -89,16 +89,16 @@ async function findService(db: Database, name?: string): Promise<Service> {
     if (!found)
       throw new Error(
         names
-          ? `There is no service ${name}; there are: ${names}.`
-          : `There is no service ${name}; make it with: tillbridge service add ${name}`,
+          ? `Service ${name} not found. Services: ${names}.`
+          : `Service ${name} not found. To create it: tillbridge service add ${name}`,
       )
     return found
   }
   const [only, ...more] = services
-  if (!only) throw new Error('There is no service yet; make one with: tillbridge service add <name>')
-  if (more.length) throw new Error(`There are several services; say which one with --service: ${names}.`)
+  if (!only) throw new Error('No service exists yet. Create one: tillbridge service add <name>')
+  if (more.length) throw new Error(`--service is required, because there are several services: ${names}.`)
   return only
 }
 
 export const beingRemoved = (name: string) =>
-  `The service ${name} is being removed. To have that go on: tillbridge service remove ${name}`
+  `Service ${name} is being removed. To continue: tillbridge service remove ${name}`

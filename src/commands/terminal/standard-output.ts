@@ -1,6 +1,6 @@
 /**
- * Has a command go on to its end where nobody reads any more (`| head`), and fail where what it prints cannot be written, which is said
- * once. Without a listener Node ends the process for either, or, of `console.log`, says nothing.
+ * Lets a command finish if the reader of standard output has gone (`| head`). If a write fails for another reason, prints one message and
+ * sets exit code 1. Without a listener Node ends the process, or ignores the error if `console.log` caused it.
  */
 export function watchStandardOutput() {
   let isSaid = false
@@ -8,14 +8,14 @@ export function watchStandardOutput() {
     if (error.code === 'EPIPE' || isSaid) return
     isSaid = true
     process.exitCode = 1
-    console.error(`tillbridge: Standard output cannot be written: ${error.message}.`)
+    console.error(`tillbridge: Standard output can't be written: ${error.message}.`)
   })
 }
 
-/** Prints a text with a secret - a `what` - that is shown this once; throws where it went nowhere. `another`: how to get another. */
+/** Prints a secret that is shown once. Throws if it can't be written. `another` says how to issue another one. */
 export const printSecret = (text: string, what: 'password' | 'secret', another: string) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(`${text}\n`, error =>
-      error ? reject(new Error(`The ${what} went nowhere; ${another}`)) : resolve(),
+      error ? reject(new Error(`The ${what} can't be printed, ${another}`)) : resolve(),
     )
   })
