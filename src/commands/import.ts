@@ -34,36 +34,36 @@ export const importCommand = (program: Command) =>
   withDialect(
     program
       .command('import')
-      .description('Import files of a back office: what is new is added, what differs is changed (docs/reference/import-formats.md).')
-      .addArgument(new Argument('<kind>', 'what the files hold').choices(Object.keys(kinds)))
-      .argument('<file...>', 'CSV or NDJSON, plain or packed; - is standard input')
+      .description('Import CSV or NDJSON files')
+      .addArgument(new Argument('<kind>', 'the import type').choices(Object.keys(kinds)))
+      .argument('<file...>', 'CSV or NDJSON, optionally .gz or .zst; - is standard input')
       .option(...serviceOption),
   )
-    .option('--profile <file>', 'how the files are written, as --save-profile has kept it; options outrank it')
-    .option('--save-profile <file>', 'keeps what these options say of the files, once an import has gone to its end')
-    .option('--rejected <file>', 'where refused lines go (default: <file>.rejected.csv, or .ndjson of NDJSON)')
+    .option('--profile <file>', 'load saved options (other options override them)')
+    .option('--save-profile <file>', 'save these options after a successful import')
+    .option('--rejected <file>', 'write rejected lines to this file (default: <file>.rejected.csv or .ndjson)')
     .option(
       '--overwrite-rejected',
-      'write over refused lines of an earlier import, also where somebody has edited them',
+      'overwrite rejected lines of an earlier import, even if they were edited',
     )
-    .option('--dry-run', 'find the faults, write nothing into the database')
-    .option('--stop-after <n>', 'stop once so many lines are refused', count)
-    .option('--resume', 'go on where an import of the same file was interrupted')
+    .option('--dry-run', 'validate without importing')
+    .option('--stop-after <n>', 'stop after this many rejected lines', count)
+    .option('--resume', 'resume an interrupted import')
     .addHelpText(
       'after',
       `${examples(
-        ['import products products.csv', 'a file with our column names'],
-        ['import transactions sales.csv.gz --map sku=StockCode --ignore Country', 'with those of the back office'],
+        ['import products products.csv', 'imports a file with the standard column names'],
+        ['import transactions sales.csv.gz --map sku=StockCode --ignore Country', "maps the back office's column names"],
         [
           'import transactions sales.csv --delimiter ";" --decimal , --date-format DD.MM.YYYY --time Uhrzeit --set channel=store --save-profile tills.json',
-          'a file as a till in Germany writes it; what is said of it is kept',
+          'imports a German till export and saves the options',
         ],
-        ['import transactions sunday.csv --profile tills.json --stop-after 100', 'the next one'],
-        ['import transactions sunday.csv --profile tills.json --resume', 'it was interrupted: the rest of it'],
-        ['import products products.csv.rejected.csv', 'what was refused, mended'],
-        ['import vouchers vouchers.csv --map pin=PinCode', 'gift vouchers of an earlier system; PINs are kept hashed'],
+        ['import transactions sunday.csv --profile tills.json --stop-after 100', 'uses the saved options'],
+        ['import transactions sunday.csv --profile tills.json --resume', 'resumes the interrupted import'],
+        ['import products products.csv.rejected.csv', 'imports corrected rejected lines'],
+        ['import vouchers vouchers.csv --map pin=PinCode', 'imports gift vouchers from another system; PINs are hashed'],
       )}
-Exit code: 0 when nothing was refused, 2 when lines were refused, 1 when the import could not be done, 130 after Ctrl-C.
+Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ctrl-C.
 `,
     )
     .action(async (kind: string, files: string[], options: Options) => {
@@ -129,6 +129,6 @@ async function isSame(file: string, other: string) {
 }
 
 function count(text: string) {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a number of lines, 1 or more.')
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be an integer of at least 1.')
   return Number(text)
 }

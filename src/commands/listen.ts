@@ -33,39 +33,39 @@ const againMs = 5_000
 export const listenCommand = (program: Command) =>
   program
     .command('listen')
-    .description('Follow what changes, and post it as deliveries to a machine of your own, printing each.')
-    .requiredOption('--forward <url>', 'where to: http or https, any address')
+    .description('Forward signed webhooks to your machine')
+    .requiredOption('--forward <url>', 'the http or https URL to post to')
     .option(...kindsOption)
-    .option('--secret-file <file>', 'what deliveries are signed with (whsec_…); without it one is made and shown')
+    .option('--secret-file <file>', 'file with the signing secret, whsec_… (default: a new one is printed)')
     .option(
       '--secret <secret>',
-      'the same, for all to see who list the processes of this machine: better --secret-file',
+      'signing secret (visible in the process list; prefer `--secret-file`)',
     )
-    .option('--from-beginning', 'begin with everything as it stands')
+    .option('--from-beginning', 'start with all existing records')
     .option(...serviceOption)
     .addHelpText(
       'after',
-      examples(['listen --service luma --forward http://localhost:3000/hooks', 'all that changes from now on']),
+      examples(['listen --service luma --forward http://localhost:3000/hooks', 'forwards all changes from now on']),
     )
     .action(({ service: name, forward, kinds: words, secret: given, secretFile, fromBeginning }: Options) =>
       withDatabase(async ({ keys, services }) => {
         if (given !== undefined && secretFile !== undefined)
-          throw new Error('Give --secret-file, or --secret, not both.')
+          throw new Error("--secret-file and --secret can't be used together.")
         const isMade = given === undefined && secretFile === undefined
         const secret = isMade ? newSecret() : (given ?? (await readSecret('', secretFile, 'secret')))
-        if (!isSecret(secret)) throw new Error(`A secret is ${secretRule}.`)
+        if (!isSecret(secret)) throw new Error(`The secret must be ${secretRule}.`)
         const { service, db } = await services.find(name)
         // Whoever runs commands for the installation is trusted with where to.
         const sender = senderWithin(['0.0.0.0/0', '::/0'])
         const { protocol } = URL.parse(forward) ?? {}
         if (protocol !== 'http:' && protocol !== 'https:')
-          throw new Error('`--forward` begins with `http://` or `https://`.')
+          throw new Error('`--forward` must begin with `http://` or `https://`.')
         const refusal = await sender.refusal(forward)
         if (refusal !== undefined) throw new Error(refusal.replace('`url`', '`--forward`'))
         const following = { service, kinds: kindsAmong(kindsFrom(words) ?? allKinds), key: keys.cursors }
         let cursor = fromBeginning ? cursorAtBeginning(following) : await cursorNow(db, following)
-        console.log(`Deliveries of ${service.name} go to ${forward}; Ctrl-C ends it.`)
-        if (isMade) await printSecret(`Secret: ${secret}`, 'secret', 'give one with --secret-file')
+        console.log(`Forwarding changes of ${service.name} to ${forward}. Press Ctrl-C to stop.`)
+        if (isMade) await printSecret(`Secret: ${secret}`, 'secret', 'pass one with --secret-file')
         const { signal, end } = stopBySignal()
         const channel = sender.channelTo(forward)
         try {

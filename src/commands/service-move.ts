@@ -22,23 +22,23 @@ export const moveCommand = (service: Command) =>
   service
     .command('move')
     .argument('<name>')
-    .option('--to <database>', 'the data database that it is to be in (tillbridge database list)')
-    .option('--undo', 'take back a move that was broken off, or end one that was switched already')
-    .description('Move a service to another database while it is served; its writes pause for some seconds.')
+    .option('--to <shard>', 'the target shard (see tillbridge shard list)')
+    .option('--undo', 'undo an interrupted move, or finish it after cutover')
+    .description('Move a service to another database without downtime')
     .addHelpText(
       'after',
       examples(
-        ['service move luma --to eu-2', 'copies it, compares, switches; what fails is undone'],
-        ['service move luma --to eu-2', 'also where one was broken off: that is settled first'],
-        ['service move luma --undo', 'only settles one that was broken off'],
+        ['service move luma --to eu-2', 'copies, compares and switches; writes pause for a few seconds'],
+        ['service move luma --to eu-2', 'also resolves an interrupted move first'],
+        ['service move luma --undo', 'only resolves an interrupted move'],
       ),
     )
     .action((name: string, { to, undo = false }: Options) => {
-      if ((to === undefined) === !undo) throw new Error('Say where it is to go, --to <database>, or --undo.')
+      if ((to === undefined) === !undo) throw new Error('Exactly one of --to <shard> and --undo is required.')
       return withDatabase(async session => {
         armFailpoint(readConfig().failpoint)
         const settled = await settle(session, await find(session, name))
-        if (undo) return console.log(settled ? told(name, settled) : `No move of ${name} is under way.`)
+        if (undo) return console.log(settled ? told(name, settled) : `${name} is not being moved.`)
         if (settled) console.log(told(name, settled))
         await move(session, await find(session, name), to as string)
       })
@@ -46,24 +46,24 @@ export const moveCommand = (service: Command) =>
 
 const told = (name: string, { became, target }: { became: 'finished' | 'undone'; target: string }) =>
   became === 'finished'
-    ? `A move that was broken off is finished: ${name} is in ${target}.`
-    : `A move that was broken off is undone: ${name} is served where it was.`
+    ? `Interrupted move finished: ${name} is in ${target}.`
+    : `Interrupted move undone: ${name} stays in its previous shard.`
 
 async function find({ control, databases }: Session, name: string): Promise<Service> {
   const found = (await listAllServices(control)).find(each => each.name === name)
-  if (!found) throw new Error(`There is no service ${name}; to see all: tillbridge service list`)
+  if (!found) throw new Error(`Service ${name} not found. Run "tillbridge service list".`)
   if (found.database !== undefined) await databases.open(found.database)
   return found
 }
 
-/** Ends a move that somebody has left half done; undefined where there is none. */
+/** Finishes or undoes an interrupted move. Returns undefined if there is none. */
 async function settle({ control, databases }: Session, { id, name }: Service) {
   const found = await findMove(control, id)
   if (!found) return
   const move = await takeOver(control, found)
   if (!move)
-    throw new Error(`${name} is being moved right now by another process, or was until seconds ago: try again in 10 s.`)
-  const stop = stopBySignal(new Error('Stopped: a worker goes on with it, or the same command again.'))
+    throw new Error(`Another process is moving ${name}, or was until seconds ago. Try again in 10 s.`)
+  const stop = stopBySignal(new Error('Stopped. A worker continues the move. To continue it now, run the command again.'))
   try {
     let away: Error | undefined
     const target = await databases.open(move.target).catch((error: Error) => {
@@ -76,8 +76,8 @@ async function settle({ control, databases }: Session, { id, name }: Service) {
     const { message } = away ?? {}
     throw new Error(
       move.state === 'switched'
-        ? `${message} ${name} is there, and nowhere else.`
-        : `${message} What a move has left there goes once it is back; ${name} does not wait for that where it was.`,
+        ? `${message} ${name} exists only there.`
+        : `${message} The partial copy there is deleted once that shard is back. ${name} is served from its previous shard.`,
     )
   } finally {
     stop.end()
@@ -91,20 +91,20 @@ async function move(session: Session, service: Service, to: string) {
   if (!known.includes(to))
     throw new Error(
       known.length
-        ? `There is no database ${to}; there are: ${known.join(', ')}.`
-        : `There is no database ${to}; make it known with: tillbridge database add ${to} --url-file <file>`,
+        ? `Shard ${to} not found. Shards: ${known.join(', ')}.`
+        : `Shard ${to} not found. To register it: tillbridge shard add ${to} --url-file <file>`,
     )
   if (service.database === to) return console.log(`${name} is in ${to} already.`)
   const config = readConfig()
   if (config.databasePooler === 'transaction')
     throw new Error(
-      'A move does not go through a pooler: let DATABASE_URL name the server itself, without DATABASE_POOLER.',
+      "A service can't be moved through a pooler. Set DATABASE_URL to the server itself, without DATABASE_POOLER.",
     )
   const [source, target] = [await databases.open(service.database), await databases.open(to)]
   await requireMovable({ db: source, called: service.database ?? 'the control database' }, { db: target, called: to })
   const at = await wayTo(config, session, service.database)
   const begun = await beginMove(control, service, to)
-  if (!begun) throw new Error(`${name} is being moved already.`)
+  if (!begun) throw new Error(`${name} is already being moved.`)
   const stop = stopBySignal(new Error('Stopped.'))
   const [copy, removing] = [copyDisplay(), rowsDisplay('Remove')]
   let waited = ''
@@ -121,13 +121,13 @@ async function move(session: Session, service: Service, to: string) {
         },
         onSwitched(pausedMs) {
           copy.end()
-          console.log(`${name} is served from ${to}. Its writes paused for ${(pausedMs / 1_000).toFixed(1)} s.`)
+          console.log(`${name} is now served from ${to}. Its writes paused for ${(pausedMs / 1_000).toFixed(1)} s.`)
         },
         onEmptied: removing.show,
       },
       stop.signal,
     )
-    console.log(`Nothing of ${name} is left where it was.`)
+    console.log(`Old copy of ${name} deleted.`)
   } finally {
     stop.end()
     copy.end()
@@ -135,7 +135,7 @@ async function move(session: Session, service: Service, to: string) {
   }
 }
 
-/** Progress of the copy, by rows and tables. */
+/** Shows the progress of the copy in rows and tables. */
 const copyDisplay = () =>
   display(
     'Copy',

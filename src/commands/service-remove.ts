@@ -36,16 +36,16 @@ export const removeCommand = (service: Command) =>
   service
     .command('remove')
     .argument('<name>')
-    .option('--yes <name>', 'do not ask: the name once more')
-    .option('--backup <file>', 'where its backup goes; DATA_DIR/removed/<name>-<time>.tillbridge, if not given')
-    .option('--no-backup', 'keep none')
-    .description('Remove a service and all that it has, for good; a backup of it is kept.')
+    .option('--yes <name>', 'repeat the name to skip the confirmation')
+    .option('--backup <file>', 'backup file (default: DATA_DIR/removed/<name>-<time>.tillbridge)')
+    .option('--no-backup', 'keep no backup')
+    .description('Permanently delete a service (keeps a backup)')
     .addHelpText(
       'after',
       examples(
-        ['service remove luma', 'asks for the name once more'],
+        ['service remove luma', 'asks for the name again'],
         ['service remove luma --yes luma --backup /backups/luma.tillbridge', 'for scripts'],
-        ['service remove luma', 'goes on where one was broken off'],
+        ['service remove luma', 'continues an interrupted deletion'],
       ),
     )
     .action((name: string, options: Options) =>
@@ -67,7 +67,7 @@ export const removeCommand = (service: Command) =>
     )
 
 const stopped = (name: string) =>
-  new Error(`Stopped. The service ${name} is shut and part of it is gone: tillbridge service remove ${name} goes on.`)
+  new Error(`Stopped. Service ${name} is closed and partly deleted. To continue: tillbridge service remove ${name}`)
 
 /** A service, the database with its rows, and the one with its accounts; how far its removal has come. */
 interface Removed {
@@ -88,7 +88,7 @@ async function findEither(
 ): Promise<Removed> {
   const service = (await listAllServices(control)).find(each => each.name === name)
   if (service && (await findMove(control, service.id)))
-    throw new Error(`${name} is being moved: let that end, or take it back (tillbridge service move ${name} --undo).`)
+    throw new Error(`${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`)
   const broken = (await listEnding(control)).find(({ service }) => service.name === name)
   if (broken) return { control, ...broken, db: await databases.open(broken.service.database) }
   if (backup === false && service?.database !== undefined) {
@@ -102,11 +102,11 @@ async function findEither(
 async function confirm({ control, service }: Removed, yes: string | undefined) {
   const { name } = service
   if (yes === name) return
-  if (yes !== undefined) throw new Error(`--yes ${yes} is not the name of this service, ${name}. Nothing was removed.`)
+  if (yes !== undefined) throw new Error(`--yes must be the name of the service, ${name}; it is ${yes}. Nothing was deleted.`)
   const alone = await accountsOfIt(control, service)
-  const accounts = alone.length ? ` Accounts that end with it: ${alone.join(', ')}.` : ''
-  process.stderr.write(`All that ${name} has goes, for good.${accounts}\n`)
-  if (!(await isTyped(name, 'To remove this service'))) throw new Error('Nothing was removed.')
+  const accounts = alone.length ? ` Accounts that are deleted too: ${alone.join(', ')}.` : ''
+  process.stderr.write(`All data of ${name} will be permanently deleted.${accounts}\n`)
+  if (!(await isTyped(name, 'To delete this service'))) throw new Error('Not confirmed. Nothing was deleted.')
 }
 
 /** Shuts the service, and waits until nobody writes for it any more. */
@@ -114,7 +114,7 @@ async function close(removed: Removed, signal: AbortSignal) {
   const { db, control, service } = removed
   for (const each of both(removed)) {
     await shut(each, service)
-    if (each === control) console.log(`The service ${service.name} is shut.`)
+    if (each === control) console.log(`Service ${service.name} closed.`)
     // Until each process has looked anew.
     await delay(Math.max(authCacheTtlMs, renewalMs) + 1_000, undefined, { signal })
     await waitForWriters(each, service, signal)
@@ -127,7 +127,7 @@ async function close(removed: Removed, signal: AbortSignal) {
 async function backUp(removed: Removed, wanted: string | false | undefined, signal: AbortSignal) {
   const { service } = removed
   const path = wanted === false ? undefined : pathFor(service, wanted)
-  if (path !== undefined && existsSync(path)) throw new Error(`${path} is there already. Nothing was removed.`)
+  if (path !== undefined && existsSync(path)) throw new Error(`${path} exists already. Nothing was deleted.`)
   let file: string | undefined
   try {
     await close(removed, signal)
@@ -138,10 +138,10 @@ async function backUp(removed: Removed, wanted: string | false | undefined, sign
     for (const each of both(removed).toReversed()) await reopen(each, service)
     if (file) await rm(file)
     const why = signal.aborted ? 'Stopped.' : (error as Error).message
-    throw new Error(`${why} Nothing was removed: the service ${service.name} is open again.`)
+    throw new Error(`${why} Nothing was deleted. Service ${service.name} is open again.`)
   }
   if (file) await rm(file)
-  throw new Error(`Somebody else has opened the service ${service.name} again.`)
+  throw new Error(`Another process has reopened service ${service.name}.`)
 }
 
 /** Where its backup goes. */
@@ -173,7 +173,7 @@ async function written({ db, control, service }: Removed, file: string, signal: 
     })
     .catch(notWritten(file))
   console.log(
-    `${file} is a backup of its ${rows.toLocaleString('en')} rows as of ${head.takenAt}, read back and whole.`,
+    `Backup written to ${file} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}.`,
   )
   return file
 }
@@ -189,7 +189,7 @@ async function takeAway(session: Session, removed: Removed, signal: AbortSignal)
   const ended: string[] = []
   for (const each of both(removed).toReversed()) ended.push(...(await end(each, service)))
   console.log(
-    `The service ${service.name} is removed.${ended.length ? ` So are the accounts that had it alone: ${ended.join(', ')}.` : ''}`,
+    `Service ${service.name} deleted.${ended.length ? ` Accounts deleted with it: ${ended.join(', ')}.` : ''}`,
   )
 }
 
@@ -198,7 +198,7 @@ async function takeCopies({ databases }: Session, service: Service, signal: Abor
   for (const name of await databases.names()) {
     if (name === service.database) continue
     const db = await databases.open(name).catch((error: Error) => {
-      console.error(`${error.message} Should it have a copy of ${service.name} of before, that stays.`)
+      console.error(`${error.message} If it has an old copy of ${service.name}, the copy stays.`)
     })
     if (!db || !(await hasCopy(db, service))) continue
     await empty(db, service, undefined, signal)

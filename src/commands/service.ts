@@ -19,66 +19,66 @@ import { table } from './terminal/table.ts'
 export function serviceCommand(program: Command) {
   const service = program
     .command('service')
-    .description('Services: the tenants of this installation, and what they are set to.')
+    .description('Manage services (tenants)')
     .addHelpText(
       'after',
       examples(
-        ['service add luma currency=AUD', 'make one'],
-        ['service add luma --database eu-2', 'make one in a data database'],
-        ['service set luma release=2021.3', 'change one'],
-        ['service show luma', 'see one'],
-        ['service list', 'see all'],
-        ['service move luma --to eu-2', 'move one to a data database, while it is served'],
-        ['service remove luma', 'remove one, with all that it has'],
+        ['service add luma currency=AUD', 'creates a service'],
+        ['service add luma --shard eu-2', 'creates one in a shard'],
+        ['service set luma release=2021.3', 'changes a setting'],
+        ['service show luma', 'shows all settings'],
+        ['service list', 'lists all services'],
+        ['service move luma --to eu-2', 'moves one to a shard without downtime'],
+        ['service remove luma', 'permanently deletes one'],
       ),
     )
   const width = Math.max(...settingTexts().map(({ name }) => name.length))
   const settingsHelp = `\nSettings:\n${settingTexts()
     .map(({ name, description, byDefault }) => `  ${name.padEnd(width)} ${description} Default: ${byDefault}.`)
-    .join('\n')}\n\nsetting=default returns one to its default. Lists and objects are JSON; names can be a,b,c.\n`
+    .join('\n')}\n\nsetting=default resets a setting. Write lists and objects as JSON; lists of names can be a,b,c.\n`
 
   service
     .command('add')
-    .argument('<name>', 'what callers send as X-Service-Name')
+    .argument('<name>', 'the value of the X-Service-Name header')
     .argument('[setting=value...]')
-    .option('--database <name>', 'the data database that it is to be in, rather than the control database')
-    .description('Make a service.')
+    .option('--shard <name>', 'the shard for the service (default: the control database)')
+    .description('Create a service')
     .addHelpText(
       'after',
-      settingsHelp + examples(['service add luma currency=AUD timeZone=Australia/Melbourne', 'an Australian retailer']),
+      settingsHelp + examples(['service add luma currency=AUD timeZone=Australia/Melbourne', 'creates a service for an Australian retailer']),
     )
-    .action((name: string, assignments: string[], { database }: { database?: string }) => {
+    .action((name: string, assignments: string[], { shard }: { shard?: string }) => {
       requireName('service', name)
       const settings = readAssignments(assignments)
       const adding = async (session: Session) => {
         const made = (tx: Db, service: Service) => change(tx, service, settings, 'service add')
-        if (database === undefined)
+        if (shard === undefined)
           await session.control.transaction(async tx => {
             const service = await addService(tx, name)
             if (!service) throw new Error(await takenName(tx, name))
             await made(tx, service)
           })
-        else await addElsewhere(session, name, database, made)
-        console.log(`Made the service ${name}. Next: tillbridge user add <username> --service ${name}`)
+        else await addElsewhere(session, name, shard, made)
+        console.log(`Service ${name} created. Next: tillbridge account add <username> --service ${name}`)
       }
-      return withDatabase(adding, { mayMake: database === undefined })
+      return withDatabase(adding, { mayMake: shard === undefined })
     })
 
   service
     .command('set')
     .argument('<name>')
     .argument('<setting=value...>')
-    .description('Change settings of a service; the records that show them follow.')
+    .description('Change settings of a service')
     .addHelpText(
       'after',
       settingsHelp +
         examples(
-          ['service set luma release=2021.3', 'answers as an older back office'],
-          ['service set luma readsPerMinute=off voucherType=default', 'no limit; no type of voucher'],
-          ['service set luma gateways=paypal,visa', 'the ways to pay'],
+          ['service set luma release=2021.3', 'reports an older back-office version'],
+          ['service set luma readsPerMinute=off voucherType=default', 'removes the read limit; resets the voucher type'],
+          ['service set luma gateways=paypal,visa', 'sets the payment gateways'],
           [
             `service set luma 'subscriptionMapping={"email":{"type":"newsletter","yes":"1","no":"2"}}'`,
-            'e-mails are reference 1 or 2 of the type newsletter',
+            'maps the email subscription to references 1 and 2 of the type newsletter',
           ],
         ),
     )
@@ -98,8 +98,8 @@ export function serviceCommand(program: Command) {
   service
     .command('show')
     .argument('<name>')
-    .description('All settings of a service, with what they are about.')
-    .addHelpText('after', examples(['service show luma', 'what it is set to, and what it could be']))
+    .description("Show a service's settings")
+    .addHelpText('after', examples(['service show luma', 'shows each setting with its description and default']))
     .action((name: string) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
@@ -110,8 +110,8 @@ export function serviceCommand(program: Command) {
 
   service
     .command('list')
-    .description('The services, and what they are set to beside the defaults.')
-    .addHelpText('after', examples(['service list', 'all of them'], ['service show luma', 'all settings of one']))
+    .description('List services and their changed settings')
+    .addHelpText('after', examples(['service list', 'lists all services'], ['service show luma', 'shows all settings of one']))
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows = (await eachDatabase(databases, ownSettings)).flat()
@@ -119,7 +119,7 @@ export function serviceCommand(program: Command) {
         const places = new Map((await listAllServices(control)).map(({ name, database }) => [name, database]))
         const isSpread = (await databases.names()).length > 0
         const placed = rows.map(([name = '', ...row]) => [name, ...(isSpread ? [places.get(name) ?? ''] : []), ...row])
-        console.log(table(['service', ...(isSpread ? ['database'] : []), 'setting', 'value'], placed))
+        console.log(table(['service', ...(isSpread ? ['shard'] : []), 'setting', 'value'], placed))
       }),
     )
 
@@ -127,20 +127,20 @@ export function serviceCommand(program: Command) {
   removeCommand(service)
 }
 
-/** What the services of a database are set to beside the defaults, a row each. */
+/** Returns one row per setting that differs from its default, for each service of a database. */
 async function ownSettings(db: Db): Promise<string[][]> {
   const rows: string[][] = []
   for (const each of await listServices(db)) {
     const own = (await settingsOf(db, each)).filter(
       ({ name, value }) => JSON.stringify(value) !== JSON.stringify(defaultOf(name)),
     )
-    if (own.length === 0) rows.push([each.name, '', 'all by default'])
+    if (own.length === 0) rows.push([each.name, '', 'all defaults'])
     for (const { name, value } of own) rows.push([each.name, name, textOf(value)])
   }
   return rows
 }
 
-/** Makes a service in a data database. It is entered in the control database first: one that was broken off there is gone on with. */
+/** Creates a service in another shard. Registers it in the control database first, so that an interrupted creation can be continued. */
 async function addElsewhere(
   { control, databases }: Session,
   name: string,
@@ -155,7 +155,7 @@ async function addElsewhere(
   const placed = await data.transaction(async tx => {
     const found = await placeService(tx, entered)
     if (found === 'made') await made(tx, entered)
-    // Or the database has lost it, of which others know.
+    // Or the shard was restored and lost it: cursors of the service must expire.
     if (found === 'made' && !fresh) await noteRestore(tx, entered)
     return found
   })
@@ -163,13 +163,13 @@ async function addElsewhere(
   if (placed === 'made') return
   await forgetEntry(control, entered, database)
   throw new Error(
-    `${database} has a service of this name, or of the number that is next here, and the control database does not know it: it was restored from before. To have it known: tillbridge database add ${database}`,
+    `Shard ${database} has a service with this name or number that is missing from the control database, which was probably restored from an older backup. To register it: tillbridge shard add ${database}`,
   )
 }
 
 async function takenName(db: Db, name: string) {
   const isEnding = (await listEnding(db)).some(({ service }) => service.name === name)
-  return isEnding ? beingRemoved(name) : `There is a service ${name} already.`
+  return isEnding ? beingRemoved(name) : `Service ${name} exists already.`
 }
 
 async function change(tx: Db, service: Service, settings: SettingsChange, operation: string) {
@@ -178,7 +178,7 @@ async function change(tx: Db, service: Service, settings: SettingsChange, operat
   await leaveCommandLine(tx, changed, { operation, subject: '/settings', body: settings })
 }
 
-/** What a service is set to, in the order in which the settings are told of. */
+/** Returns the settings of a service, in the order of the documentation. */
 async function settingsOf(db: Db, service: Service) {
   const shown: Record<string, unknown> = await shownSettings(db, service)
   return settingTexts().map(text => ({ ...text, value: shown[text.name] }))

@@ -28,16 +28,16 @@ interface Options {
 export const syncCommand = (program: Command) =>
   program
     .command('sync')
-    .description('Pull from the back office what has changed; what a running service does by itself, at its own times.')
+    .description('Sync from the back office now')
     .argument('[feed...]', 'only these, such as stock; all of them, if none is named')
     .option(...serviceOption)
-    .option('--full', 'read everything, not only what has changed')
+    .option('--full', 'run a full sync')
     .option('--status', 'show how each feed stands, and pull nothing')
     .addHelpText(
       'after',
       `${examples(
-        ['sync --service luma', 'what has changed, of everything'],
-        ['sync stock --full --service luma', 'all of the stock; what is sold out becomes 0'],
+        ['sync --service luma', 'runs all syncs'],
+        ['sync stock --full --service luma', 'runs a full stock sync; missing stock becomes 0'],
         ['sync --status --service luma', 'when each feed was pulled last, and when it is next'],
       )}
 Exit code: 0 when all was pulled, 2 when records were refused, 1 when a feed could not be pulled.

@@ -48,7 +48,7 @@ const example = '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a'
 export function webhookCommand(program: Command) {
   const webhook = program
     .command('webhook')
-    .description('Webhooks: endpoints that are told what has changed.')
+    .description('Manage webhooks')
     .addHelpText(
       'after',
       examples(
@@ -62,7 +62,7 @@ export function webhookCommand(program: Command) {
   webhook
     .command('add')
     .argument('<url>', 'where deliveries are posted to: https, a public address (or one in WEBHOOK_NETWORKS)')
-    .description('Make a webhook. Its secret is shown this once.')
+    .description('Create a webhook and print its secret once')
     .option(...kindsOption)
     .option('--description <text>', 'what it is for')
     .option('--from-beginning', 'first tell it of everything as it stands')
@@ -82,7 +82,7 @@ export function webhookCommand(program: Command) {
 
   webhook
     .command('list')
-    .description('The webhooks of a service, and where each stands.')
+    .description('List webhooks and their status')
     .option(...serviceOption)
     .addHelpText('after', examples(['webhook list --service luma', 'all of them']))
     .action(({ service: name }: Options) =>
@@ -104,7 +104,7 @@ export function webhookCommand(program: Command) {
 
   onOne(
     'show',
-    'A webhook: all there is to know of it but its secret.',
+    'Show a webhook',
     'where it stands',
     async (tx, { service }, { id }) => {
       const found = await webhookRecord(tx, service, id)
@@ -118,7 +118,7 @@ export function webhookCommand(program: Command) {
 
   onOne(
     'attempts',
-    'The newest attempts at its deliveries.',
+    'List recent delivery attempts',
     'what became of them',
     async (tx, { service }, { id }) => {
       const { records } = await attemptPage(tx, service, id, { limit: newest })
@@ -137,7 +137,7 @@ export function webhookCommand(program: Command) {
 
   onOne(
     'pause',
-    'Send it nothing more until it is resumed. What changes meanwhile waits.',
+    'Pause deliveries; changes wait',
     'it is moved',
     async (tx, { service }, { id }) => {
       await pauseWebhook(tx, service, id, 'Paused by an operator.')
@@ -147,7 +147,7 @@ export function webhookCommand(program: Command) {
 
   onOne(
     'resume',
-    'Try an endpoint again, at once: it goes on where it stands.',
+    'Resume deliveries now',
     'it is back',
     async (tx, { service }, { id }) => {
       await resumeWebhook(tx, service, id)
@@ -157,7 +157,7 @@ export function webhookCommand(program: Command) {
 
   onOne(
     'rotate',
-    'A further secret. Both sign for 24 hours, then the new one alone.',
+    'Rotate the signing secret (both valid for 24 h)',
     'the old one may be known',
     async (tx, { keys, service }, { id }) => {
       const secret = newSecret()
@@ -169,7 +169,7 @@ export function webhookCommand(program: Command) {
 
   onOne(
     'remove',
-    'Remove a webhook, with its attempts.',
+    'Delete a webhook',
     'nobody is there any more',
     async (tx, { service }, { id }) => {
       await removeWebhook(tx, service, id)
@@ -181,7 +181,7 @@ export function webhookCommand(program: Command) {
     .command('rewind')
     .argument('<webhook>', 'its id, as the list shows it')
     .argument('<to>', '`beginning`, a time, or a cursor of GET /changes with the same kinds')
-    .description('Tell an endpoint again what has changed since then, as it stands now.')
+    .description('Replay changes from a time or cursor')
     .option(...serviceOption)
     .addHelpText('after', examples([`webhook rewind ${example} beginning`, 'everything as it stands']))
     .action((id: string, to: string, options: Options) =>
@@ -195,7 +195,7 @@ export function webhookCommand(program: Command) {
   webhook
     .command('test')
     .argument('<webhook>', 'its id, as the list shows it')
-    .description('Post something to the endpoint that tells of nothing.')
+    .description('Send a test event')
     .option(...serviceOption)
     .addHelpText('after', examples([`webhook test ${example}`, 'whether it answers']))
     .action((id: string, { service: name }: Options) =>

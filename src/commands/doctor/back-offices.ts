@@ -6,7 +6,7 @@ import { orphanedServices } from '../../runtime/installation/orphaned-services.t
 import { askedEvery, isLate, syncFacts } from '../../store/sync/status.ts'
 import { listServices } from '../../store/tenancy/services.ts'
 
-/** What each service can do, and what it cannot and why; a line each. Throws where one cannot be reached. */
+/** Lists each service's back office and its missing capabilities. Throws if a back office is unreachable. */
 export async function backOffices(db: Database, offices: BackOffices, config: Config) {
   const lines: string[] = []
   const unreached = await orphanedServices(config, db)
@@ -16,7 +16,7 @@ export async function backOffices(db: Database, offices: BackOffices, config: Co
       if (!opened.isOurs) await opened.look()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      unreached.push(`${service.name}: ${error.message} See: tillbridge back-office test ${service.name}`)
+      unreached.push(`${service.name}: ${error.message} Run "tillbridge back-office test ${service.name}".`)
       continue
     }
     const { driver, release, capabilities } = await opened.backOffice(service).capabilities(db)

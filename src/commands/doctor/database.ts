@@ -5,15 +5,15 @@ import { requireOneServer } from '../../runtime/installation/require-one-server.
 import { listAlerts } from '../../store/alerts/alerts.ts'
 import { dueJobs } from '../../store/jobs/jobs.ts'
 
-/** Whoever only looks migrates nothing: the release that serves would not start on it any more. */
+/** Throws if a migration is missing. Doctor never migrates: a running older release couldn't start again after that. */
 export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
   const missing = await missingMigrations(db)
   if (!missing.length) return
-  const way = 'tillbridge start, or tillbridge migrate'
+  const remedy = 'Run "tillbridge start" or "tillbridge migrate".'
   throw new Error(
     missing[0]?.startsWith('0001')
-      ? `The database has no tables yet: ${way}, makes them.`
-      : `The database has not had ${missing.join(', ')}: ${way}, applies them. A release that does not know them serves no more then.`,
+      ? `The database has no tables yet. ${remedy}`
+      : `Migrations are missing: ${missing.join(', ')}. ${remedy} Older releases can't use the database after that.`,
   )
 }
 
@@ -29,14 +29,14 @@ export async function jobs({ db }: Pick<OpenedDatabase, 'db'>) {
   const oldest = `the oldest has been due for ${Math.floor(oldestSeconds)} s`
   if (isIdle)
     throw new Error(
-      `No process does them, ${oldest}: e-mails wait, and nothing is pulled from back offices. Start with RUN_JOBS=true, or run: tillbridge worker`,
+      `No process runs jobs, and ${oldest}. Emails wait and no sync runs. Start with RUN_JOBS=true, or run: tillbridge worker`,
     )
-  return oldestSeconds ? oldest : 'none is due'
+  return oldestSeconds ? oldest : 'no job is due'
 }
 
 export async function alerts({ db }: Pick<OpenedDatabase, 'db'>) {
   const open = await listAlerts(db)
   if (!open.length) return 'none'
   const kinds = new Set(open.map(({ service, kind }) => `${service}: ${kind}`))
-  throw new Error(`${[...kinds].join(', ')}; see: tillbridge alert list`)
+  throw new Error(`${[...kinds].join(', ')}. Run "tillbridge alert list".`)
 }

@@ -19,20 +19,20 @@ import { moves } from './moves.ts'
 import { replicas } from './replicas.ts'
 import { dataDatabases } from './shards.ts'
 
-/** One thing looked at: how it is, or an error that says what to do. */
+/** One check. `run` returns its result, or throws an error that says what to do. */
 interface Check {
-  what: string
-  look: () => Promise<string>
+  name: string
+  run: () => Promise<string>
 }
 
 export const doctorCommand = (program: Command) =>
   program
     .command('doctor')
-    .description('Check the settings, the database, the certificate and the back office, and say what is missing.')
-    .option('--json', 'for a program: a list of what was looked at')
+    .description('Check the installation')
+    .option('--json', 'print the results as JSON')
     .addHelpText(
       'after',
-      examples(['doctor', 'exits with 1 when something is missing'], ['doctor --json', 'a list of { what, ok, says }']),
+      examples(['doctor', 'exits with 1 if a check fails'], ['doctor --json', 'prints a list of { check, ok, detail }']),
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       let config: Config | undefined
@@ -41,39 +41,39 @@ export const doctorCommand = (program: Command) =>
       let database: OpenedDatabase | undefined
       let keys: Keys | undefined
       let offices: BackOffices | undefined
-      const need = <T>(value: T | undefined, what: string): T => {
-        if (value === undefined) throw new Error(`Not looked at: ${what} first.`)
+      const require = <T>(value: T | undefined, what: string): T => {
+        if (value === undefined) throw new Error(`Not checked: fix ${what} first.`)
         return value
       }
       const checks: Check[] = [
-        { what: 'Release', look: async () => `${manifest.version}, Node ${process.versions.node}` },
+        { name: 'Release', run: async () => `${manifest.version}, Node ${process.versions.node}` },
         {
-          what: 'Settings',
-          async look() {
+          name: 'Settings',
+          async run() {
             config = readConfig()
-            return 'all can be read'
+            return 'all are valid'
           },
         },
         {
-          what: 'Data',
-          async look() {
-            data = await dataDirectory(need(config, 'the settings'))
+          name: 'Data',
+          async run() {
+            data = await dataDirectory(require(config, 'the settings'))
             return data
           },
         },
         {
-          what: 'Certificate',
-          async look() {
-            const settings = need(config, 'the settings')
-            if (!settings.tlsCertFile) need(data, 'the data directory')
+          name: 'Certificate',
+          async run() {
+            const settings = require(config, 'the settings')
+            if (!settings.tlsCertFile) require(data, 'the data directory')
             return certificate(settings)
           },
         },
         {
-          what: 'Database',
-          async look() {
-            const settings = need(config, 'the settings')
-            if (!settings.databaseUrl) need(data, 'the data directory')
+          name: 'Database',
+          async run() {
+            const settings = require(config, 'the settings')
+            if (!settings.databaseUrl) require(data, 'the data directory')
             opened = await joinDatabase(settings, { asItIs: true })
             await requireMigrated(opened)
             database = opened
@@ -81,70 +81,70 @@ export const doctorCommand = (program: Command) =>
           },
         },
         {
-          what: 'Replicas',
-          look: async () => replicas(need(config, 'the settings'), need(database, 'the database').db),
+          name: 'Replicas',
+          run: async () => replicas(require(config, 'the settings'), require(database, 'the database').db),
         },
-        { what: 'Clock', look: async () => clock(need(database, 'the database').db) },
-        { what: 'Disk', look: async () => disk(need(data, 'the data directory')) },
-        { what: 'Files', look: fileLimit },
-        { what: 'Durability', look: async () => durability(need(database, 'the database').db) },
+        { name: 'Clock', run: async () => clock(require(database, 'the database').db) },
+        { name: 'Disk', run: async () => disk(require(data, 'the data directory')) },
+        { name: 'Files', run: fileLimit },
+        { name: 'Durability', run: async () => durability(require(database, 'the database').db) },
         {
-          what: 'Secret',
-          async look() {
-            const { db } = need(database, 'the database')
-            keys = await knownKeys(need(config, 'the settings'), db)
-            return 'the one that this database was first started with'
+          name: 'Secret',
+          async run() {
+            const { db } = require(database, 'the database')
+            keys = await knownKeys(require(config, 'the settings'), db)
+            return 'matches this database'
           },
         },
-        { what: 'Services', look: async () => services(need(database, 'the database')) },
+        { name: 'Services', run: async () => services(require(database, 'the database')) },
         {
-          what: 'Back office',
-          async look() {
-            const { db } = need(database, 'the database')
-            const settings = need(config, 'the settings')
-            const from = { db, keys: need(keys, 'the secret'), defaults: backOfficeSettings(settings), log: quietLog() }
+          name: 'Back office',
+          async run() {
+            const { db } = require(database, 'the database')
+            const settings = require(config, 'the settings')
+            const from = { db, keys: require(keys, 'the secret'), defaults: backOfficeSettings(settings), log: quietLog() }
             offices = await openBackOffices(from)
             return backOffices(db, offices, settings)
           },
         },
         {
-          what: 'Feeds',
-          look: async () => feeds(need(database, 'the database').db, need(offices, 'the back office')),
+          name: 'Syncs',
+          run: async () => feeds(require(database, 'the database').db, require(offices, 'the back office')),
         },
-        { what: 'Mail', look: async () => mail(need(config, 'the settings')) },
-        { what: 'Jobs', look: async () => jobs(need(database, 'the database')) },
-        { what: 'Alerts', look: async () => alerts(need(database, 'the database')) },
-        { what: 'Backups', look: async () => backups(need(database, 'the database').db) },
+        { name: 'Email', run: async () => mail(require(config, 'the settings')) },
+        { name: 'Jobs', run: async () => jobs(require(database, 'the database')) },
+        { name: 'Alerts', run: async () => alerts(require(database, 'the database')) },
+        { name: 'Backups', run: async () => backups(require(database, 'the database').db) },
         {
-          what: 'Databases',
-          look: async () => {
-            const { db } = need(database, 'the database')
-            return dataDatabases(need(config, 'the settings'), { db, keys: need(keys, 'the secret') })
+          name: 'Shards',
+          run: async () => {
+            const { db } = require(database, 'the database')
+            return dataDatabases(require(config, 'the settings'), { db, keys: require(keys, 'the secret') })
           },
         },
-        { what: 'Moves', look: async () => moves(need(database, 'the database').db) },
+        { name: 'Moves', run: async () => moves(require(database, 'the database').db) },
       ]
-      const found: { what: string; ok: boolean; says: string }[] = []
-      for (const { what, look } of checks) {
-        const one = await look().then(
-          says => ({ what, ok: true, says }),
-          (error: Error) => ({ what, ok: false, says: error.message }),
+      const results: { check: string; ok: boolean; detail: string }[] = []
+      for (const { name, run } of checks) {
+        const result = await run().then(
+          detail => ({ check: name, ok: true, detail }),
+          (error: Error) => ({ check: name, ok: false, detail: error.message }),
         )
-        if (!json) console.log(`${one.ok ? 'ok     ' : 'MISSING'}  ${what.padEnd(12)} ${indented(one.says)}`)
-        if (!one.ok) process.exitCode = 1
-        found.push(one)
+        if (!json) console.log(`${result.ok ? 'PASS' : 'FAIL'}  ${name.padEnd(12)} ${indented(result.detail)}`)
+        if (!result.ok) process.exitCode = 1
+        results.push(result)
       }
-      if (json) console.log(JSON.stringify(found, undefined, 2))
+      if (json) console.log(JSON.stringify(results, undefined, 2))
       offices?.close()
       await opened?.close()
     })
 
-const indented = (text: string) => text.replaceAll('\n', `\n${' '.repeat(22)}`)
+const indented = (lines: string) => lines.replaceAll('\n', `\n${' '.repeat(19)}`)
 
 async function dataDirectory({ dataDir }: Config) {
   await access(dataDir, constants.R_OK | constants.W_OK).catch(() => {
     throw new Error(
-      `${resolve(dataDir)} is not there or cannot be written to: tillbridge start makes it; or set DATA_DIR.`,
+      `${resolve(dataDir)} must be a directory that Tillbridge can write to. Run "tillbridge start" to create it, or set DATA_DIR.`,
     )
   })
   return dataDir
@@ -154,18 +154,18 @@ function certificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   const { notAfter } =
     tlsCertFile && tlsKeyFile ? readCertificate(tlsCertFile, tlsKeyFile) : localCertificate(join(dataDir, 'tls'))
   const days = Math.floor((notAfter.getTime() - Date.now()) / 86_400_000)
-  if (days < 30) throw new Error(`The certificate ends in ${days} days: renew it.`)
-  return `${tlsCertFile ?? 'made here, for localhost'}, good for ${days} days`
+  if (days < 30) throw new Error(`The certificate expires in ${days} days. Renew it.`)
+  return `${tlsCertFile ?? 'local certificate for localhost'}, expires in ${days} days`
 }
 
 async function services({ db }: OpenedDatabase) {
-  const row = await db.row<{ services: number; accounts: number; lonely: string[] }>(sql`
+  const row = await db.row<{ services: number; accounts: number; unused: string[] }>(sql`
     select (select count(*)::integer from service) as services, (select count(*)::integer from account) as accounts,
-           array(select name from service s where not exists (select from account_service a where a.service_id = s.service_id) order by name) as lonely`)
-  if (!row?.services) throw new Error('There is no service: tillbridge service add <name>')
-  if (row.lonely.length)
+           array(select name from service s where not exists (select from account_service a where a.service_id = s.service_id) order by name) as unused`)
+  if (!row?.services) throw new Error('No service exists. To create one: tillbridge service add <name>')
+  if (row.unused.length)
     throw new Error(
-      `Nobody may use ${row.lonely.join(', ')}: tillbridge user add <username> --service ${row.lonely[0]}`,
+      `No account has access to ${row.unused.join(', ')}. To create one: tillbridge account add <username> --service ${row.unused[0]}`,
     )
-  return `${row.services} with ${row.accounts} accounts`
+  return `${row.services} services, ${row.accounts} accounts`
 }

@@ -7,9 +7,9 @@ import { reachedBy, type Standing, standingOf, whyOf } from '../../database/repl
 import { currentPosition, positionIn } from '../../database/replicas/lsn.ts'
 import { type Trail, trailOf } from '../../database/replicas/lsn-history.ts'
 
-/** How far each replica has come. Throws where one would not be asked. */
+/** Returns the lag of each replica. Throws if one can't be used. */
 export async function replicas(config: Config, primary: Database) {
-  if (config.databaseReadUrl === undefined) return 'none: DATABASE_READ_URL names standbys that answer lists'
+  if (config.databaseReadUrl === undefined) return 'no replicas (DATABASE_READ_URL is not set)'
   const trail = trailOf()
   const now = await primary.row<{ position: string }>(sql`select ${currentPosition} as position`)
   if (now) trail.add(positionIn(now.position))
@@ -32,7 +32,7 @@ async function standing(server: pg.ClientConfig, { databasePooler }: Config, tra
         fault => ({ state: 'away', fault: fault.cause ?? fault }),
       )
     let stands = await look()
-    // What the primary has written just now may be on its way.
+    // The newest WAL may not have arrived yet.
     for (let left = 40; stands.state === 'unknown' && left > 0; left--) {
       await delay(50)
       stands = await look()

@@ -9,22 +9,22 @@ import { backOffices, feeds } from './back-offices.ts'
 import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
 import { backups, clock, durability } from './machine.ts'
 
-/** Looks at each data database as at the control database. Throws where something is missing in one. */
+/** Checks each shard like the control database. Throws if a check fails. */
 export async function dataDatabases(config: Config, control: Pick<Installation, 'db' | 'keys'>): Promise<string> {
   const known = await listDatabases(control.db)
-  if (!known.length) return 'all services are in one: tillbridge database add makes others known'
+  if (!known.length) return 'no further shards'
   const lines: string[] = []
   let isWell = true
   for (const { name, services } of known) {
     const faults = await faultsOf(config, control, name)
     if (faults.length) isWell = false
-    lines.push(`${name}: ${services} services`, ...faults.map(fault => `  MISSING: ${fault}`))
+    lines.push(`${name}: ${services} services`, ...faults.map(fault => `  FAIL: ${fault}`))
   }
   if (!isWell) throw new Error(lines.join('\n'))
   return lines.join('\n')
 }
 
-/** What is missing in one. */
+/** Returns the failed checks of a shard. */
 async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys'>, name: string): Promise<string[]> {
   const faults: string[] = []
   const looked = (look: Promise<unknown>) => look.catch((error: Error) => faults.push(error.message))
@@ -54,14 +54,14 @@ async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys
     const { stale, ahead } = await sortCopies(config, control, name, entries)
     for (const copy of stale)
       faults.push(
-        `It was restored from before ${copy.name} was moved to ${copy.place}: tillbridge database add ${name} has nothing done here for ${copy.name}`,
+        `This shard was restored to a time before ${copy.name} was moved to ${copy.place}. To deactivate the old copy: tillbridge shard add ${name}`,
       )
     faults.push(...ahead.map(copy => howToTake(name, copy)))
     for (const each of await missingFrom(control.db, db, name)) faults.push(howToBegin(name, each))
     const unknown = await strangers(control.db, entries)
     if (unknown.length)
       faults.push(
-        `The control database does not know ${unknown.map(each => each.name).join(', ')}: tillbridge database add ${name}`,
+        `Services missing from the control database: ${unknown.map(each => each.name).join(', ')}. To register them: tillbridge shard add ${name}`,
       )
   } finally {
     offices.close()

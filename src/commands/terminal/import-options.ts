@@ -14,33 +14,33 @@ export interface DialectOptions extends Omit<Profile, 'kind' | 'map' | 'set' | '
 export const withDialect = (command: Command) =>
   command
     .option(
-      '--map <ours=theirs>',
-      'a column that the file calls otherwise; may be repeated',
+      '--map <name=column>',
+      'map a column: `--map sku=StockCode`; can be repeated',
       pairs('map', 'sku=StockCode'),
     )
     .option(
-      '--ignore <theirs>',
-      'a column of the file that is not needed, or "*": all that are not known; may be repeated',
+      '--ignore <column>',
+      'ignore a column, or `*` for all unknown ones; can be repeated',
       listed,
     )
     .option(
-      '--set <ours=value>',
-      'a column that the file lacks: what it is in every line; may be repeated',
+      '--set <name=value>',
+      'set a constant: `--set channel=store`; can be repeated',
       pairs('set', 'channel=store', true),
     )
-    .option('--date-format <format>', 'how days and times are written, such as DD.MM.YYYY or "M/D/YY H:MM AM"')
+    .option('--date-format <format>', 'date format, such as DD.MM.YYYY or "M/D/YY H:MM AM"')
     .option(
-      '--time <[ours=]theirs>',
-      'the column with the time of day, where another one has the day; may be repeated',
+      '--time <[name=]column>',
+      'column holding the time of day; can be repeated',
       clocks,
     )
-    .addOption(new Option('--decimal <mark>', 'what stands before the decimals').choices(decimalMarks))
-    .option('--delimiter <character>', 'what separates the cells of CSV, such as ";" or tab; a comma, unless given')
-    .option('--encoding <name>', 'such as windows-1252 or utf-16; unless given, the bytes tell')
+    .addOption(new Option('--decimal <mark>', 'decimal separator').choices(decimalMarks))
+    .option('--delimiter <character>', 'CSV delimiter, such as ";" or tab (default: comma)')
+    .option('--encoding <name>', 'character encoding (default: detected)')
     .addOption(
       new Option(
         '--format <format>',
-        'where the file name does not tell it; of standard input: csv, unless given',
+        'file format (default: from the file name; csv for standard input)',
       ).choices(formats),
     )
 
@@ -68,15 +68,15 @@ const pairs =
   (value: string, before = new Map<string, string>()) => {
     const at = value.indexOf('=')
     const [ours, theirs] = [value.slice(0, at), value.slice(at + 1)]
-    if (at < 1 || !(theirs || emptyToo)) throw new InvalidArgumentError(`Write it as ours=…, such as ${example}.`)
-    if (before.has(ours)) throw new InvalidArgumentError(`${ours} is ${option === 'map' ? 'mapped' : 'set'} twice.`)
+    if (at < 1 || !(theirs || emptyToo)) throw new InvalidArgumentError(`It must have the form name=…, for example ${example}.`)
+    if (before.has(ours)) throw new InvalidArgumentError(`${ours} can't be ${option === 'map' ? 'mapped' : 'set'} twice.`)
     return new Map(before).set(ours, theirs)
   }
 
 function clocks(value: string, before = new Map<string, string>()) {
   const [theirs = '', ours = ''] = value.split('=').reverse()
   if (!theirs || before.has(ours) || before.has(''))
-    throw new InvalidArgumentError('Write it as saleDate=Time, once a column.')
+    throw new InvalidArgumentError('It must have the form saleDate=Time, once per column.')
   return new Map(before).set(ours, theirs)
 }
 
