@@ -22,7 +22,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   if (!page) throw new Error('the bench has a deepest page')
   const pages = (seconds: number) => ask(bench, service, page, { connections: 4, rate: pagesPerSecond, seconds })
   bench.say('  backup, as fast as it can')
-  const fastest = await runCommand(bench, loaded, ['backup', '--share', '100', file])
+  const fastest = await runCommand(bench, loaded, ['backup', '--cpu-percent', '100', file])
   bench.say('  backup')
   const quiet = await runCommand(bench, loaded, ['backup', file])
   // As long as the backup takes, and not longer: half of what one takes by itself is within it for certain.
@@ -40,7 +40,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   await service.stop()
   const { size } = await stat(file)
   bench.say('  restore')
-  const restored = await intoEmpty(loaded, target => runCommand(bench, target, ['restore', '--nothing-lost', file]))
+  const restored = await intoEmpty(loaded, target => runCommand(bench, target, ['restore', '--keep-cursors', file]))
   await rm(file)
 
   const rows = Number(/([\d,]+) rows/.exec(quiet.out)?.[1]?.replaceAll(',', ''))
@@ -71,7 +71,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
             median(taken.slice(1).map(each => each.seconds)),
             Math.max(...taken.map(each => each.peak)),
           ),
-          line('backup with --share 100', fastest.seconds, fastest.peak),
+          line('backup with --cpu-percent 100', fastest.seconds, fastest.peak),
           line('restore', restored.seconds, restored.peak),
         ],
       },

@@ -83,7 +83,7 @@ async function run(): Promise<void> {
   if (user !== undefined) console.log(`            Basic authentication as ${user}`)
   console.log(`Look:       ${simulator.controlUrl}`)
   console.log('Vouchers:   6000001 with PIN 1234, 6000002 with PIN 0042')
-  console.log('Ctrl-C stops it.')
+  console.log('Press Ctrl-C to stop.')
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => simulator.close())
 }
 

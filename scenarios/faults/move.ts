@@ -77,7 +77,7 @@ try {
   await fill()
   const file = join(home, 'east.url')
   writeFileSync(file, eastUrl)
-  await runCommand(environment, 'database', 'add', 'east', '--url-file', file)
+  await runCommand(environment, 'shard', 'add', 'east', '--url-file', file)
   const reading = writeAndReadChanges(service.name, api, () => isMoved)
   const changing = Array.from({ length: writers }, (_, i) => changeCustomers(i))
   await delay(1_000)

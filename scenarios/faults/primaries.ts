@@ -139,7 +139,7 @@ async function compareDatabases(retailers: readonly Retailer[], urls: ReadonlyMa
 let restarted: Postgres | undefined
 try {
   for (const { name, file } of writeUrlFiles(home, shardUrls))
-    await runCommand(environment, 'database', 'add', name, '--url-file', file)
+    await runCommand(environment, 'shard', 'add', name, '--url-file', file)
   const all = await createRetailers(control, keys, shardUrls, { services, customers: 50 })
   await runLoad(all, afterSeconds(Math.min(10, seconds)))
 

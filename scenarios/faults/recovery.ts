@@ -99,7 +99,7 @@ try {
   writeFileSync(join(data, 'recovery.signal'), '')
   control('-l', join(home, 'log'), 'start')
   const listed = tillbridge('service', 'list')
-  const acknowledgement = tillbridge('restored')
+  const acknowledgement = tillbridge('restore', 'acknowledge')
   printChecks([
     check('a service that existed at the restore time is restored', /^after-the-base /m.test(listed) ? [] : [listed]),
     check('a service from before the base backup is restored', /^before /m.test(listed) ? [] : [listed]),

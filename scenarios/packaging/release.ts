@@ -73,8 +73,9 @@ try {
   service.stdout.on('data', text => {
     said += text
   })
-  for (let i = 0; i < 120 && !said.includes('Ctrl-C stops it.') && service.exitCode === null; i++) await delay(1_000)
-  facts.push(['it serves after one command', said.includes('Ctrl-C stops it.')])
+  for (let i = 0; i < 120 && !said.includes('Press Ctrl-C to stop.') && service.exitCode === null; i++)
+    await delay(1_000)
+  facts.push(['it serves after one command', said.includes('Press Ctrl-C to stop.')])
   const [healthy, ...question] = inside('/first', '/opt/tillbridge/bin/healthy')
   facts.push(['its health check says so', spawnSync(healthy, question).status === 0])
   tillbridge('/first', 'backup /first/backup')

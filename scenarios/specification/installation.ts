@@ -32,7 +32,7 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
   try {
     const office = simulator ? await startSimulator(running) : undefined
     const environment = { DATA_DIR: join(home, 'data'), PORT: '0', LOG_LEVEL: 'warn', ...office?.environment }
-    running.push(await start(cli, ['start'], environment, 'Ctrl-C stops it.'))
+    running.push(await start(cli, ['start'], environment, 'Press Ctrl-C to stop.'))
     const told = JSON.parse(await readFile(join(home, 'data/access.json'), 'utf8'))
     const access = {
       url: told.baseUrl,
@@ -43,7 +43,7 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
     if (settings.length) await run(cli, ['service', 'set', access.service, ...settings], environment)
     await run(cli, ['service', 'add', 'old', `release=${oldRelease}`], environment)
     if (office) await run(cli, ['back-office', 'set', 'old', ...office.old], environment)
-    const made = await run(cli, ['user', 'add', 'old', '--service', 'old', '--role', 'maintainer'], environment)
+    const made = await run(cli, ['account', 'add', 'old', '--service', 'old', '--role', 'maintainer'], environment)
     const apiKey = /^API key: (\S+)$/m.exec(made)?.[1] ?? ''
     return {
       access,
@@ -67,7 +67,7 @@ async function filesIn(folder: string) {
 
 /** Starts the simulator, and says what a service in front of it needs. */
 async function startSimulator(running: Running[]) {
-  const simulator = await start('simulator/main.ts', ['--port', '0'], {}, 'Ctrl-C stops it.')
+  const simulator = await start('simulator/main.ts', ['--port', '0'], {}, 'Press Ctrl-C to stop.')
   running.push(simulator)
   const url = /BACK_OFFICE_URL=(\S+)/.exec(simulator.said())?.[1] ?? ''
   const control = /^Look: +(\S+?)\/?$/m.exec(simulator.said())?.[1] ?? ''

@@ -101,7 +101,7 @@ export const alerts: readonly Alert[] = [
     for: '2m',
     severity: 'page',
     summary: 'The database {{ $labels.database }} cannot be worked with',
-    description: 'Its services are answered 503. tillbridge database list says why.',
+    description: 'Its services are answered 503. tillbridge shard list says why.',
   },
   {
     alert: 'TillbridgeDiskAlmostFull',
@@ -124,7 +124,7 @@ export const alerts: readonly Alert[] = [
     expr: `${of('tillbridge_certificate_expiry_timestamp_seconds')} - time() < 14 * 86400`,
     for: '1h',
     severity: 'ticket',
-    summary: 'The certificate ends in {{ $value | humanizeDuration }}',
+    summary: 'The certificate expires in {{ $value | humanizeDuration }}',
     description: 'Nobody is served after that. Renew the file that TLS_CERT_FILE names: it is read again by itself.',
   },
   {

@@ -88,7 +88,7 @@ try {
   let said = ''
   for await (const chunk of service.stdout.setEncoding('utf8')) {
     said += chunk
-    if (said.includes('Ctrl-C stops it.')) break
+    if (said.includes('Press Ctrl-C to stop.')) break
   }
   const access = JSON.parse(readFileSync(join(dataDir, 'access.json'), 'utf8'))
   const { baseUrl: url, username, password, serviceName } = access

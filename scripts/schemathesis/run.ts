@@ -38,7 +38,7 @@ async function served(server: ChildProcess): Promise<string> {
   for await (const part of server.stdout ?? []) {
     said += part
     const baseUrl = /serves (https:\S+?)[. ]/.exec(said)?.[1]
-    if (baseUrl && said.includes('Ctrl-C stops it.')) return baseUrl
+    if (baseUrl && said.includes('Press Ctrl-C to stop.')) return baseUrl
   }
   throw new Error(`The service ended before it served: ${said}`)
 }
@@ -62,9 +62,9 @@ const server = spawn(process.execPath, [cli, 'start'], { env: environment, stdio
 try {
   const baseUrl = await served(server)
   tillbridge('service', 'set', 'demo', 'readsPerMinute=off', 'writesPerMinute=off')
-  tillbridge('user', 'add', 'webshop', '--service', 'demo')
+  tillbridge('account', 'add', 'webshop', '--service', 'demo')
   const password = /^Password: (\S+)$/m.exec(
-    tillbridge('user', 'add', 'tester', '--service', 'demo', '--role', 'admin'),
+    tillbridge('account', 'add', 'tester', '--service', 'demo', '--role', 'admin'),
   )
   const { 'openapi.json': document = '' } = await documents()
   writeFileSync(join(directory, 'openapi.json'), JSON.stringify(told(JSON.parse(document))))

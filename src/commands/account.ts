@@ -41,10 +41,7 @@ export function accountCommand(program: Command) {
     .description('Create an account, or grant it access to a service')
     .option(...serviceOption)
     .addOption(
-      new Option(
-        '--role <role>',
-        'its role in the service (default: its current role, or visitor)',
-      ).choices(roles),
+      new Option('--role <role>', 'its role in the service (default: its current role, or visitor)').choices(roles),
     )
     .option('--trust-shopper-ip', 'trust the shopper IP address in its X-Shopper-IP header')
     .addHelpText(
@@ -75,9 +72,7 @@ export function accountCommand(program: Command) {
   account
     .command('rotate')
     .argument('<username>')
-    .description(
-      'Issue a new password',
-    )
+    .description('Issue a new password')
     .addHelpText(
       'after',
       examples(
@@ -117,9 +112,11 @@ export function accountCommand(program: Command) {
           await writeAuditEntries(tx, username, 'account revoke')
           if (!(await revoke(tx, username, { all: !previousSecret }))) throw noAccount(username)
         })
-        console.log(previousSecret
+        console.log(
+          previousSecret
             ? `Previous passwords of ${username} revoked. Its newest password still works.`
-            : `Account ${username} deleted.`)
+            : `Account ${username} deleted.`,
+        )
       }),
     )
 
@@ -127,9 +124,7 @@ export function accountCommand(program: Command) {
     .command('trust-shopper-ip')
     .argument('<username>')
     .addArgument(new Argument('<trusted>', 'yes or no').choices(['yes', 'no']))
-    .description(
-      'Trust the shopper IP address an account sends',
-    )
+    .description('Trust the shopper IP address an account sends')
     .addHelpText(
       'after',
       examples(
@@ -154,9 +149,7 @@ export function accountCommand(program: Command) {
 
   account
     .command('list')
-    .description(
-      'List accounts with services, roles and last use',
-    )
+    .description('List accounts with services, roles and last use')
     .addHelpText('after', examples(['account list', 'lists all accounts']))
     .action(() =>
       withDatabase(async ({ control }) => {
@@ -172,7 +165,9 @@ export function accountCommand(program: Command) {
               used ? toMinute(used) : 'never',
             ]),
         )
-        console.log(table(['account', 'service', 'role', 'passwords', 'shopper IP', 'created', 'last used (UTC)'], rows))
+        console.log(
+          table(['account', 'service', 'role', 'passwords', 'shopper IP', 'created', 'last used (UTC)'], rows),
+        )
       }),
     )
 }
@@ -198,5 +193,4 @@ interface AddOptions {
   trustShopperIp?: boolean
 }
 
-const noAccount = (username: string) =>
-  new Error(`Account ${username} not found. Run "tillbridge account list".`)
+const noAccount = (username: string) => new Error(`Account ${username} not found. Run "tillbridge account list".`)

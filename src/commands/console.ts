@@ -16,13 +16,13 @@ export const consoleCommand = (program: Command) =>
     .command('console')
     .argument('[username]', 'the account (default: the only one, or that of the first start)')
     .description('Print a one-time console sign-in link')
-    .option(
-      '--open',
-      "also open it in this machine's browser (visible in the process list until used)",
-    )
+    .option('--open', "also open it in this machine's browser (visible in the process list until used)")
     .addHelpText(
       'after',
-      examples(['console', 'prints a link for the first account, valid once within 60 seconds'], ['console anna --open', 'opens the console as anna']),
+      examples(
+        ['console', 'prints a link for the first account, valid once within 60 seconds'],
+        ['console anna --open', 'opens the console as anna'],
+      ),
     )
     .action((given: string | undefined, { open = false }: { open?: boolean }) =>
       withDatabase(async ({ control, keys }) => {

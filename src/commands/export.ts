@@ -23,10 +23,7 @@ export const exportCommand = (program: Command) =>
     .command('export')
     .description('Export a list as NDJSON')
     .addArgument(new Argument('<kind>', 'what to export').choices(Object.keys(exported)))
-    .option(
-      '--out <file>',
-      'output file (`.gz` or `.zst` to compress; default: standard output)',
-    )
+    .option('--out <file>', 'output file (`.gz` or `.zst` to compress; default: standard output)')
     .option(...serviceOption)
     .addHelpText(
       'after',

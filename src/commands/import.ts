@@ -42,10 +42,7 @@ export const importCommand = (program: Command) =>
     .option('--profile <file>', 'load saved options (other options override them)')
     .option('--save-profile <file>', 'save these options after a successful import')
     .option('--rejected <file>', 'write rejected lines to this file (default: <file>.rejected.csv or .ndjson)')
-    .option(
-      '--overwrite-rejected',
-      'overwrite rejected lines of an earlier import, even if they were edited',
-    )
+    .option('--overwrite-rejected', 'overwrite rejected lines of an earlier import, even if they were edited')
     .option('--dry-run', 'validate without importing')
     .option('--stop-after <n>', 'stop after this many rejected lines', count)
     .option('--resume', 'resume an interrupted import')
@@ -53,7 +50,10 @@ export const importCommand = (program: Command) =>
       'after',
       `${examples(
         ['import products products.csv', 'imports a file with the standard column names'],
-        ['import transactions sales.csv.gz --map sku=StockCode --ignore Country', "maps the back office's column names"],
+        [
+          'import transactions sales.csv.gz --map sku=StockCode --ignore Country',
+          "maps the back office's column names",
+        ],
         [
           'import transactions sales.csv --delimiter ";" --decimal , --date-format DD.MM.YYYY --time Uhrzeit --set channel=store --save-profile tills.json',
           'imports a German till export and saves the options',
@@ -61,7 +61,10 @@ export const importCommand = (program: Command) =>
         ['import transactions sunday.csv --profile tills.json --stop-after 100', 'uses the saved options'],
         ['import transactions sunday.csv --profile tills.json --resume', 'resumes the interrupted import'],
         ['import products products.csv.rejected.csv', 'imports corrected rejected lines'],
-        ['import vouchers vouchers.csv --map pin=PinCode', 'imports gift vouchers from another system; PINs are hashed'],
+        [
+          'import vouchers vouchers.csv --map pin=PinCode',
+          'imports gift vouchers from another system; PINs are hashed',
+        ],
       )}
 Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ctrl-C.
 `,

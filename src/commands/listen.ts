@@ -37,10 +37,7 @@ export const listenCommand = (program: Command) =>
     .requiredOption('--forward <url>', 'the http or https URL to post to')
     .option(...kindsOption)
     .option('--secret-file <file>', 'file with the signing secret, whsec_… (default: a new one is printed)')
-    .option(
-      '--secret <secret>',
-      'signing secret (visible in the process list; prefer `--secret-file`)',
-    )
+    .option('--secret <secret>', 'signing secret (visible in the process list; prefer `--secret-file`)')
     .option('--from-beginning', 'start with all existing records')
     .option(...serviceOption)
     .addHelpText(

@@ -11,7 +11,10 @@ export function mailCommand(program: Command) {
     .description('Inspect and retry emails')
     .addHelpText(
       'after',
-      examples(['mail list --status failed', 'lists failed emails with their errors'], ['mail retry', 'retries all failed emails']),
+      examples(
+        ['mail list --status failed', 'lists failed emails with their errors'],
+        ['mail retry', 'retries all failed emails'],
+      ),
     )
 
   mail
@@ -53,7 +56,9 @@ export function mailCommand(program: Command) {
         const { service, db } = await services.find(name)
         const retried = await retryMails(db, service, id)
         if (id !== undefined && !retried)
-          throw new Error(`Email ${id} can't be retried: it was sent, is not queued or was purged. Run "tillbridge mail list".`)
+          throw new Error(
+            `Email ${id} can't be retried: it was sent, is not queued or was purged. Run "tillbridge mail list".`,
+          )
         console.log(retried === 1 ? '1 email will be retried.' : `${retried} emails will be retried.`)
       }),
     )

@@ -42,7 +42,10 @@ export function orderCommand(program: Command) {
     .argument('<orderNumber>')
     .description('Cancel the open lines of an order')
     .option(...serviceOption)
-    .addHelpText('after', examples(['order cancel W0000123 --service luma', 'cancels it; stock and voucher payments are returned']))
+    .addHelpText(
+      'after',
+      examples(['order cancel W0000123 --service luma', 'cancels it; stock and voucher payments are returned']),
+    )
     .action((number: string, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
         const { id } = await cancelOrder(tx, of, number)
@@ -61,10 +64,7 @@ export function orderCommand(program: Command) {
       'after',
       examples(
         ['order return R0000001 receive --service luma', 'marks the parcel as received'],
-        [
-          'order return R0000001 refund --service luma',
-          'marks it as refunded and refunds vouchers',
-        ],
+        ['order return R0000001 refund --service luma', 'marks it as refunded and refunds vouchers'],
         ['order return R0000001 cancel --service luma', 'cancels the return; the lines can be returned again'],
       ),
     )

@@ -61,9 +61,10 @@ async function settle({ control, databases }: Session, { id, name }: Service) {
   const found = await findMove(control, id)
   if (!found) return
   const move = await takeOver(control, found)
-  if (!move)
-    throw new Error(`Another process is moving ${name}, or was until seconds ago. Try again in 10 s.`)
-  const stop = stopBySignal(new Error('Stopped. A worker continues the move. To continue it now, run the command again.'))
+  if (!move) throw new Error(`Another process is moving ${name}, or was until seconds ago. Try again in 10 s.`)
+  const stop = stopBySignal(
+    new Error('Stopped. A worker continues the move. To continue it now, run the command again.'),
+  )
   try {
     let away: Error | undefined
     const target = await databases.open(move.target).catch((error: Error) => {

@@ -88,7 +88,9 @@ async function findEither(
 ): Promise<Removed> {
   const service = (await listAllServices(control)).find(each => each.name === name)
   if (service && (await findMove(control, service.id)))
-    throw new Error(`${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`)
+    throw new Error(
+      `${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`,
+    )
   const broken = (await listEnding(control)).find(({ service }) => service.name === name)
   if (broken) return { control, ...broken, db: await databases.open(broken.service.database) }
   if (backup === false && service?.database !== undefined) {
@@ -102,7 +104,8 @@ async function findEither(
 async function confirm({ control, service }: Removed, yes: string | undefined) {
   const { name } = service
   if (yes === name) return
-  if (yes !== undefined) throw new Error(`--yes must be the name of the service, ${name}; it is ${yes}. Nothing was deleted.`)
+  if (yes !== undefined)
+    throw new Error(`--yes must be the name of the service, ${name}; it is ${yes}. Nothing was deleted.`)
   const alone = await accountsOfIt(control, service)
   const accounts = alone.length ? ` Accounts that are deleted too: ${alone.join(', ')}.` : ''
   process.stderr.write(`All data of ${name} will be permanently deleted.${accounts}\n`)
@@ -172,9 +175,7 @@ async function written({ db, control, service }: Removed, file: string, signal: 
       checking.end()
     })
     .catch(notWritten(file))
-  console.log(
-    `Backup written to ${file} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}.`,
-  )
+  console.log(`Backup written to ${file} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}.`)
   return file
 }
 

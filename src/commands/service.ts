@@ -45,7 +45,11 @@ export function serviceCommand(program: Command) {
     .description('Create a service')
     .addHelpText(
       'after',
-      settingsHelp + examples(['service add luma currency=AUD timeZone=Australia/Melbourne', 'creates a service for an Australian retailer']),
+      settingsHelp +
+        examples([
+          'service add luma currency=AUD timeZone=Australia/Melbourne',
+          'creates a service for an Australian retailer',
+        ]),
     )
     .action((name: string, assignments: string[], { shard }: { shard?: string }) => {
       requireName('service', name)
@@ -74,7 +78,10 @@ export function serviceCommand(program: Command) {
       settingsHelp +
         examples(
           ['service set luma release=2021.3', 'reports an older back-office version'],
-          ['service set luma readsPerMinute=off voucherType=default', 'removes the read limit; resets the voucher type'],
+          [
+            'service set luma readsPerMinute=off voucherType=default',
+            'removes the read limit; resets the voucher type',
+          ],
           ['service set luma gateways=paypal,visa', 'sets the payment gateways'],
           [
             `service set luma 'subscriptionMapping={"email":{"type":"newsletter","yes":"1","no":"2"}}'`,
@@ -111,7 +118,10 @@ export function serviceCommand(program: Command) {
   service
     .command('list')
     .description('List services and their changed settings')
-    .addHelpText('after', examples(['service list', 'lists all services'], ['service show luma', 'shows all settings of one']))
+    .addHelpText(
+      'after',
+      examples(['service list', 'lists all services'], ['service show luma', 'shows all settings of one']),
+    )
     .action(() =>
       withDatabase(async ({ control, databases }) => {
         const rows = (await eachDatabase(databases, ownSettings)).flat()

@@ -85,7 +85,9 @@ export function shardCommand(program: Command) {
         const found = (await listDatabases(control)).find(each => each.name === name)
         if (!found) throw new Error(`Shard ${name} not found. Run "tillbridge shard list".`)
         if (found.services)
-          throw new Error(`Shard ${name} has ${found.services} services. Remove or move them first: tillbridge service move, tillbridge service remove`)
+          throw new Error(
+            `Shard ${name} has ${found.services} services. Remove or move them first: tillbridge service move, tillbridge service remove`,
+          )
         await forgetDatabase(control, name)
         console.log(`Shard ${name} unregistered.`)
       }),

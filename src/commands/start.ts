@@ -36,10 +36,7 @@ function banner({ baseUrl, access, consoleLink, workers }: Facts, config: Config
   if (!access) lines.push('Next, create a service and an account: tillbridge service add, tillbridge account add')
   else if ('made' in access) lines.push(...firstRequest(access.made, quoted(resolve(dataDir, 'access.json'))))
   else if ('file' in access) lines.push(`The credentials of ${access.username} are in ${quoted(access.file)}.`)
-  else
-    lines.push(
-      `To issue a new password for ${access.username}: tillbridge account rotate ${access.username}`,
-    )
+  else lines.push(`To issue a new password for ${access.username}: tillbridge account rotate ${access.username}`)
   if (runJobs) lines.push(describeEmailDelivery(config))
   else
     lines.push(

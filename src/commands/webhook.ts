@@ -102,58 +102,38 @@ export function webhookCommand(program: Command) {
       }),
     )
 
-  onOne(
-    'show',
-    'Show a webhook',
-    'where it stands',
-    async (tx, { service }, { id }) => {
-      const found = await webhookRecord(tx, service, id)
-      const fields = Object.entries(JSON.parse(found?.record ?? '{}'))
-      return table(
-        ['field', 'value'],
-        fields.map(([field, value]) => [field, typeof value === 'string' ? value : JSON.stringify(value)]),
-      )
-    },
-  )
+  onOne('show', 'Show a webhook', 'where it stands', async (tx, { service }, { id }) => {
+    const found = await webhookRecord(tx, service, id)
+    const fields = Object.entries(JSON.parse(found?.record ?? '{}'))
+    return table(
+      ['field', 'value'],
+      fields.map(([field, value]) => [field, typeof value === 'string' ? value : JSON.stringify(value)]),
+    )
+  })
 
-  onOne(
-    'attempts',
-    'List recent delivery attempts',
-    'what became of them',
-    async (tx, { service }, { id }) => {
-      const { records } = await attemptPage(tx, service, id, { limit: newest })
-      const attempts: WebhookAttempt[] = JSON.parse(`[${records.join(',')}]`)
-      const rows = attempts.map(({ at, deliveryId, changes, status, detail, milliseconds }) => [
-        at,
-        deliveryId,
-        String(changes),
-        String(status ?? '-'),
-        `${milliseconds} ms`,
-        detail ?? 'taken',
-      ])
-      return table(['at', 'delivery', 'changes', 'status', 'took', 'what'], rows)
-    },
-  )
+  onOne('attempts', 'List recent delivery attempts', 'what became of them', async (tx, { service }, { id }) => {
+    const { records } = await attemptPage(tx, service, id, { limit: newest })
+    const attempts: WebhookAttempt[] = JSON.parse(`[${records.join(',')}]`)
+    const rows = attempts.map(({ at, deliveryId, changes, status, detail, milliseconds }) => [
+      at,
+      deliveryId,
+      String(changes),
+      String(status ?? '-'),
+      `${milliseconds} ms`,
+      detail ?? 'taken',
+    ])
+    return table(['at', 'delivery', 'changes', 'status', 'took', 'what'], rows)
+  })
 
-  onOne(
-    'pause',
-    'Pause deliveries; changes wait',
-    'it is moved',
-    async (tx, { service }, { id }) => {
-      await pauseWebhook(tx, service, id, 'Paused by an operator.')
-      return `The webhook ${id} is paused.`
-    },
-  )
+  onOne('pause', 'Pause deliveries; changes wait', 'it is moved', async (tx, { service }, { id }) => {
+    await pauseWebhook(tx, service, id, 'Paused by an operator.')
+    return `The webhook ${id} is paused.`
+  })
 
-  onOne(
-    'resume',
-    'Resume deliveries now',
-    'it is back',
-    async (tx, { service }, { id }) => {
-      await resumeWebhook(tx, service, id)
-      return `The webhook ${id} is active.`
-    },
-  )
+  onOne('resume', 'Resume deliveries now', 'it is back', async (tx, { service }, { id }) => {
+    await resumeWebhook(tx, service, id)
+    return `The webhook ${id} is active.`
+  })
 
   onOne(
     'rotate',
@@ -167,15 +147,10 @@ export function webhookCommand(program: Command) {
     printSecretOf,
   )
 
-  onOne(
-    'remove',
-    'Delete a webhook',
-    'nobody is there any more',
-    async (tx, { service }, { id }) => {
-      await removeWebhook(tx, service, id)
-      return `The webhook ${id} is removed.`
-    },
-  )
+  onOne('remove', 'Delete a webhook', 'nobody is there any more', async (tx, { service }, { id }) => {
+    await removeWebhook(tx, service, id)
+    return `The webhook ${id} is removed.`
+  })
 
   webhook
     .command('rewind')

@@ -7,10 +7,11 @@ import { examples } from './terminal/examples.ts'
 export const workerCommand = (program: Command) =>
   program
     .command('worker')
-    .description(
-      'Run background jobs in a separate process',
+    .description('Run background jobs in a separate process')
+    .addHelpText(
+      'after',
+      examples(['worker', 'runs next to servers with RUN_JOBS=false; several workers share the jobs']),
     )
-    .addHelpText('after', examples(['worker', 'runs next to servers with RUN_JOBS=false; several workers share the jobs']))
     .action(async () => {
       const config = readConfig()
       await work(config, {

@@ -63,7 +63,7 @@ test('what was backed up is restored, row by row, with all keys, indexes, trigge
   assert.match(said, /is a backup of [\d,]+ rows as of \S+Z, read back and whole: .* MB\/s/)
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
   const target = await empty()
-  assert.match(await done(['restore', '--nothing-lost', file], environmentOf(target)), /^Restored [\d,]+ rows/)
+  assert.match(await done(['restore', '--keep-cursors', file], environmentOf(target)), /^Restored [\d,]+ rows/)
   assert.deepEqual(await contentsOf(target.db), contents)
   assert.equal(await schemaOf(target.db), await schemaOf(shop.db))
   assert.deepEqual(await indexesOf(target.db), await indexesOf(shop.db))
@@ -188,7 +188,7 @@ test('a backup that is killed leaves no file of its name, and what it leaves goe
 })
 
 test('a backup with a share of its own is whole', async () => {
-  const said = await done(['backup', join(home, 'slow'), '--share', '50'], environmentOf(shop.database))
+  const said = await done(['backup', join(home, 'slow'), '--cpu-percent', '50'], environmentOf(shop.database))
   assert.match(said, /read back and whole/)
 })
 

@@ -24,7 +24,7 @@ test('a backup takes the place of nothing but a file', async () => {
   for (const path of [pipe, home]) {
     const { code, err } = await run(['backup', path], environment)
     assert.equal(code, 1)
-    assert.equal(err, `tillbridge: ${path} must be a file; - is standard output.\n`)
+    assert.equal(err, `tillbridge: ${path} must be a file. Use - for standard output.\n`)
   }
   assert.ok(fs.statSync(pipe).isFIFO())
 })
@@ -40,14 +40,14 @@ test('a backup by the name of a link is where the link points to', async () => {
 
 test('a backup into a folder that is not there is refused in words', async () => {
   const { code, err } = await run(['backup', '/nowhere/x'], environment)
-  assert.deepEqual([code, err], [1, 'tillbridge: /nowhere/x cannot be written: there is no folder /nowhere.\n'])
+  assert.deepEqual([code, err], [1, "tillbridge: /nowhere/x can't be written: folder /nowhere not found.\n"])
 })
 
 test('a share that is no per cent is refused before anything is written', async () => {
   for (const share of ['0', '101', 'x']) {
-    const { code, err } = await run(['backup', join(home, 'none'), '--share', share], environment)
+    const { code, err } = await run(['backup', join(home, 'none'), '--cpu-percent', share], environment)
     assert.equal(code, 1)
-    assert.match(err, /--share <percent>.* is invalid\. A number from 1 to 100\./)
+    assert.match(err, /--cpu-percent <percent>.* is invalid\. It must be a number from 1 to 100\./)
   }
   assert.ok(!fs.existsSync(join(home, 'none')))
 })

@@ -62,7 +62,7 @@ test('what a command refuses leaves no line', async () => {
     ['voucher', 'suspend', 'none'],
     ['alert', 'settle', 'mail_failed'],
     ['customer', 'erase', 'none', '--yes'],
-    ['user', 'revoke', 'none'],
+    ['account', 'revoke', 'none'],
   ]) {
     const service = command[0] === 'user' ? [] : ['--service', at.service.name]
     assert.equal((await run([...command, ...service], environment)).code, 1, command.join(' '))
@@ -74,11 +74,11 @@ test('the audit of each service of an account tells what a command has done with
   const [one, other] = [await shop.another(), await shop.another()]
   const user = (...command: string[]) => done(['user', ...command], environment)
   for (const { service } of [one, other]) await user('add', 'till', '--service', service.name)
-  await user('names-shoppers', 'till', 'yes')
+  await user('trust-shopper-ip', 'till', 'yes')
   await user('rotate', 'till')
-  await user('revoke', 'till', '--old')
+  await user('revoke', 'till', '--previous-secret')
   await user('revoke', 'till')
-  const told = ['add', 'names-shoppers', 'rotate', 'revoke', 'revoke'].map(each => `user ${each} /accounts/till`)
+  const told = ['add', 'trust-shopper-ip', 'rotate', 'revoke', 'revoke'].map(each => `account ${each} /accounts/till`)
   assert.deepEqual(await linesOf(one), told)
   assert.deepEqual(await linesOf(other), told)
 })

@@ -164,7 +164,7 @@ describe('tillbridge back-office', () => {
   test('where no process does jobs the greeting says so, and soon the doctor', async () => {
     assert.match(
       service.out,
-      /^E-mails and other jobs are done by: tillbridge worker\nUntil one runs, e-mails wait and nothing is pulled from back offices\.$/m,
+      /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker\nUntil a worker runs, emails wait and no sync runs\.$/m,
     )
     const client = await databaseOf(environment.DATA_DIR)
     const asked = async () => (await client.query("select from job where name = 'plan-syncs'")).rowCount === 1
@@ -174,10 +174,10 @@ describe('tillbridge back-office', () => {
     assert.equal(code, 1)
     assert.match(
       out,
-      /^MISSING {2}Jobs +No process does them, the oldest has been due for 12\d s: e-mails wait,.*tillbridge worker$/m,
+      /^FAIL {2}Jobs +No process runs jobs, and the oldest has been due for 12\d s\. Emails wait and .*tillbridge worker$/m,
     )
     await client.query("update job set leased_until = now() + interval '1 minute', lease = gen_random_uuid()")
-    assert.match((await run(['doctor'], environment)).out, /^ok {7}Jobs /m)
+    assert.match((await run(['doctor'], environment)).out, /^PASS {2}Jobs /m)
     await client.end()
   })
 

@@ -8,20 +8,20 @@ import { directory, done, run } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data') }
 
-/** A command's help, as it tells it where it is asked for it. */
+/** Returns a command's help. */
 function helpOf(command: Command) {
   const parts: string[] = []
   command.configureOutput({ writeOut: text => void parts.push(text) }).outputHelp()
   return parts.join('')
 }
 
-/** Every command, with its subcommands. */
+/** Returns every command and subcommand with its help. */
 const everyCommand = (command: Command, path: string[] = []): { path: string[]; help: string }[] => [
   { path, help: helpOf(command) },
   ...command.commands.flatMap(below => everyCommand(below, [...path, below.name()])),
 ]
 
-test('the help of every command and subcommand has examples, which name commands that there are', async () => {
+test('the help of every command has examples of existing commands', async () => {
   const all = everyCommand(await programWith())
   const names = all.map(({ path }) => path.join(' '))
   for (const name of [
@@ -30,10 +30,10 @@ test('the help of every command and subcommand has examples, which name commands
     'service add',
     'service list',
     'service set',
-    'user add',
-    'user rotate',
-    'user revoke',
-    'user list',
+    'account add',
+    'account rotate',
+    'account revoke',
+    'account list',
     'import',
     'order ship',
     'voucher suspend',
@@ -56,7 +56,7 @@ test('the help of every command and subcommand has examples, which name commands
       )
     }
   }
-  for (const path of [[], ['voucher'], ['user', 'add']]) {
+  for (const path of [[], ['voucher'], ['account', 'add']]) {
     const help = all.find(each => each.path.join(' ') === path.join(' '))?.help
     assert.equal(await done([...path, '--help'], environment), help)
   }
@@ -68,15 +68,15 @@ for (const [args, fault] of [
   [['service', 'drop'], /error: unknown command 'drop'/],
   [['service', 'remove'], /error: missing required argument 'name'/],
   [['start', '--port', '1'], /error: unknown option '--port'/],
-  [['user', 'add'], /error: missing required argument 'username'/],
-  [['user', 'add', 'webshop', '--role', 'owner'], /Allowed choices are visitor, maintainer, admin/],
+  [['account', 'add'], /error: missing required argument 'username'/],
+  [['account', 'add', 'webshop', '--role', 'owner'], /Allowed choices are visitor, maintainer, admin/],
   [['service', 'set', 'luma'], /error: missing required argument/],
   [['demo', 'one', 'two'], /error: too many arguments/],
   [['import', 'shoes', 'shoes.csv'], /Allowed choices are/],
-  [['service', 'add', 'two words'], /tillbridge: The name of a service has/],
-  [['demo', 'a:b'], /tillbridge: The name of a service has/],
-  [['user', 'add', 'a:b'], /tillbridge: `username` is 1 to 100 characters/],
-  [['user', 'add', '\u202eabc'], /tillbridge: `username` holds a character that changes the direction of writing/],
+  [['service', 'add', 'two words'], /tillbridge: The name of a service must have/],
+  [['demo', 'a:b'], /tillbridge: The name of a service must have/],
+  [['account', 'add', 'a:b'], /tillbridge: `username` is 1 to 100 characters/],
+  [['account', 'add', '\u202eabc'], /tillbridge: `username` holds a character that changes the direction of writing/],
 ] as const)
   test(`\`tillbridge ${args.join(' ')}\` is a clear error`, async () => {
     const { code, out, err } = await run(args, environment)

@@ -59,11 +59,11 @@ test('a customer is erased once the identifier is typed again, and not before', 
   for (const typed of ['y', '2', '']) {
     const { code, err } = await run(['customer', 'erase', '1'], environment, typing(typed))
     assert.equal(code, 1)
-    assert.match(err, /^John Smith: 0 orders, 1 sales\. This cannot be undone\.$/m)
+    assert.match(err, /^John Smith: 0 orders, 1 sales\. This can't be undone\.$/m)
     assert.match(err, /Nothing was erased\.$/m)
   }
   assert.deepEqual(await ids(), ['1', '2'])
-  assert.equal(await done(['customer', 'erase', '1'], environment, typing('1')), 'Erased the customer 1.\n')
+  assert.equal(await done(['customer', 'erase', '1'], environment, typing('1')), 'Customer 1 erased.\n')
   assert.deepEqual(await ids(), ['2'])
   const { rows } = await database.query(`select customer_id, record::json->>'total' as total from retail_transaction`)
   assert.deepEqual(rows, [{ customer_id: null, total: '2.50' }])
@@ -72,7 +72,7 @@ test('a customer is erased once the identifier is typed again, and not before', 
 
 test('without being asked, once is enough, and somebody unknown is told of', async () => {
   for (let time = 0; time < 2; time++)
-    assert.equal(await done(['customer', 'erase', '2', '--yes'], environment), 'Erased the customer 2.\n')
+    assert.equal(await done(['customer', 'erase', '2', '--yes'], environment), 'Customer 2 erased.\n')
   assert.deepEqual(await ids(), [])
   for (const command of [
     ['erase', '3', '--yes'],

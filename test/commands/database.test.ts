@@ -23,10 +23,10 @@ test('doctor says what is missing on a machine where nothing was started, and ma
   const DATA_DIR = join(directory(), 'data')
   const { code, out } = await run(['doctor'], { DATA_DIR })
   assert.equal(code, 1)
-  assert.match(out, /^ok {7}Settings /m)
-  assert.match(out, new RegExp(`^MISSING {2}Data +${DATA_DIR} is not there .*tillbridge start makes it`, 'm'))
-  assert.match(out, /^MISSING {2}Certificate +Not looked at: the data directory first\.$/m)
-  assert.match(out, /^MISSING {2}Database +Not looked at: the data directory first\.$/m)
+  assert.match(out, /^PASS {2}Settings /m)
+  assert.match(out, new RegExp(`^FAIL {2}Data +${DATA_DIR} must be a directory .*tillbridge start`, 'm'))
+  assert.match(out, /^FAIL {2}Certificate +Not checked: fix the data directory first\.$/m)
+  assert.match(out, /^FAIL {2}Database +Not checked: fix the data directory first\.$/m)
   assert.ok(!fs.existsSync(DATA_DIR))
 })
 
@@ -35,15 +35,15 @@ test('a command on a directory that holds no installation says so, and makes not
   const none = `There is no installation in ${DATA_DIR}: set DATA_DIR to where it is, or make one: tillbridge start`
   for (const args of [
     ['service', 'list'],
-    ['service', 'add', 'luma', '--database', 'eu-2'],
-    ['user', 'list'],
+    ['service', 'add', 'luma', '--shard', 'eu-2'],
+    ['account', 'list'],
     ['backup', join(DATA_DIR, 'backup')],
     ['worker'],
   ]) {
     const { code, out, err } = await run(args, { DATA_DIR })
     assert.deepEqual([code, out, err], [1, '', `tillbridge: ${none}\n`])
   }
-  assert.match((await run(['doctor'], { DATA_DIR })).out, new RegExp(`^MISSING {2}Database +${none}$`, 'm'))
+  assert.match((await run(['doctor'], { DATA_DIR })).out, new RegExp(`^FAIL {2}Database +${none}$`, 'm'))
   assert.deepEqual(fs.readdirSync(DATA_DIR), ['tls'])
 })
 
@@ -58,8 +58,8 @@ test('service add makes a database where there is none, and says where', async (
 test('doctor names every bad setting', async () => {
   const { code, out } = await run(['doctor'], { ...environment, PORT: 'x', WEB_CONCURRENCY: 'y' })
   assert.equal(code, 1)
-  assert.match(out, /^MISSING {2}Settings +PORT must be .*\n {22}WEB_CONCURRENCY must be /m)
-  assert.match(out, /^MISSING {2}Data +Not looked at: the settings first\.$/m)
+  assert.match(out, /^FAIL {2}Settings +PORT must be .*\n {19}WEB_CONCURRENCY must be /m)
+  assert.match(out, /^FAIL {2}Data +Not checked: fix the settings first\.$/m)
 })
 
 test('migrate makes the tables, and says when there is nothing to do', async () => {
@@ -70,16 +70,19 @@ test('migrate makes the tables, and says when there is nothing to do', async () 
 test('doctor leads from an empty installation to one where all is well', async () => {
   const none = await run(['doctor'], environment)
   assert.equal(none.code, 1)
-  assert.match(none.out, /^MISSING {2}Services +There is no service: tillbridge service add <name>$/m)
+  assert.match(none.out, /^FAIL {2}Services +No service exists\. To create one: tillbridge service add <name>$/m)
   await done(['service', 'add', 'luma'], environment)
   const lonely = await run(['doctor'], environment)
   assert.equal(lonely.code, 1)
-  assert.match(lonely.out, /^MISSING {2}Services +Nobody may use luma: tillbridge user add <username> --service luma$/m)
-  await done(['user', 'add', 'webshop', '--service', 'luma'], environment)
+  assert.match(
+    lonely.out,
+    /^FAIL {2}Services +No account has access to luma\. To create one: tillbridge account add <username> --service luma$/m,
+  )
+  await done(['account', 'add', 'webshop', '--service', 'luma'], environment)
   const unsaved = await run(['doctor', '--json'], environment)
   assert.equal(unsaved.code, 1)
   assert.deepEqual(
-    (JSON.parse(unsaved.out) as { what: string; ok: boolean }[]).filter(({ ok }) => !ok).map(({ what }) => what),
+    (JSON.parse(unsaved.out) as { check: string; ok: boolean }[]).filter(({ ok }) => !ok).map(({ check }) => check),
     ['Backups'],
   )
   await done(['backup', join(environment.DATA_DIR, 'backup')], environment)
@@ -152,7 +155,7 @@ test('a demo that was interrupted is finished, by a command that waits for those
 test('demo refuses a name that is taken', async () => {
   const again = await run(['demo', 'playground'], environment)
   assert.equal(again.code, 1)
-  assert.equal(again.err, 'tillbridge: There is a service playground already.\n')
+  assert.equal(again.err, 'tillbridge: Service playground exists already.\n')
 })
 
 test('it runs from any directory, and `npx tillbridge` in the checkout', async () => {

@@ -17,8 +17,13 @@ test('doctor leaves the tables of an older release as they are, and says what th
   await migrate(database.db, { folder: pathToFileURL(`${older}/`) })
   const { code, out } = await run(['doctor'], { DATA_DIR: directory(), DATABASE_URL: database.connection })
   assert.equal(code, 1)
-  assert.ok(out.includes(`has not had ${names.slice(-2).join(', ')}: tillbridge start, or tillbridge migrate`), out)
-  assert.match(out, /^MISSING {2}Services +Not looked at: the database first\.$/m)
+  assert.ok(
+    out.includes(
+      `Migrations are missing: ${names.slice(-2).join(', ')}. Run "tillbridge start" or "tillbridge migrate".`,
+    ),
+    out,
+  )
+  assert.match(out, /^FAIL {2}Services +Not checked: fix the database first\.$/m)
   assert.equal(await database.db.run(sql`select from migration`), names.length - 2)
 })
 
@@ -27,6 +32,6 @@ test('doctor makes no tables in an empty database', async t => {
   t.after(() => database.drop())
   const { code, out } = await run(['doctor'], { DATA_DIR: directory(), DATABASE_URL: database.connection })
   assert.equal(code, 1)
-  assert.match(out, /^MISSING {2}Database +The database has no tables yet: tillbridge start/m)
+  assert.match(out, /^FAIL {2}Database +The database has no tables yet\. Run "tillbridge start"/m)
   assert.equal(await database.db.run(sql`select from pg_tables where schemaname = 'public'`), 0)
 })

@@ -113,6 +113,6 @@ test('what it cannot do it says', async () => {
   assert.match(without.err, /--csv requires one kind: --kind stores, --kind skus, --kind customers/)
   assert.equal(without.code, 1)
   const tooMany = await run(['mapping', 'check', api.service.name, '--limit', '101'], environment)
-  assert.match(tooMany.err, /'--limit <n>' argument '101' is invalid\. It is a number of rows, 1 to 100\./)
+  assert.match(tooMany.err, /'--limit <n>' argument '101' is invalid\. It must be an integer from 1 to 100\./)
   assert.equal(tooMany.code, 1)
 })

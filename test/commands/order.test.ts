@@ -75,7 +75,7 @@ test('a shipped order is sold: its lines, its sale and its points, once', async 
   assert.deepEqual(await statuses(id), ['processing', 'processing'])
   assert.equal(await points(), 0)
 
-  assert.equal(await order('ship', orderNumber, '--service', api.service.name), `Shipped the order ${orderNumber}.\n`)
+  assert.equal(await order('ship', orderNumber, '--service', api.service.name), `Order ${orderNumber} shipped.\n`)
   assert.deepEqual(await statuses(id), ['shipped', 'shipped'])
   assert.deepEqual(
     (await salesOf(shop, orderNumber)).map((sale: { total: string }) => sale.total),
@@ -130,7 +130,7 @@ test('a cancelled order gives back its stock and what its vouchers paid', async 
     ],
   })
   assert.deepEqual([await available('800'), await available('801')], ['15.00', '0.00'])
-  assert.equal(await order('cancel', orderNumber), `Cancelled the order ${orderNumber}.\n`)
+  assert.equal(await order('cancel', orderNumber), `Order ${orderNumber} cancelled.\n`)
   assert.deepEqual([await available('800'), await available('801')], ['20.00', '20.00'])
   assert.deepEqual(await stockOf(shop), stock)
   assert.deepEqual(await statuses(id), ['cancelled'])
@@ -149,7 +149,7 @@ test('a return is received and then refunded, one step after the other', async (
   const { id: returnId, returnNumber } = made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
   const status = async () => (await shop.get(`/returns/${returnId}`)).json.data.status
   assert.match(await refused('return', returnNumber, 'refund'), /is requested, and cannot be refunded\.\n$/)
-  assert.equal(await order('return', returnNumber, 'receive'), `The return ${returnNumber} is received.\n`)
+  assert.equal(await order('return', returnNumber, 'receive'), `Return ${returnNumber} is received.\n`)
   assert.equal(await status(), 'received')
   await assert.rejects(step(returnNumber, 'receive'), /is received, and cannot be received\.$/)
   await step(returnNumber, 'refund')
@@ -181,7 +181,7 @@ test('what there is not is named: an order, a return, a service; and that of ano
     `tillbridge: There is no order ${orderNumber}.\n`,
   )
   await assert.rejects(step('none', 'receive'), /^Error: There is no return none\.$/)
-  assert.match(await refused('ship', orderNumber, '--service', 'nope'), /^tillbridge: There is no service nope;/)
+  assert.match(await refused('ship', orderNumber, '--service', 'nope'), /^tillbridge: Service nope not found\./)
   assert.match(await refused('ship', orderNumber), /^tillbridge: There are several services/)
 })
 
@@ -219,12 +219,9 @@ test('a refund gives vouchers back what they paid, in the order of their numbers
     }
     return ''
   }
-  assert.match(
-    await back(),
-    /is refunded\. 8\.00 went back to the voucher 700\. 2\.00 went back to the voucher 701\.\n$/,
-  )
+  assert.match(await back(), /is refunded\. 8\.00 refunded to voucher 700\. 2\.00 refunded to voucher 701\.\n$/)
   assert.deepEqual(await balances(), ['8.00', '5.00'])
   assert.equal((await opened(one)).status, 'active')
-  assert.match(await back(), /is refunded\. 3\.00 went back to the voucher 701\.\n$/)
+  assert.match(await back(), /is refunded\. 3\.00 refunded to voucher 701\.\n$/)
   assert.deepEqual(await balances(), ['8.00', '8.00'])
 })

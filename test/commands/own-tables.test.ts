@@ -43,13 +43,13 @@ test('what a head office keeps is neither shipped, cancelled nor returned here, 
     return err
   }
   const kept = (what: string, doing: string) =>
-    `tillbridge: ${what} of ${service.name} are those of its back office (apparel21): ${doing}.\n`
+    `tillbridge: ${what} of ${service.name} belong to its back office (apparel21): ${doing}.\n`
   for (const command of [
     ['ship', waiting.orderNumber],
     ['cancel', waiting.orderNumber],
     ['return', returnNumber, 'receive'],
   ])
-    assert.equal(await refused('order', ...command), kept('Orders', 'what happens to them happens there'))
+    assert.equal(await refused('order', ...command), kept('Orders', 'manage them there'))
   for (const decision of ['suspend', 'resume', 'unlock', 'activate'])
     assert.equal(await refused('voucher', decision, '800'), kept('Vouchers', 'it is decided there'))
   assert.deepEqual(await stored(), before)

@@ -56,7 +56,7 @@ test('a backup never takes the place of a file that is there: nothing is shut th
   fs.writeFileSync(file, 'of another one')
   const { code, err, out } = await run(remove(service.name, file), environment)
   assert.equal(code, 1)
-  assert.match(err, /other\.tillbridge is there already.*Nothing was removed\.$/m)
+  assert.match(err, /other\.tillbridge exists already\. Nothing was deleted\.$/m)
   assert.doesNotMatch(out, /is shut/)
   assert.equal(fs.readFileSync(file, 'utf8'), 'of another one')
 })

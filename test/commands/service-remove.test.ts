@@ -93,10 +93,10 @@ test('a service goes once its name is given again, and not before', async () => 
   ] as const) {
     const { code, err } = await run(remove(shop.service.name, ...more), environment, how)
     assert.equal(code, 1)
-    assert.match(err, /Nothing was removed\.$/m)
+    assert.match(err, /Not confirmed\. Nothing was deleted\.$/m)
   }
   const unknown = await run(remove('nobody', '--yes', 'nobody'), environment)
-  assert.match(unknown.err, /^tillbridge: There is no service nobody; there are: /)
+  assert.match(unknown.err, /^tillbridge: Service nobody not found\. Services: /)
   assert.equal(await statusOf(shop), 200)
 })
 
@@ -118,7 +118,7 @@ test('where its backup cannot be written, or somebody stops it before, a service
 
   const failed = await failing
   assert.equal(failed.code, 1)
-  assert.match(failed.err, /there is no folder .*nowhere\. Nothing was removed: the service shop\d+ is open again\.$/m)
+  assert.match(failed.err, /folder .*nowhere not found\. Nothing was deleted\. Service shop\d+ is open again\.$/m)
   await until(async () => (await statusOf(lucky)) === 200, 'that one is open too', 20_000)
   assert.doesNotMatch(await removing, /backup/)
   assert.deepEqual(await rowsOf(shop.db, gone.service), {})
@@ -191,15 +191,12 @@ test('a removal shuts the service at once, disturbs no other one, and goes on af
     ['import', 'stores', file, '--service', name],
     ['service', 'add', name],
   ])
-    assert.match((await run(args, environment)).err, /is being removed\. To have that go on: tillbridge service remove/)
+    assert.match((await run(args, environment)).err, /is being removed\. To continue: tillbridge service remove/)
   const said = await done(remove(name), environment, typing(name))
-  assert.match(
-    said,
-    new RegExp(`^The service ${name} is removed\\. So are the accounts that had it alone: .*${shop.username}`, 'm'),
-  )
+  assert.match(said, new RegExp(`^Service ${name} deleted\\. Accounts deleted with it: .*${shop.username}`, 'm'))
   assert.deepEqual(await rowsOf(db, service), {})
   assert.deepEqual(ran, [neighbour.service.name])
-  await until(async () => (await statusOf(shop)) === 401, 'the account is gone', 10_000)
+  await until(async () => (await statusOf(shop)) === 401, 'the account is deleted', 10_000)
   assert.equal(
     (await shop.raw('/stores', { headers: credentials({ ...shared, service: neighbour.service }) })).status,
     200,

@@ -55,14 +55,14 @@ test('service add takes settings, and list shows those that are not as by defaul
     ['service', 'add', 'luma', 'currency=AUD', 'timeZone=Australia/Melbourne', 'release=2025.1', 'gateways=visa'],
     environment,
   )
-  assert.match(said, /^Made the service luma\. Next: tillbridge user add <username> --service luma$/m)
+  assert.match(said, /^Service luma created\. Next: tillbridge account add <username> --service luma$/m)
   assert.deepEqual(await listed('luma'), [
     ['timeZone', 'Australia/Melbourne'],
     ['currency', 'AUD'],
     ['gateways', '["visa"]'],
   ])
   await done(['service', 'add', 'plain'], environment)
-  assert.deepEqual(await listed('plain'), [['all by default']])
+  assert.deepEqual(await listed('plain'), [['all defaults']])
 })
 
 test('service set takes every setting as setting=value, and default returns it', async () => {
@@ -116,7 +116,7 @@ test('service set takes every setting as setting=value, and default returns it',
   const back = await done(['service', 'set', 'full', 'giftCardSku=default', 'gateways=default'], environment)
   assert.equal(back, 'giftCardSku = none\ngateways = []\n')
   await done(['service', 'set', 'full', ...names.map(name => `${name}=default`)], environment)
-  assert.deepEqual(await listed('full'), [['all by default']])
+  assert.deepEqual(await listed('full'), [['all defaults']])
 })
 
 test('what is changed here stands in the audit', async () => {
@@ -140,15 +140,15 @@ test('doctor says what each service is missing, and for what', async () => {
   const { out } = await run(['doctor'], environment)
   assert.match(
     out,
-    /^ok {7}Back office {2}.*\n( {22}.*\n)* {22}plain: embedded 2025\.1, without\n( {24}.*\n)* {24}vouchersIssue: .*vouchersEnabled/m,
+    /^PASS {2}Back office {2}.*\n( {19}.*\n)* {19}plain: embedded 2025\.1, without\n( {21}.*\n)* {21}vouchersIssue: .*vouchersEnabled/m,
   )
-  assert.match(out, /^( {22}|ok {7}Back office {2})demo: embedded 2025\.1$/m)
+  assert.match(out, /^( {19}|PASS {2}Back office {2})demo: embedded 2025\.1$/m)
 })
 
 test('a name that is taken is refused', async () => {
   const { code, err } = await run(['service', 'add', 'luma'], environment)
   assert.equal(code, 1)
-  assert.equal(err, 'tillbridge: There is a service luma already.\n')
+  assert.equal(err, 'tillbridge: Service luma exists already.\n')
 })
 
 test('bad settings are named all at once, and nothing is made or changed', async () => {
@@ -191,7 +191,7 @@ test('bad settings are named all at once, and nothing is made or changed', async
 test('an unknown service is named with those that there are', async () => {
   const { code, err } = await run(['service', 'set', 'lumo', 'currency=NZD'], environment)
   assert.equal(code, 1)
-  assert.equal(err, 'tillbridge: There is no service lumo; there are: audited, demo, full, luma, plain.\n')
+  assert.equal(err, 'tillbridge: Service lumo not found. Services: audited, demo, full, luma, plain.\n')
 })
 
 test('every time zone that is accepted is one that the database knows', async () => {

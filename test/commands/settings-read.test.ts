@@ -18,17 +18,17 @@ test('.env accepts export, quotes, comments and CRLF', async () => {
   assert.match(out, /WEB_CONCURRENCY must be .*; it is "x2"\.$/m)
   assert.match(out, /HOST must be .*; it is "x4"\.$/m)
   assert.doesNotMatch(out, /PUBLIC_URL/)
-  assert.match(await doctor('DATA_DIR=/nowhere/a#b  # the big disk\n'), /Data +\/nowhere\/a#b is not there/)
+  assert.match(await doctor('DATA_DIR=/nowhere/a#b  # the big disk\n'), /Data +\/nowhere\/a#b must be a directory/)
   for (const mark of [`'`, '"'])
     assert.match(
       await doctor(`DATA_DIR=${mark}/nowhere/a #b${mark}  # the big disk\n`),
-      /Data +\/nowhere\/a #b is not there/,
+      /Data +\/nowhere\/a #b must be a directory/,
     )
 })
 
 test('an invalid line of .env is named but not repeated', async () => {
   const out = await doctor('# ours\nPORT=9000\nSECRET_KEY: hidden\n')
-  assert.match(out, /^MISSING {2}Settings +\.env: line 3 must have the form NAME=value\./m)
+  assert.match(out, /^FAIL {2}Settings +\.env: line 3 must have the form NAME=value\./m)
   assert.doesNotMatch(out, /hidden/)
 })
 
@@ -48,7 +48,7 @@ test('an unreadable file is not reported as missing', async () => {
   assert.match(out, /TLS_KEY_FILE must name an existing file/)
 })
 
-test('the release is told', async () => {
+test('--version prints the version', async () => {
   const { version } = JSON.parse(fs.readFileSync(join(checkout, 'package.json'), 'utf8'))
   for (const option of ['--version', '-V']) {
     const { code, out } = await run([option], {})
@@ -56,11 +56,11 @@ test('the release is told', async () => {
   }
   assert.match(
     (await run(['doctor'], {}, { cwd: directory() })).out,
-    new RegExp(`^ok {7}Release +${version}, Node `, 'm'),
+    new RegExp(`^PASS {2}Release +${version}, Node `, 'm'),
   )
 })
 
-test('what was asked for, and not given, is named', async () => {
-  const { err } = await run(['database', 'add', 'eu-2'], {})
-  assert.equal(err, 'tillbridge: No URL was given.\n')
+test('an empty input is named', async () => {
+  const { err } = await run(['shard', 'add', 'eu-2'], {})
+  assert.equal(err, "tillbridge: The URL can't be empty.\n")
 })

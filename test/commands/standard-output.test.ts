@@ -16,7 +16,7 @@ const into = (where: string, args: readonly string[]) =>
 /** What reads has ended long before the command writes. */
 const nobody = '| true'
 
-for (const args of [['import', '--help'], ['doctor'], ['user', 'list']])
+for (const args of [['import', '--help'], ['doctor'], ['account', 'list']])
   test(`\`tillbridge ${args.join(' ')}\` ends where nobody reads on as it does where somebody does`, async () => {
     const { code, err } = await run(args, environment)
     assert.deepEqual(await into(nobody, args), { code, signal: null, out: '', err })
@@ -24,12 +24,12 @@ for (const args of [['import', '--help'], ['doctor'], ['user', 'list']])
 
 test('what cannot be written is a failure that is said', async () => {
   for (const args of [
-    ['user', 'list'],
+    ['account', 'list'],
     ['import', '--help'],
   ]) {
     const { code, err } = await into('> /dev/full', args)
     assert.equal(code, 1, args.join(' '))
-    assert.match(err, /^tillbridge: Standard output cannot be written: ENOSPC: no space left on device, write\.\n$/)
+    assert.match(err, /^tillbridge: Standard output can't be written: ENOSPC: no space left on device, write\.\n$/)
   }
 })
 
@@ -38,20 +38,20 @@ test('a password that went nowhere is a failure that says how to get another', a
     [nobody, 'unread'],
     ['> /dev/full', 'unwritten'],
   ] as const) {
-    const wayOut = `tillbridge: The password went nowhere; for another: tillbridge user rotate ${username}\n`
+    const wayOut = `tillbridge: The password can't be printed, to issue another one: tillbridge account rotate ${username}\n`
     for (const verb of [['add', '--service', 'luma'], ['rotate']]) {
       const { code, err } = await into(where, ['user', ...verb, username])
       assert.equal(code, 1)
       assert.ok(err.endsWith(wayOut), err)
     }
-    assert.match(passwordIn(await done(['user', 'rotate', username], environment)), /^.{20,}$/)
+    assert.match(passwordIn(await done(['account', 'rotate', username], environment)), /^.{20,}$/)
   }
 })
 
 test('a secret of a webhook that went nowhere is a failure that says how to get another', async () => {
   const { code, err } = await into(nobody, ['webhook', 'add', 'https://127.0.0.1/hooks'])
   const [, wayOut = '', id = ''] =
-    /^tillbridge: The secret went nowhere; for another: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
+    /^tillbridge: The secret can't be printed, for another: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
       err,
     ) ?? []
   assert.deepEqual([code, id.length], [1, 36], err)
@@ -59,7 +59,7 @@ test('a secret of a webhook that went nowhere is a failure that says how to get 
   assert.equal(again.code, 1)
   assert.match(
     again.err,
-    new RegExp(`The secret went nowhere; for another: tillbridge webhook rotate ${id} --service luma\\n$`),
+    new RegExp(`The secret can't be printed, for another: tillbridge webhook rotate ${id} --service luma\\n$`),
   )
   assert.match(await done(wayOut.split(' '), environment), /^Secret: whsec_/m)
 })
@@ -67,7 +67,7 @@ test('a secret of a webhook that went nowhere is a failure that says how to get 
 test('nothing is sent by listen whose secret went nowhere', async () => {
   const { code, err } = await into('> /dev/full', ['listen', '--forward', 'http://127.0.0.1:8080/hooks'])
   assert.equal(code, 1)
-  assert.match(err, /tillbridge: The secret went nowhere; give one with --secret-file\n$/)
+  assert.match(err, /tillbridge: The secret can't be printed, pass one with --secret-file\n$/)
 })
 
 test('a backup that nobody reads on is none, and says so', async () => {

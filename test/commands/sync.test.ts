@@ -110,19 +110,21 @@ describe('tillbridge sync', () => {
   test('doctor judges the age of each feed by its schedule', async () => {
     const doctor = async () => {
       const { out } = await run(['doctor', '--json'], environment)
-      return (JSON.parse(out) as { what: string; ok: boolean; says: string }[]).find(({ what }) => what === 'Feeds')
+      return (JSON.parse(out) as { check: string; ok: boolean; detail: string }[]).find(
+        ({ check }) => check === 'Syncs',
+      )
     }
     assert.deepEqual(await doctor(), {
-      what: 'Feeds',
+      check: 'Syncs',
       ok: true,
-      says: 'shop: 9 feeds, each as old as its schedule allows',
+      detail: 'shop: 9 feeds, each as old as its schedule allows',
     })
     const { rows } = await client.query(`
       with was as (select feed, finished_at, fault from sync_state)
       update sync_state s set finished_at = case s.feed when 'stock' then now() - interval '1 day' when 'customers' then null else s.finished_at end,
              fault = case s.feed when 'products' then 'It was refused.' end
         from was where was.feed = s.feed returning was.feed, was.finished_at, was.fault`)
-    const { ok, says = '' } = (await doctor()) ?? {}
+    const { ok, detail = '' } = (await doctor()) ?? {}
     for (const { feed, finished_at, fault } of rows)
       await client.query('update sync_state set finished_at = $2, fault = $3 where feed = $1', [
         feed,
@@ -130,14 +132,14 @@ describe('tillbridge sync', () => {
         fault,
       ])
     assert.equal(ok, false)
-    assert.match(says, /^shop: /)
+    assert.match(detail, /^shop: /)
     for (const said of [
       /stock is of \d{4}-\d\d-\d\dT[\d:]+Z; it should be pulled every 300 s/,
       /customers was never pulled to its end/,
       /the last run of products failed/,
     ])
-      assert.match(says, said)
-    assert.match(says, /See: tillbridge sync --status --service shop$/)
+      assert.match(detail, said)
+    assert.match(detail, /See: tillbridge sync --status --service shop$/)
   })
 
   test('a feed that cannot be pulled is told with its reason; the others are pulled, and the exit code is 1', async () => {

@@ -78,7 +78,7 @@ test('what cannot be is said in a sentence', async () => {
   )
   assert.match(
     await refused([receiver.url, '--kinds', 'shoes']),
-    /^tillbridge: There is no kind of record shoes; there are: store, /,
+    /^tillbridge: Record type shoes not found\. Types: store, /,
   )
   for (const [description, fault] of [
     ['a\nb', 'holds a control character'],
@@ -157,7 +157,7 @@ test('listen says in a sentence what it cannot go by', async () => {
   const refused = async (forward: string, ...more: string[]) =>
     (await run(['listen', '--forward', forward, ...more], environment)).err
   for (const forward of ['localhost:3000/hooks', 'ftp://localhost/hooks', '/hooks'])
-    assert.equal(await refused(forward), 'tillbridge: `--forward` begins with `http://` or `https://`.\n')
+    assert.equal(await refused(forward), 'tillbridge: `--forward` must begin with `http://` or `https://`.\n')
   assert.equal(
     await refused('http://me:secret@localhost:3000/hooks'),
     'tillbridge: `--forward` holds no username and no password.\n',

@@ -46,7 +46,7 @@ describe('through a PgBouncer that lends connections for a transaction at a time
       assert.match(started.err, /^tillbridge: DATABASE_URL leads through a pooler.*set DATABASE_POOLER=transaction/m)
       const { code, out } = await run(['doctor'], { ...environment(), DATABASE_URL: ignoring.connection })
       assert.equal(code, 1)
-      assert.match(out, /^MISSING {2}Database +DATABASE_URL leads through a pooler/m)
+      assert.match(out, /^FAIL {2}Database +DATABASE_URL leads through a pooler/m)
     } finally {
       await ignoring.end()
     }

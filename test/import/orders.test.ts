@@ -243,6 +243,6 @@ test('a service in front of a back office takes neither orders nor vouchers: tha
   for (const kind of ['orders', 'vouchers']) {
     const { code, err } = await load(at, kind, '')
     assert.equal(code, 1)
-    assert.match(err, /are those of its back office \(apparel21\): they are not imported/)
+    assert.match(err, /belong to its back office \(apparel21\): they are not imported/)
   }
 })

@@ -51,7 +51,7 @@ test('a database whose announced changes are not seen on other connections is re
       started,
       /^tillbridge: A change that is announced on one connection to the database is not seen on another/m,
     )
-    assert.match(looked, /^MISSING {2}Database +A change that is announced on one connection/m)
+    assert.match(looked, /^FAIL {2}Database +A change that is announced on one connection/m)
   } finally {
     await db.pool.query(kept?.text ?? '')
   }
@@ -63,5 +63,5 @@ test('a database with the extension citus is refused by start and by doctor', as
   )
   const { started, looked } = await refusals()
   assert.match(started, /^tillbridge: The database has the extension citus/m)
-  assert.match(looked, /^MISSING {2}Database +The database has the extension citus/m)
+  assert.match(looked, /^FAIL {2}Database +The database has the extension citus/m)
 })

@@ -17,25 +17,25 @@ test('after the way out of a lost secret data databases are known again, and a w
     SECRET_KEY: 'lost'.repeat(8),
     WEBHOOK_NETWORKS: '127.0.0.0/8',
   }
-  const addEast = ['database', 'add', 'east', '--url-file', join(home, 'east.url')]
+  const addEast = ['shard', 'add', 'east', '--url-file', join(home, 'east.url')]
   writeFileSync(join(home, 'east.url'), `${east.connection}\n`)
   await done(addEast, before)
-  await done(['service', 'add', 'luma', '--database', 'east'], before)
+  await done(['service', 'add', 'luma', '--shard', 'east'], before)
   const said = await done(['webhook', 'add', receiver.url, '--kinds', 'store'], before)
   const [, id = ''] = /^The webhook (\S+) is told/.exec(said) ?? []
 
   const now = { ...before, SECRET_KEY: 'kept'.repeat(8) }
-  const forget = ['secret', 'forget', '--yes']
+  const forget = ['secret', 'reset', '--yes']
   const early = await run(forget, before)
   assert.deepEqual(
     [early.code, early.err],
-    [1, 'tillbridge: The secret is here, and the right one: nothing is to be forgotten.\n'],
+    [1, "tillbridge: The current secret key is the right one, so it can't be reset.\n"],
   )
   for (const { connection } of [control, east]) await done(forget, { ...now, DATABASE_URL: connection })
-  const { code, out } = await run(['database', 'list'], now)
+  const { code, out } = await run(['shard', 'list'], now)
   assert.equal(code, 1)
-  assert.match(out, /encrypted with another SECRET_KEY\. To say it anew: tillbridge database add east/)
-  assert.match(await done(addEast, now), /^The database east is known, with the 1 services in it\./)
+  assert.match(out, /encrypted with another SECRET_KEY\. To say it anew: tillbridge shard add east/)
+  assert.match(await done(addEast, now), /^Shard east registered \(1 services\)\./)
 
   const { err } = await run(['webhook', 'test', id], now)
   assert.match(err, /^tillbridge: Its secret was made under another SECRET_KEY, .*: rotate it\.\n$/)
@@ -60,27 +60,24 @@ test('the bundled PostgreSQL takes another secret where the one of before is los
   const access = await makeAccess(environment)
   const running = await serve(['--no-demo'], environment)
   rmSync(join(environment.DATA_DIR, 'secret'))
-  const early = await run(['secret', 'forget', '--yes'], environment)
-  assert.deepEqual(
-    [early.code, early.err],
-    [1, 'tillbridge: A process has this database open: stop every process first.\n'],
-  )
+  const early = await run(['secret', 'reset', '--yes'], environment)
+  assert.deepEqual([early.code, early.err], [1, 'tillbridge: The database is in use. Stop every process first.\n'])
   await stop(running)
 
   const refused = await run(['start'], environment)
-  assert.match(refused.err, /If it is lost for good: tillbridge secret forget\n$/)
-  const unasked = await run(['secret', 'forget'], environment)
+  assert.match(refused.err, /If it is lost for good: tillbridge secret reset\n$/)
+  const unasked = await run(['secret', 'reset'], environment)
   assert.equal(unasked.code, 1)
   assert.match(
     unasked.err,
-    /^Passwords, .* in this database are lost for good\..*\n.*type forget: tillbridge: Nothing was forgotten\.\n$/,
+    /^Passwords, .* in this database are will be permanently lost\..*\n.*type reset: tillbridge: Not confirmed\. The secret key was not reset\.\n$/,
   )
-  assert.match((await run(['start'], environment)).err, /tillbridge secret forget/)
+  assert.match((await run(['start'], environment)).err, /tillbridge secret reset/)
 
-  assert.match(await done(['secret', 'forget', '--yes'], environment), /^The secret is forgotten/)
+  assert.match(await done(['secret', 'reset', '--yes'], environment), /^Secret key reset\./)
   const service = await serve(['--no-demo'], environment)
   assert.equal((await ask(service, '/stores', access)).status, 401)
-  const password = passwordIn(await done(['user', 'rotate', access.username], environment))
+  const password = passwordIn(await done(['account', 'rotate', access.username], environment))
   assert.equal((await ask(service, '/stores', { ...access, password })).status, 200)
   await stop(service)
 })

@@ -81,9 +81,9 @@ test('doctor says that the database cannot be reached, and looks at the rest', a
   const DATABASE_URL = `postgres://tillbridge:hunter2@127.0.0.1:${somePort()}/tillbridge`
   const { code, out } = await run(['doctor'], { ...environment, DATABASE_URL })
   assert.equal(code, 1)
-  assert.match(out, /^MISSING {2}Database +The database cannot be reached: .*Check DATABASE_URL\.$/m)
-  assert.match(out, /^MISSING {2}Services +Not looked at: the database first\.$/m)
-  assert.match(out, /^ok {7}Settings /m)
+  assert.match(out, /^FAIL {2}Database +The database cannot be reached: .*Check DATABASE_URL\.$/m)
+  assert.match(out, /^FAIL {2}Services +Not checked: fix the database first\.$/m)
+  assert.match(out, /^PASS {2}Settings /m)
   assert.doesNotMatch(out, /hunter2/)
 })
 

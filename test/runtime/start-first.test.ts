@@ -38,7 +38,7 @@ for (const [title, settings] of [
     })
     assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'access.json')))
     assert.doesNotMatch(await done(['service', 'list'], environment), /demo/)
-    assert.doesNotMatch(await done(['user', 'list'], environment), /demo/)
+    assert.doesNotMatch(await done(['account', 'list'], environment), /demo/)
   })
 
 test('while the first start makes the shop it is not ready, with several processes either', async () => {
@@ -75,7 +75,7 @@ test('an installation that has lost the settings of its back office says which s
     assert.doesNotMatch(line, /RetailAPI/)
     const { code, out } = await run(['doctor'], environment)
     assert.equal(code, 1)
-    assert.match(out, new RegExp(`^MISSING {2}Back office +${missing.source}`, 'm'))
+    assert.match(out, new RegExp(`^FAIL {2}Back office +${missing.source}`, 'm'))
     await stop(bare)
 
     const again = await serve([], { ...environment, ...settings })

@@ -21,7 +21,7 @@ import {
 const right = 'r'.repeat(32)
 const wrong = 'w'.repeat(32)
 const refusal = 'is not the secret that this database was first started with'
-const lost = 'If it is lost for good: tillbridge secret forget'
+const lost = 'If it is lost for good: tillbridge secret reset'
 let database: FreshDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
 let access: Awaited<ReturnType<typeof makeAccess>>
@@ -64,7 +64,13 @@ before(async () => {
 })
 after(() => database.drop())
 
-for (const args of [['start'], ['start', '--no-demo'], ['worker'], ['user', 'list'], ['user', 'rotate', 'luma-admin']])
+for (const args of [
+  ['start'],
+  ['start', '--no-demo'],
+  ['worker'],
+  ['account', 'list'],
+  ['account', 'rotate', 'luma-admin'],
+])
   test(`\`tillbridge ${args.join(' ')}\` with another secret stops with one line that says what to do`, async () => {
     const { code, out, err } = await run(args, { ...settings, SECRET_KEY: wrong, PORT: '0' })
     assert.deepEqual([code, out], [1, ''])
@@ -89,11 +95,11 @@ test('without any secret it says so, and makes none', async () => {
 test('the doctor names a secret that is another, and one that is missing', async () => {
   const other = await run(['doctor'], { ...settings, SECRET_KEY: wrong })
   assert.equal(other.code, 1)
-  assert.match(other.out, new RegExp(`^MISSING {2}Secret +SECRET_KEY ${refusal}, .*\\. ${lost}$`, 'm'))
-  assert.match(other.out, /^MISSING {2}Back office +Not looked at: the secret first\.$/m)
+  assert.match(other.out, new RegExp(`^FAIL {2}Secret +SECRET_KEY ${refusal}, .*\\. ${lost}$`, 'm'))
+  assert.match(other.out, /^FAIL {2}Back office +Not checked: fix the secret first\.$/m)
   const none = await run(['doctor'], settings)
-  assert.match(none.out, /^MISSING {2}Secret +The secret that .* is missing: set SECRET_KEY, or put back /m)
-  assert.match((await run(['doctor'], { ...settings, SECRET_KEY: right })).out, /^ok {7}Secret /m)
+  assert.match(none.out, /^FAIL {2}Secret +The secret that .* is missing: set SECRET_KEY, or put back /m)
+  assert.match((await run(['doctor'], { ...settings, SECRET_KEY: right })).out, /^PASS {2}Secret /m)
 })
 
 test('migrations need no secret, and make none', async () => {
@@ -103,8 +109,8 @@ test('migrations need no secret, and make none', async () => {
     const there = { DATA_DIR, DATABASE_URL: fresh.connection }
     await done(['migrate'], there)
     assert.ok(!fs.existsSync(join(DATA_DIR, 'secret')))
-    await done(['user', 'list'], { ...there, SECRET_KEY: right })
-    assert.equal((await run(['user', 'list'], { ...there, SECRET_KEY: wrong })).code, 1)
+    await done(['account', 'list'], { ...there, SECRET_KEY: right })
+    assert.equal((await run(['account', 'list'], { ...there, SECRET_KEY: wrong })).code, 1)
   } finally {
     await fresh.drop()
   }
@@ -123,8 +129,8 @@ test('a file that holds no secret is not the one of a new installation: it is na
       assert.deepEqual([code, err, fs.readFileSync(file, 'utf8')], [1, noSecret, text])
     }
     fs.writeFileSync(file, `${right}\n`)
-    await done(['user', 'list'], home)
-    assert.equal((await run(['user', 'list'], { ...home, SECRET_KEY: wrong })).code, 1)
+    await done(['account', 'list'], home)
+    assert.equal((await run(['account', 'list'], { ...home, SECRET_KEY: wrong })).code, 1)
   } finally {
     await fresh.drop()
   }

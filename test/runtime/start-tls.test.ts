@@ -121,7 +121,7 @@ for (const [title, settings, line] of [
   [
     'a key file that is missing',
     () => ({ ...makeCertificate('e'), TLS_KEY_FILE: join(files, 'nowhere.pem') }),
-    /^tillbridge: TLS_KEY_FILE names a file that is not there, not "\S+nowhere\.pem"\.\n$/,
+    /^tillbridge: TLS_KEY_FILE must name an existing file; it is "\S+nowhere\.pem"\.\n$/,
   ],
 ] as const)
   test(`${title} stops the start with a line that names it`, async () => {
@@ -154,14 +154,14 @@ test('a certificate with ten days left is told of at the start, and in the metri
 
 test('doctor tells of a certificate that ends within a month, and of a key that does not fit', async () => {
   await done(['service', 'add', 'luma'], environment)
-  await done(['user', 'add', 'webshop'], environment)
+  await done(['account', 'add', 'webshop'], environment)
   const soon = await run(['doctor'], { ...environment, ...makeCertificate('soon', { days: '10' }) })
   assert.equal(soon.code, 1)
-  assert.match(soon.out, /^MISSING {2}Certificate +The certificate ends in (9|10) days: renew it\.$/m)
+  assert.match(soon.out, /^FAIL {2}Certificate +The certificate expires in (9|10) days\. Renew it\.$/m)
   const unfit = { ...makeCertificate('f'), TLS_KEY_FILE: makeCertificate('g').TLS_KEY_FILE }
   const wrong = await run(['doctor'], { ...environment, ...unfit })
   assert.equal(wrong.code, 1)
-  assert.match(wrong.out, /^MISSING {2}Certificate +The key in \S+ does not belong to the certificate in \S+\.$/m)
+  assert.match(wrong.out, /^FAIL {2}Certificate +The key in \S+ does not belong to the certificate in \S+\.$/m)
 })
 
 test("a first request is printed with the certificate of one's own too", async t => {

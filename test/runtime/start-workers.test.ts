@@ -85,7 +85,7 @@ test('a revocation is in force in every process within 5 seconds', async t => {
   const statuses = async () =>
     new Set((await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', other)))).map(one => one.status))
   assert.deepEqual(await statuses(), new Set([200]))
-  await done(['user', 'revoke', other.username], environment)
+  await done(['account', 'revoke', other.username], environment)
   const revokedAt = performance.now()
   let lastSeen = revokedAt
   while (performance.now() - revokedAt < 6_000) {

@@ -191,7 +191,7 @@ test('the next start takes less than half the time of the first, has the same da
   assert.equal(access.baseUrl, service.baseUrl, 'it serves at another port, and nobody else does')
   assert.doesNotMatch(service.out, /First start|Migrated/)
   assert.ok(!service.out.includes(firstPassword))
-  assert.ok(service.out.includes(`The access of ${access.username} is in ${join(dataDir, 'access.json')}.`))
+  assert.ok(service.out.includes(`The credentials of ${access.username} are in ${join(dataDir, 'access.json')}.`))
   assert.deepEqual((await ask(access, '/customers/search?limit=3', access)).json.data, firstCustomers)
 })
 
@@ -202,28 +202,28 @@ test('starts without access.json make no password, so that the first one stays a
     fs.rmSync(join(dataDir, 'access.json'), { force: true })
     service = await serve([], environment)
     assert.ok(!fs.existsSync(join(dataDir, 'access.json')))
-    assert.match(service.out, /^The password of demo is not known here; a further one: tillbridge user rotate demo$/m)
+    assert.match(service.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
   }
   assert.equal((await ask(service, '/customers/search', access)).status, 200)
-  assert.match(await done(['user', 'list'], environment), /^demo +demo +admin +1 /m)
+  assert.match(await done(['account', 'list'], environment), /^demo +demo +admin +1 /m)
   fs.writeFileSync(join(dataDir, 'access.json'), JSON.stringify(access))
 })
 
 test('a password in access.json that has ended is told to be none', async () => {
-  await done(['user', 'rotate', 'demo'], environment)
-  await done(['user', 'revoke', 'demo', '--old'], environment)
+  await done(['account', 'rotate', 'demo'], environment)
+  await done(['account', 'revoke', 'demo', '--previous-secret'], environment)
   await stop(service)
   service = await serve([], environment)
-  assert.match(service.out, /^The password of demo is not known here; a further one: tillbridge user rotate demo$/m)
+  assert.match(service.out, /^To issue a new password for demo: tillbridge account rotate demo$/m)
   assert.equal(readAccess(dataDir).password, firstPassword, 'the file is left as it is')
 })
 
 test('a demo account that was revoked stays so', async () => {
-  await done(['user', 'revoke', 'demo'], environment)
+  await done(['account', 'revoke', 'demo'], environment)
   await stop(service)
   service = await serve([], environment)
   assert.doesNotMatch(service.out, /password/)
-  assert.doesNotMatch(await done(['user', 'list'], environment), /demo/)
+  assert.doesNotMatch(await done(['account', 'list'], environment), /demo/)
 })
 
 test('root starts it in a directory that only root may enter', { skip: needsRoot }, async () => {

@@ -71,7 +71,7 @@ test('a process that starts meanwhile does not wait for it, and its figures tell
 
 test('commands for other services go on, and those about all say which database is away', async () => {
   assert.match(await shop.command('service', 'set', 'luma', 'currency=AUD'), /currency = AUD/)
-  for (const args of [['database', 'list'], ['service', 'list'], ['alert', 'list'], ['doctor']]) {
+  for (const args of [['shard', 'list'], ['service', 'list'], ['alert', 'list'], ['doctor']]) {
     const { code, out, err } = await run(args, shop.environment)
     assert.equal(code, 1)
     assert.match(`${out}${err}`, /The database west: The database cannot be reached/)

@@ -49,7 +49,7 @@ test('all that a service of a data database writes is there, and nothing of it i
 test('what it is set to is set there, and one who is signed in at both is shown each', async () => {
   assert.equal((await luma.get('/settings')).json.data.currency, 'AUD')
   assert.equal((await shop.get('/settings')).json.data.currency, 'USD')
-  await shop.command('user', 'add', luma.username, '--service', shop.service.name, '--role', 'visitor')
+  await shop.command('account', 'add', luma.username, '--service', shop.service.name, '--role', 'visitor')
   const second = { ...luma, service: shop.service }
   await until(async () => (await callerOf(shop, second).get('/stores')).status === 200, 'the assignment is known')
   const changed = await put(luma, '/settings', { currency: 'NZD' })
@@ -60,10 +60,10 @@ test('what it is set to is set there, and one who is signed in at both is shown 
 
 test('services are listed with where they are, and databases with how many are in them', async () => {
   assert.match(await shop.command('service', 'list'), /^luma +east +currency +NZD$/m)
-  assert.match(await shop.command('database', 'list'), /^east +1 +\d{4}-\d\d-\d\d +ok$/m)
-  const { code, err } = await run(['database', 'remove', 'east'], shop.environment)
+  assert.match(await shop.command('shard', 'list'), /^east +1 +\d{4}-\d\d-\d\d +ok$/m)
+  const { code, err } = await run(['shard', 'remove', 'east'], shop.environment)
   assert.equal(code, 1)
-  assert.match(err, /1 services are in east/)
+  assert.match(err, /Shard east has 1 services/)
 })
 
 test('accounts are made in the control database, once for each key; their lines come to the audit of the service, each once', async () => {
@@ -90,7 +90,7 @@ test('accounts are made in the control database, once for each key; their lines 
   const jobs = await east.db.row<{ count: number }>(
     sql`select count(*)::integer as count from job where service_id is null and attempts = 0 and due_at > now()`,
   )
-  assert.ok((jobs?.count ?? 0) > 0, 'jobs of set times are done in the data database')
+  assert.ok((jobs?.count ?? 0) > 0, 'jobs of set times are done in the shard')
   worker.child.kill()
   await worker.ended
 })
@@ -117,7 +117,7 @@ test('what is another installation, the control database itself, or known by ano
   const refused = async (name: string, url: string, secret = shop.secret) => {
     const file = `${wrong}-${name}`
     writeFileSync(file, url)
-    const args = ['database', 'add', name, '--url-file', file]
+    const args = ['shard', 'add', name, '--url-file', file]
     const { code, err } = await run(args, { ...shop.environment, SECRET_KEY: secret })
     assert.equal(code, 1)
     assert.ok(!err.includes(url), 'no address is told')
@@ -128,7 +128,7 @@ test('what is another installation, the control database itself, or known by ano
     assert.match(await refused('west', east.connection), /known as east already, and not as west/)
     await other.db.run(sql`insert into installation (secret_digest, shard_name) values ('\\x00', 'other')`)
     assert.match(await refused('other', other.connection), /belongs to an installation with another secret/)
-    assert.match(await refused('nowhere', 'mysql://nobody@nowhere/x'), /begins with postgres:/)
+    assert.match(await refused('nowhere', 'mysql://nobody@nowhere/x'), /must begin with postgres:/)
   } finally {
     await other.drop()
   }
@@ -136,10 +136,10 @@ test('what is another installation, the control database itself, or known by ano
 
 test('a service add that was broken off is gone on with; one that is there is not made again', async () => {
   await shop.db.run(sql`insert into service (name, shard_name) values ('halfway', 'east')`)
-  assert.match(await shop.command('service', 'add', 'halfway', '--database', 'east'), /Made the service halfway/)
-  const { code, err } = await run(['service', 'add', 'halfway', '--database', 'east'], shop.environment)
+  assert.match(await shop.command('service', 'add', 'halfway', '--shard', 'east'), /Service halfway created/)
+  const { code, err } = await run(['service', 'add', 'halfway', '--shard', 'east'], shop.environment)
   assert.equal(code, 1)
-  assert.match(err, /There is a service halfway already/)
+  assert.match(err, /Service halfway exists already/)
 })
 
 test('a service that a restored control database does not know comes back by its number, with all that it has', async () => {
@@ -149,12 +149,12 @@ test('a service that a restored control database does not know comes back by its
   await shop.db.run(sql`select setval(pg_get_serial_sequence('service', 'service_id'), ${lost.service.id - 1})`)
 
   // Until then its number, and its name, are nobody else's.
-  const again = await run(['service', 'add', 'other', '--database', 'east'], shop.environment)
+  const again = await run(['service', 'add', 'other', '--shard', 'east'], shop.environment)
   assert.match(again.err, /the control database does not know it/)
 
   await shop.add('east', east.connection)
-  const said = await shop.command('user', 'rotate', 'lost-admin')
-  await shop.command('user', 'add', 'lost-admin', '--service', 'lost', '--role', 'admin')
+  const said = await shop.command('account', 'rotate', 'lost-admin')
+  await shop.command('account', 'add', 'lost-admin', '--service', 'lost', '--role', 'admin')
   const password = /^Password: (\S+)$/m.exec(said)?.[1] ?? ''
   const found = await callerOf(shop, { ...lost, password }).get('/customers/search?updated_after=2020-01-01%2000:00:00')
   assert.equal(found.json.data.length, 1)
@@ -168,19 +168,19 @@ test('a backup of the control database says what is not in it, and doctor which 
   const file = join(directory(), 'control.tillbridge')
   assert.match(
     await shop.command('backup', file),
-    /^Not in it: what is in east\. To back that up: tillbridge backup <file> --database east$/m,
+    /^Shard east is not included\. To back it up: tillbridge backup <file> --shard east$/m,
   )
   const { out } = await run(['doctor'], shop.environment)
   assert.match(
     out,
-    /MISSING: There was none yet: tillbridge backup <file> --database east, each night \(docs\/backup\.md\)/,
+    /FAIL: No backup exists\. Run this every night: tillbridge backup <file> --shard east \(docs\/backup\.md\)/,
   )
 })
 
 test('a data database is backed up and restored by itself; from its new place its services go on, and cursors of before expire', async () => {
   const file = join(directory(), 'east.tillbridge')
   const { endCursor } = (await luma.get('/changes')).json.meta
-  await shop.command('backup', file, '--database', 'east')
+  await shop.command('backup', file, '--shard', 'east')
   const place = await emptyDatabase()
   const { code, err } = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
   assert.equal(code, 0, err)

@@ -46,11 +46,11 @@ export async function startSpread(environment: Environment = {}): Promise<Spread
     add(name: string, url: string, ...more: string[]) {
       const file = join(home, `${name}.url`)
       writeFileSync(file, `${url}\n`)
-      return command('database', 'add', name, '--url-file', file, ...more)
+      return command('shard', 'add', name, '--url-file', file, ...more)
     },
     async place(name: string, database: string, ...settings: string[]) {
-      await command('service', 'add', name, '--database', database, ...settings)
-      const said = await command('user', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
+      await command('service', 'add', name, '--shard', database, ...settings)
+      const said = await command('account', 'add', `${name}-admin`, '--service', name, '--role', 'admin')
       const service = await shop.db.row<Service>(sql`select service_id as id, name from service where name = ${name}`)
       if (!service) throw new Error('the service was made')
       return { username: `${name}-admin`, password: passwordIn(said), serviceName: name, service }

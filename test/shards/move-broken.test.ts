@@ -63,14 +63,14 @@ async function isTold() {
   const told = async () => {
     const { code, out } = await run(['doctor', '--json'], shop.environment)
     assert.equal(code, 1)
-    return JSON.parse(out).find(({ what }: { what: string }) => what === 'Moves') as { ok: boolean; says: string }
+    return JSON.parse(out).find(({ check }: { check: string }) => check === 'Moves') as { ok: boolean; detail: string }
   }
   const early = await told()
-  if (early.ok) assert.equal(early.says, 'luma moves from east to west, and is under way')
+  if (early.ok) assert.equal(early.detail, 'luma moves from east to west, in progress')
   await abandoned()
   const late = await told()
   assert.ok(!late.ok)
-  assert.match(late.says, /luma moves from east to west, and nobody has been at it for \d+ s: .* --undo/)
+  assert.match(late.detail, /luma moves from east to west, interrupted \d+ s ago\. .* --undo/)
 }
 
 /** Settles what is half done, once the mover counts as dead; until then it is refused. */
@@ -90,7 +90,7 @@ for (const border of ['service_copied', 'service_compared', 'service_drained', '
     await isServed()
     await writes()
     if (border === 'service_copied') await isTold()
-    assert.match(await settled(), /is undone: luma is served where it was/)
+    assert.match(await settled(), /Interrupted move undone: luma stays in its previous shard/)
     await writes()
     await isServed()
     await isOnlyAt(servers, 'east', 'west', luma.service)
@@ -131,7 +131,7 @@ test('what fails once the service is switched undoes nothing: it is opened, and 
     FAILPOINT: 'service_switched:fail',
   })
   assert.equal(code, 0, err)
-  assert.match(out, new RegExp(`luma is served from ${other}\\..*\nNothing of luma is left where it was\\.`))
+  assert.match(out, new RegExp(`luma is now served from ${other}\\..*\nOld copy of luma deleted\\.`))
   ;[there, other] = [other, there]
   await writes()
   await isServed()
@@ -188,7 +188,7 @@ test('a target that is killed takes nothing with it: the mover says what is left
   await writes()
   await isServed()
   await abandoned()
-  assert.match((await undo()).err, /What a move has left there goes once it is back; luma does not wait/)
+  assert.match((await undo()).err, /The partial copy there is deleted once that shard is back\. luma is served/)
   await shop.add(other, await servers.start(other))
   await settled()
   await isServed()

@@ -25,7 +25,7 @@ before(async () => {
   const file = join(home, 'east.url')
   const url = await servers.start('east')
   writeFileSync(file, url)
-  await done(['database', 'add', 'east', '--url-file', file], environment)
+  await done(['shard', 'add', 'east', '--url-file', file], environment)
 })
 after(async () => {
   await stop(process)
@@ -70,7 +70,7 @@ test('a shop moves out of the bundled database with all that it has; its account
   assert.ok((before.get('/products')?.lines.length ?? 0) > 100)
 
   const said = await done(['service', 'move', name, '--to', 'east'], environment)
-  assert.match(said, /Nothing of .* is left where it was/)
+  assert.match(said, /Old copy of .* deleted/)
 
   const after = await told()
   for (const [path, list] of before) assert.deepEqual(after.get(path), list, path)

@@ -46,7 +46,7 @@ test('a service moves under writers and followers: nothing is lost, nothing told
   const lists = [followingList(luma), followingList(luma)]
   await delay(500)
   const said = await shop.move('luma', 'west')
-  assert.match(said, /luma is served from west\. Its writes paused for [\d.]+ s\./)
+  assert.match(said, /luma is now served from west\. Its writes paused for [\d.]+ s\./)
   const written = await Promise.all(writers.map(each => each.end()))
   const ids = written.flatMap(each => each.ids)
   assert.ok(
@@ -156,15 +156,15 @@ test('what cannot be moved is refused, with a way out, and nothing is touched', 
     assert.equal(code, 1)
     return err
   }
-  assert.match(await refused('luma', '--to', 'north'), /There is no database north; there are: east, west\./)
-  assert.match(await refused('nobody', '--to', 'west'), /There is no service nobody/)
-  assert.match(await refused('luma'), /--to <database>, or --undo/)
+  assert.match(await refused('luma', '--to', 'north'), /Shard north not found\. Shards: east, west\./)
+  assert.match(await refused('nobody', '--to', 'west'), /Service nobody not found/)
+  assert.match(await refused('luma'), /--to <shard> and --undo/)
   assert.match(
     await refused(shop.service.name, '--to', 'west'),
     /the control database has wal_level = minimal: alter system set wal_level = 'logical', and restart/,
   )
   assert.match(await shop.move('luma', 'east'), /luma is in east already/)
-  assert.match(await shop.command('service', 'move', 'luma', '--undo'), /No move of luma is under way/)
+  assert.match(await shop.command('service', 'move', 'luma', '--undo'), /luma is not being moved/)
   assert.match((await run(['service', 'move', '--help'], shop.environment)).out, /service move luma --to eu-2/)
   await isOnlyAt(servers, 'east', 'west', luma.service)
 })

@@ -21,7 +21,7 @@ before(async () => {
   await shop.add('east', east.connection)
   await shop.place('paris', 'east')
   const file = join(directory(), 'east.tillbridge')
-  await shop.command('backup', file, '--database', 'east')
+  await shop.command('backup', file, '--shard', 'east')
   rome = callerOf(shop, await shop.place('rome', 'east'))
   await shop.place('oslo', 'east')
   cursor = (await rome.get('/changes')).json.meta.endCursor
@@ -35,14 +35,14 @@ after(async () => {
 })
 
 const wayOut = (name: string) =>
-  `${name} is not in east: tillbridge service add ${name} --database east begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
+  `${name} is not in east: tillbridge service add ${name} --shard east begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
 
 test('a data database that was restored from before services were made is told of by whoever adds it, by doctor, and by what asks for one', async () => {
   const said = await shop.add('east', place.connection)
   assert.deepEqual(said.split('\n').slice(0, 2), [wayOut('oslo'), wayOut('rome')])
-  assert.match(said, /with the 1 services in it/)
+  assert.match(said, /\(1 services\)/)
   const { out } = await run(['doctor'], shop.environment)
-  for (const name of ['oslo', 'rome']) assert.ok(out.includes(`  MISSING: ${wayOut(name)}\n`), out)
+  for (const name of ['oslo', 'rome']) assert.ok(out.includes(`  FAIL: ${wayOut(name)}\n`), out)
   assert.doesNotMatch(out, /paris is not in east/)
   for (const args of [
     ['show', 'rome'],
@@ -54,14 +54,14 @@ test('a data database that was restored from before services were made is told o
 })
 
 test('one of them is begun anew under its number, and cursors of before expire', async () => {
-  assert.match(await shop.command('service', 'add', 'rome', '--database', 'east'), /^Made the service rome\./)
+  assert.match(await shop.command('service', 'add', 'rome', '--shard', 'east'), /^Service rome created\./)
   await until(async () => (await rome.get('/stores')).status === 200, 'it is served', 30_000)
   isProblem(await rome.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', shop.baseUrl)
 })
 
 test('another one is forgotten, with its account', async () => {
   const said = await shop.command('service', 'remove', 'oslo', '--no-backup', '--yes', 'oslo')
-  assert.match(said, /The service oslo is removed\. So are the accounts that had it alone: oslo-admin\./)
+  assert.match(said, /Service oslo deleted\. Accounts deleted with it: oslo-admin\./)
   assert.equal(await shop.db.run(sql`select from service where name = 'oslo'`), 0)
   assert.doesNotMatch((await run(['doctor'], shop.environment)).out, /is not in east/)
 })

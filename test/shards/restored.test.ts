@@ -30,13 +30,13 @@ before(async () => {
   nova = callerOf(shop, await shop.place('nova', 'east'))
   for (const each of [luma, nova]) await writes(each)
   const file = join(directory(), 'east.tillbridge')
-  await shop.command('backup', file, '--database', 'east')
+  await shop.command('backup', file, '--shard', 'east')
   await shop.move('luma', 'west')
   await writes(luma)
   await servers.kill('east')
   const restored = await run(['restore', file], { ...shop.environment, DATABASE_URL: place.connection })
   assert.equal(restored.code, 0, restored.err)
-  assert.match(restored.out, /It is the data database east\. Next, .*: tillbridge database add east$/m)
+  assert.match(restored.out, /It is shard east\. Next, .*: tillbridge shard add east$/m)
 })
 after(async () => {
   await shop.stop()
@@ -56,13 +56,13 @@ async function isServed(caller: Caller, customers: number) {
 /** What doctor says of data databases. */
 async function told() {
   const { out } = await run(['doctor', '--json'], shop.environment)
-  return (JSON.parse(out) as { what: string; says: string }[]).find(({ what }) => what === 'Databases')?.says ?? ''
+  return (JSON.parse(out) as { check: string; detail: string }[]).find(({ check }) => check === 'Shards')?.detail ?? ''
 }
 
 test('a data database that was restored from before a service was moved is added again: the copy is left alone, all others are served', async () => {
   const said = await shop.add('east', place.connection)
   assert.match(said, /^luma is in west: what east has of it is of before, and nothing is done for it\.$/m)
-  assert.match(said, /with the 1 services in it/)
+  assert.match(said, /\(1 services\)/)
   await isServed(nova, 1)
   await isServed(luma, 2)
   assert.equal(await readServiceOfJob(place.db, luma.service.id), undefined)
@@ -74,7 +74,7 @@ test('where it was restored in its place, doctor says so until it is added', asy
   await place.db.run(sql`update service set move_state = null where name = 'luma'`)
   await place.db.run(sql`
     insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'of before' from service where name = 'luma'`)
-  assert.match(await told(), /restored from before luma was moved to west: tillbridge database add east/)
+  assert.match(await told(), /restored from before luma was moved to west: tillbridge shard add east/)
   await shop.add('east', place.connection)
   assert.doesNotMatch(await told(), /luma/)
 })
@@ -83,10 +83,10 @@ test('a control database that was restored from before a service was moved to a 
   await place.db.run(sql`delete from service where name = 'luma'`)
   await shop.db.run(sql`update service set shard_name = 'east' where name = 'luma'`)
   const wayOut =
-    /restored from before luma was moved to west, and has it in east: tillbridge database add west --take luma/
+    /restored from before luma was moved to west, and has it in east: tillbridge shard add west --adopt luma/
   assert.match(await told(), wayOut)
   assert.match(await shop.add('west', west), wayOut)
-  const said = await shop.add('west', west, '--take', 'luma')
+  const said = await shop.add('west', west, '--adopt', 'luma')
   assert.doesNotMatch(said, /luma/)
   await isServed(luma, 3)
   assert.doesNotMatch(await told(), /luma/)
@@ -98,8 +98,8 @@ test('so it is where it was in the control database, and what that has of before
   await shop.db.run(
     sql`insert into tombstone (service_id, kind, id, changed_at) values (${id}, 'product', 'old', now())`,
   )
-  assert.match(await shop.add('west', west), /has it in itself: tillbridge database add west --take luma/)
-  await shop.add('west', west, '--take', 'luma')
+  assert.match(await shop.add('west', west), /has it in itself: tillbridge shard add west --adopt luma/)
+  await shop.add('west', west, '--adopt', 'luma')
   await isServed(luma, 4)
   assert.equal(await shop.db.run(sql`select from tombstone where service_id = ${id}`), 0)
 })
@@ -108,10 +108,10 @@ test('what is served elsewhere is not taken, but moved', async () => {
   await place.db.run(sql`
     insert into service (service_id, name) overriding system value values (${luma.service.id}, 'luma')`)
   await assert.rejects(
-    shop.add('east', place.connection, '--take', 'luma'),
+    shop.add('east', place.connection, '--adopt', 'luma'),
     /luma is in west, and served there: tillbridge service move luma --to east/,
   )
-  await assert.rejects(shop.add('east', place.connection, '--take', 'nobody'), /There is no service nobody in east/)
+  await assert.rejects(shop.add('east', place.connection, '--adopt', 'nobody'), /Service nobody in east/)
 })
 
 test('a copy that was left alone goes with its service', async () => {

@@ -132,7 +132,7 @@ export async function served(one: Running, { DATA_DIR = '', TLS_CERT_FILE = '' }
   one.ended.then(() => {
     hasEnded = true
   })
-  await until(() => hasEnded || one.out.includes('Ctrl-C stops it.'), 'the service serves', 120_000)
+  await until(() => hasEnded || one.out.includes('Press Ctrl-C to stop.'), 'the service serves', 120_000)
   assert.ok(!hasEnded, `The service ended before it served: ${one.out}${one.err}`)
   const baseUrl = /serves (https:\S+?)[. ]/.exec(one.out)?.[1] ?? ''
   return Object.assign(one, { baseUrl, caFile: TLS_CERT_FILE || join(DATA_DIR, 'tls/ca.pem') })
@@ -185,7 +185,7 @@ export async function makeAccess(environment: Environment, serviceName = 'luma')
 /** Makes an admin of a service, and returns the access to it. */
 export async function addUser(environment: Environment, serviceName: string): Promise<Credentials> {
   const username = `${serviceName}-admin`
-  const said = await done(['user', 'add', username, '--service', serviceName, '--role', 'admin'], environment)
+  const said = await done(['account', 'add', username, '--service', serviceName, '--role', 'admin'], environment)
   return { username, password: passwordIn(said), serviceName }
 }
 

@@ -237,5 +237,5 @@ test('a service that is told of a collector sends to it, also what it does last;
   await done(['service', 'list'], environment)
   assert.equal(collector.bodies.length, before)
   const { err } = await run(['start'], { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' })
-  assert.match(err, /OTEL_EXPORTER_OTLP_ENDPOINT is an address that begins with http:\/\/ or https:\/\//)
+  assert.match(err, /OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that begins with http:\/\/ or https:\/\//)
 })

@@ -62,7 +62,7 @@ export async function createRetailers(
   return retailers
 }
 
-/** Writes each shard's URL to a file, which `tillbridge database add` reads. */
+/** Writes each shard's URL to a file, which `tillbridge shard add` reads. */
 export const writeUrlFiles = (directory: string, shardUrls: ShardUrls) =>
   [...shardUrls].map(([name, url]) => {
     const file = join(directory, `${name}.url`)

@@ -29,7 +29,9 @@ async function testApi(settings: BackOfficeSettings, service: Service, db: Datab
         )
     }
     for (const { name, available, reason } of (await driver.backOffice(service).capabilities(db)).capabilities)
-      console.log(`${available ? 'available  ' : 'unavailable'}  ${name}${reason ? `: ${reason.replaceAll('`', '')}` : ''}`)
+      console.log(
+        `${available ? 'available  ' : 'unavailable'}  ${name}${reason ? `: ${reason.replaceAll('`', '')}` : ''}`,
+      )
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     throw new Error(`The back office of ${service.name} failed: ${error.message} (${error.code})`)

@@ -27,17 +27,12 @@ export const backupCommand = (program: Command) =>
         .default(usualShare, String(usualShare * 100))
         .argParser(percent),
     )
-    .description(
-      'Back up the database (the secret key is not included)',
-    )
+    .description('Back up the database (the secret key is not included)')
     .addHelpText(
       'after',
       examples(
         ['backup /backups/$(date +%F).tillbridge', 'writes and verifies a backup while the server runs'],
-        [
-          'backup /backups/now.tillbridge --cpu-percent 100',
-          'takes an eighth of the time but slows other requests',
-        ],
+        ['backup /backups/now.tillbridge --cpu-percent 100', 'takes an eighth of the time but slows other requests'],
         ['backup - | ssh elsewhere "cat > tillbridge.backup"', 'stores it on another machine'],
       ),
     )

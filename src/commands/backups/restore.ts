@@ -14,9 +14,7 @@ export function restoreCommand(program: Command) {
     .command('restore')
     .argument('<file>', 'a file from `tillbridge backup`')
     .option('--keep-cursors', 'keep client cursors valid (only if nothing was written since the backup)')
-    .description(
-      'Restore a backup into an empty database',
-    )
+    .description('Restore a backup into an empty database')
     .addHelpText(
       'after',
       examples(

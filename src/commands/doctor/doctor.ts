@@ -32,7 +32,10 @@ export const doctorCommand = (program: Command) =>
     .option('--json', 'print the results as JSON')
     .addHelpText(
       'after',
-      examples(['doctor', 'exits with 1 if a check fails'], ['doctor --json', 'prints a list of { check, ok, detail }']),
+      examples(
+        ['doctor', 'exits with 1 if a check fails'],
+        ['doctor --json', 'prints a list of { check, ok, detail }'],
+      ),
     )
     .action(async ({ json = false }: { json?: boolean }) => {
       let config: Config | undefined

@@ -33,7 +33,9 @@ export async function fileLimit() {
   const [, limit] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
   if (limit === undefined) return 'limit unknown on this platform'
   if (Number(limit) < 4_096)
-    throw new Error(`The limit of ${limit} open files is too low. Set LimitNOFILE of the systemd unit, or ulimit -n, to 65536.`)
+    throw new Error(
+      `The limit of ${limit} open files is too low. Set LimitNOFILE of the systemd unit, or ulimit -n, to 65536.`,
+    )
   return `${limit} files and connections`
 }
 

@@ -18,30 +18,21 @@ export const withDialect = (command: Command) =>
       'map a column: `--map sku=StockCode`; can be repeated',
       pairs('map', 'sku=StockCode'),
     )
-    .option(
-      '--ignore <column>',
-      'ignore a column, or `*` for all unknown ones; can be repeated',
-      listed,
-    )
+    .option('--ignore <column>', 'ignore a column, or `*` for all unknown ones; can be repeated', listed)
     .option(
       '--set <name=value>',
       'set a constant: `--set channel=store`; can be repeated',
       pairs('set', 'channel=store', true),
     )
     .option('--date-format <format>', 'date format, such as DD.MM.YYYY or "M/D/YY H:MM AM"')
-    .option(
-      '--time <[name=]column>',
-      'column holding the time of day; can be repeated',
-      clocks,
-    )
+    .option('--time <[name=]column>', 'column holding the time of day; can be repeated', clocks)
     .addOption(new Option('--decimal <mark>', 'decimal separator').choices(decimalMarks))
     .option('--delimiter <character>', 'CSV delimiter, such as ";" or tab (default: comma)')
     .option('--encoding <name>', 'character encoding (default: detected)')
     .addOption(
-      new Option(
-        '--format <format>',
-        'file format (default: from the file name; csv for standard input)',
-      ).choices(formats),
+      new Option('--format <format>', 'file format (default: from the file name; csv for standard input)').choices(
+        formats,
+      ),
     )
 
 /** The options as a profile has them. */
@@ -68,8 +59,10 @@ const pairs =
   (value: string, before = new Map<string, string>()) => {
     const at = value.indexOf('=')
     const [ours, theirs] = [value.slice(0, at), value.slice(at + 1)]
-    if (at < 1 || !(theirs || emptyToo)) throw new InvalidArgumentError(`It must have the form name=…, for example ${example}.`)
-    if (before.has(ours)) throw new InvalidArgumentError(`${ours} can't be ${option === 'map' ? 'mapped' : 'set'} twice.`)
+    if (at < 1 || !(theirs || emptyToo))
+      throw new InvalidArgumentError(`It must have the form name=…, for example ${example}.`)
+    if (before.has(ours))
+      throw new InvalidArgumentError(`${ours} can't be ${option === 'map' ? 'mapped' : 'set'} twice.`)
     return new Map(before).set(ours, theirs)
   }
 

@@ -36,7 +36,7 @@ const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
 /** The keys of this installation's secret. Throws where `of`, a database or a backup, goes with another secret. */
 export async function rightKeys(config: Config, digest: Buffer, of?: string): Promise<Keys> {
   const whose = of ?? 'this database was first started with'
-  const lost = of === undefined ? ' If it is lost for good: tillbridge secret forget' : ''
+  const lost = of === undefined ? ' If it is lost for good: tillbridge secret reset' : ''
   const file = resolve(secretFile(config))
   const kept = await readSecret(file)
   const secret = config.secretKey ?? kept

@@ -29,4 +29,4 @@ export async function sortCopies(config: Config, control: Known, database: strin
 
 /** What is to be done about a service that is `ahead`. */
 export const howToTake = (database: string, { name, place }: Copy) =>
-  `The control database was restored from before ${name} was moved to ${database}, and has it in ${place ?? 'itself'}: tillbridge database add ${database} --take ${name} has it served from ${database}.`
+  `The control database was restored from before ${name} was moved to ${database}, and has it in ${place ?? 'itself'}: tillbridge shard add ${database} --take ${name} has it served from ${database}.`

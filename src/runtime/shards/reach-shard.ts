@@ -6,11 +6,11 @@ import { connect, type OpenedDatabase, type Opening } from '../installation/conn
 import type { Installation } from '../installation/installation.ts'
 
 /** What says where a data database is. */
-export const named = 'its URL (tillbridge database add)'
+export const named = 'its URL (tillbridge shard add)'
 
 /** What is to be done about a service that the control database has in a data database in which it is not. */
 export const howToBegin = (database: string, name: string) =>
-  `${name} is not in ${database}: tillbridge service add ${name} --database ${database} begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
+  `${name} is not in ${database}: tillbridge service add ${name} --shard ${database} begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
 
 /** Opens a data database by its name, and brings it up to date. Throws, with a way out, where it cannot be worked with. */
 export async function reachDatabase(
@@ -20,7 +20,7 @@ export async function reachDatabase(
   opening: Opening = {},
 ): Promise<OpenedDatabase> {
   const url = await databaseUrl(control, keys, name)
-  if (url === undefined) throw new Error(`There is no database ${name}; to see all: tillbridge database list`)
+  if (url === undefined) throw new Error(`There is no database ${name}; to see all: tillbridge shard list`)
   return openAt(config, keys, name, url, opening)
 }
 

@@ -17,7 +17,7 @@ export async function databaseUrl(control: Db, keys: Keys, name: string): Promis
     return row && unseal(keys.sealed, place(name), row.url)
   } catch (cause) {
     throw new Error(
-      `Where the database ${name} is was encrypted with another SECRET_KEY. To say it anew: tillbridge database add ${name}`,
+      `Where the database ${name} is was encrypted with another SECRET_KEY. To say it anew: tillbridge shard add ${name}`,
       { cause },
     )
   }

@@ -44,7 +44,7 @@ describe('worker processes', { concurrency: true }, () => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data') }
     const sink = await startSink()
     const service = await serve(['--no-demo'], { ...(await installed(environment)), RUN_JOBS: 'false' })
-    assert.match(service.out, /^E-mails and other jobs are done by: tillbridge worker$/m)
+    assert.match(service.out, /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker$/m)
     const { db, queue } = await writerOf(environment.DATA_DIR ?? '')
     const worker = (more: Environment = {}) =>
       begin(['worker'], { ...environment, SMTP_URL: sink.url, LOG_LEVEL: 'warn', ...more })
@@ -133,7 +133,7 @@ describe('worker processes', { concurrency: true }, () => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
     const dataDir = environment.DATA_DIR ?? ''
     const service = await serve(['--no-demo'], await installed(environment))
-    assert.match(service.out, /^E-mails are not sent but left in \S+\/data\/mail; SMTP_URL names a mail server\.$/m)
+    assert.match(service.out, /^Emails are written to \S+\/data\/mail\. To send them, set SMTP_URL\.$/m)
     const { db, queue } = await writerOf(dataDir)
     try {
       await queue('1')
@@ -143,7 +143,7 @@ describe('worker processes', { concurrency: true }, () => {
       assert.doesNotMatch(await done(['mail', 'list', '--status', 'failed'], environment), /sent +1/)
       const { out, ...rest } = await run(['mail', 'retry', 'nothing'], environment)
       assert.equal(rest.code, 1)
-      assert.match(rest.err, /^tillbridge: There is no e-mail nothing to be tried again/)
+      assert.match(rest.err, /^tillbridge: Email nothing can't be retried/)
 
       fs.rmSync(join(dataDir, 'mail'), { recursive: true })
       fs.writeFileSync(join(dataDir, 'mail'), 'in the way')
@@ -156,7 +156,7 @@ describe('worker processes', { concurrency: true }, () => {
       fs.rmSync(join(dataDir, 'mail'))
       const [id] =
         /^[\da-f]{8}-[\da-f-]{27}/m.exec(await done(['mail', 'list', '--status', 'queued'], environment)) ?? []
-      assert.match(await done(['mail', 'retry', id ?? ''], environment), /^One e-mail is tried again\.$/m)
+      assert.match(await done(['mail', 'retry', id ?? ''], environment), /^1 email will be retried\.$/m)
       await until(async () => (await statusOf(db, '2')) === 'sent', 'it is written')
     } finally {
       await db.close()
@@ -175,7 +175,7 @@ describe('worker processes', { concurrency: true }, () => {
     assert.match(listed, /^luma +voucher_refused +2062389 +2 +\S+ \S+ +After 6 wrong PINs\.$/m)
     const { code, out } = await run(['doctor'], environment)
     assert.equal(code, 1)
-    assert.match(out, /^MISSING {2}Alerts +luma: voucher_refused; see: tillbridge alert list$/m)
+    assert.match(out, /^FAIL {2}Alerts +luma: voucher_refused\. Run "tillbridge alert list"\.$/m)
     assert.match(await done(['alert', 'settle', 'voucher_refused'], environment), /^One alert is settled\.$/m)
     assert.match((await run(['doctor'], environment)).out, /^ok +Alerts +none$/m)
     assert.equal((await run(['alert', 'settle', 'voucher_refused'], environment)).code, 1)
