@@ -42,7 +42,7 @@ export function secretCommand(program: Command) {
           throw new Error('Not confirmed. The secret key was not reset.')
         await forgetMark(db)
         console.log(
-          'Secret key reset. The next start stores a new one. Next steps: docs/backup.md, "A secret that is lost".',
+          'Secret key reset. The next start stores a new one. Next steps: docs/operate/backup-and-restore.md, "A secret that is lost".',
         )
       } finally {
         await close()

@@ -173,7 +173,7 @@ test('a backup of the control database says what is not in it, and doctor which 
   const { out } = await run(['doctor'], shop.environment)
   assert.match(
     out,
-    /FAIL: No backup exists\. Run this every night: tillbridge backup <file> --shard east \(docs\/backup\.md\)/,
+    /FAIL: No backup exists\. Run this every night: tillbridge backup <file> --shard east \(docs\/operate\/backup-and-restore\.md\)/,
   )
 })
 
