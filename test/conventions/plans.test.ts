@@ -122,7 +122,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     }
     const { status, json, text } = await shop.get(withParameter(request, 'limit=1'))
     if (status !== 200)
-      assert.match(text, /date_range_inverted|Exactly one of|is needed|leave one of them out/, request.url)
+      assert.match(text, /date_range_inverted|Send exactly one of|is required|can't be combined/, request.url)
     if (status !== 200) return []
     const first = await ask('first page', request.url)
     if (!json.meta.hasNextPage) return [first]

@@ -3,7 +3,7 @@ import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts
 import { segment } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { Order, OrderInput, ReturnInput, Returnable } from '../shapes/orders.ts'
-import type { Return } from '../shapes/returns.ts'
+import type { OrderReturn } from '../shapes/returns.ts'
 
 /** Place web orders and follow their status. */
 export interface OrdersApi {
@@ -17,9 +17,9 @@ export interface OrdersApi {
     orderNumber: string
   }, options?: CallOptions): Walk<Order>
   /** Create a return. Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`. In the answer to a trial null, unless the body says it: `id`, `returnNumber`, `returnAuthorisationNumber`. */
-  giveBack(id: string, body: ReturnInput, options?: WriteOptions): Promise<Return>
+  giveBack(id: string, body: ReturnInput, options?: WriteOptions): Promise<OrderReturn>
   /** List an order's returns. Each with its status and its lines. */
-  returns(id: string, query?: Paging, options?: CallOptions): Walk<Return>
+  returns(id: string, query?: Paging, options?: CallOptions): Walk<OrderReturn>
   /** List returnable items. What is not shipped, or cancelled, is not sold. */
   returnable(id: string, options?: CallOptions): Promise<Returnable[]>
 }

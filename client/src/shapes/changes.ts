@@ -7,7 +7,7 @@ import type { Product } from './products.ts'
 import type { StockLevel } from './inventory.ts'
 import type { RetailTransaction } from './transactions.ts'
 import type { Order } from './orders.ts'
-import type { Return } from './returns.ts'
+import type { OrderReturn } from './returns.ts'
 import type { RewardAccount } from './rewards.ts'
 
 export interface RecordChange {
@@ -22,5 +22,5 @@ export interface RecordChange {
   /** Where it can be read. Absent where it is removed. */
   path?: string
   /** As its path shows it, with `records=true`. */
-  record?: Store | StaffMember | Product | StockLevel | Customer | RetailTransaction | Order | Return | RewardAccount
+  record?: Store | StaffMember | Product | StockLevel | Customer | RetailTransaction | Order | OrderReturn | RewardAccount
 }

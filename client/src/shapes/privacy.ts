@@ -2,7 +2,7 @@
 import type { Open } from './general.ts'
 import type { Customer } from './customers.ts'
 import type { Order } from './orders.ts'
-import type { Return } from './returns.ts'
+import type { OrderReturn } from './returns.ts'
 import type { RetailTransaction } from './transactions.ts'
 import type { RewardAccount } from './rewards.ts'
 import type { ReceiverEmail } from './vouchers.ts'
@@ -14,7 +14,7 @@ export interface PersonalData {
   consent: ConsentChange[]
   /** The newest first. */
   orders: Order[]
-  returns: Return[]
+  returns: OrderReturn[]
   /** The newest first. */
   transactions: RetailTransaction[]
   rewardAccount: RewardAccount | null
@@ -33,10 +33,10 @@ export interface ConsentChange {
   at: string
   /** What it is about; `marketing` is the inverse of `privacy`. */
   channel: Open<'marketing' | 'email' | 'sms'>
-  /** Whether it was agreed to before; null for a new customer. */
-  old: boolean | null
-  /** Whether it is agreed to. */
-  new: boolean
+  /** The consent before the change. Null for a new customer. */
+  oldValue: boolean | null
+  /** The consent after the change. */
+  newValue: boolean
   /** The account that wrote it. */
   username: string
   /** The request that wrote it. */

@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { Open } from './general.ts'
 
-export interface Return {
+export interface OrderReturn {
   /** The identifier of the return. */
   id: string
   /** The number of the return, unique in the service. */

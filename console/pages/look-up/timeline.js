@@ -15,7 +15,7 @@ const by = ({ username, requestId }) =>
 
 /** What was agreed to, in words. @param {any[]} consent */
 const agreed = consent =>
-  consent.map(each => `${channels[each.channel] ?? each.channel} ${each.new ? 'on' : 'off'}`).join(', ')
+  consent.map(each => `${channels[each.channel] ?? each.channel} ${each.newValue ? 'on' : 'off'}`).join(', ')
 
 /** A write of a customer's profile, in words. @param {any} line of the audit */
 function written({ operation, fields }) {

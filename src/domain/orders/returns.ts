@@ -118,7 +118,7 @@ export const Return = Type.Object(
     createdAt: LocalTime('When it was made.'),
     updateTimeStamp: LocalTime('When it last changed.'),
   },
-  { $id: 'Return', additionalProperties: false },
+  { $id: 'OrderReturn', additionalProperties: false },
 )
 
 /** What of an order can come back, by SKU. */

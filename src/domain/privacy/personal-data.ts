@@ -13,8 +13,8 @@ const ConsentChange = Type.Object(
   {
     at: LocalTime('When it was said.'),
     channel: Words('What it is about; `marketing` is the inverse of `privacy`.', ['marketing', 'email', 'sms']),
-    old: Nullable(Flag('Whether it was agreed to before; null for a new customer.')),
-    new: Flag('Whether it is agreed to.'),
+    oldValue: Nullable(Flag('The consent before the change. Null for a new customer.')),
+    newValue: Flag('The consent after the change.'),
     username: Text('The account that wrote it.', 'webshop'),
     requestId: Text('The request that wrote it.', '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91'),
   },

@@ -52,7 +52,7 @@ const besides = (db: Db, service: Service, id: string) => {
   return db.row<Record<'consent' | 'vouchers' | 'ecommerce' | 'issues' | 'fixes', string>>(sql`
     with c as (select * from customer where service_id = ${service.id} and id = ${id})
     select ${arrayOf(sql`
-             select ${localTime(sql`changed_at`, service)} as at, channel, old_value as old, new_value as new, username, request_id as "requestId"
+             select ${localTime(sql`changed_at`, service)} as at, channel, old_value as "oldValue", new_value as "newValue", username, request_id as "requestId"
                from consent_change where service_id = ${service.id} and customer_id = ${id} order by change_number`)}::text as consent,
            ${arrayOf(sql`
              select number, order_number as "orderNumber", sender_name as "senderName", receiver_name as "receiverName", receiver_email as "receiverEmail",

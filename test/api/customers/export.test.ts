@@ -27,7 +27,12 @@ test('an export has everything that is kept of a person, and nothing of anybody 
   const { updateTimeStamp: __, ...exported } = data.customer
   assert.deepEqual(exported, current)
   assert.deepEqual(
-    data.consent.map(({ channel, old, new: now, username }: Record<string, unknown>) => [channel, old, now, username]),
+    data.consent.map(({ channel, oldValue: old, newValue: now, username }: Record<string, unknown>) => [
+      channel,
+      old,
+      now,
+      username,
+    ]),
     [
       ['marketing', null, true, api.username],
       ['email', null, true, api.username],

@@ -91,7 +91,7 @@ const operations = () =>
   )
 
 const verbs =
-  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|settle|import|suspend|release|send|undo)[A-Z][A-Za-z]+$/
+  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|settle|import|suspend|unlock|send|resend|apply|start|undo)[A-Z][A-Za-z]+$/
 
 test('operations are called by verbs, each by its own', () => {
   const ids: string[] = operations().map(({ operation }) => operation.operationId)

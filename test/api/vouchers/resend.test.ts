@@ -147,9 +147,9 @@ test('of an e-mail that another one has taken the place of it is told once', asy
     await has('sent', number)
   }
   assert.equal((await emails(number)).length, 3)
-  const { fault } = (await emails(number)).at(-1)
-  assert.match(fault, /refuses the message/)
-  assert.equal(fault.split('Another one was sent instead.').length, 2, fault)
+  const { lastError } = (await emails(number)).at(-1)
+  assert.match(lastError, /refuses the message/)
+  assert.equal(lastError.split('Another one was sent instead.').length, 2, lastError)
 })
 
 test('what waits for its day goes on waiting; what cannot be used, or is of nobody who is known, is not sent', async () => {
