@@ -40,5 +40,7 @@ function isUnexpected(line: string): boolean {
   if (!line.endsWith('}')) return false
   const { level, alert, msg, err } = JSON.parse(line)
   if (alert !== undefined || explainedByOutages.includes(msg)) return false
+  // The mailbox rejects some emails for a while.
+  if (level < 50 && /\b451\b/.test(err?.message)) return false
   return level >= 50 || msg === 'internal_error' || (err !== undefined && !explainedByOutages.includes(err.code))
 }

@@ -23,7 +23,7 @@ export const embeddedInvariants = (id: number): Invariants => ({
        and (select coalesce(-sum(amount), 0) from voucher_entry e where e.service_id = v.service_id and e.number = v.number and kind = 'redeem')
         <> (select coalesce(sum(amount), 0) from order_payment p where p.service_id = v.service_id and p.voucher_number = v.number)`,
   'no reward lot gave more than it had': sql`
-    select account_id || '/' || lot_id as key from reward_lot where service_id = ${id} and redeemed + taken + pending > total`,
+    select account_id || '/' || lot_id as key from reward_lot where service_id = ${id} and redeemed + consumed + pending > total`,
   'each acknowledged order has its retail transaction': sql`
     select o.order_number as key from sales_order o where o.service_id = ${id}
        and not exists (select from retail_transaction t where t.service_id = o.service_id and t.customer_id = o.customer_id and t.record like '%"orderNumber":"' || o.order_number || '"%')`,
