@@ -1,12 +1,10 @@
 import { pino } from 'pino'
-import { openBackOffices } from '../../src/backoffice/back-offices.ts'
 import { backOfficeSettings, readConfig } from '../../src/config/config.ts'
 import { writesOf } from '../../src/http/routing/recover-writes.ts'
 import { backOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
-import { postOf } from '../../src/mail/transport.ts'
 import { resources } from '../../src/resources/resources.ts'
-import { openInstallation } from '../../src/runtime/installation/installation.ts'
+import { openApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
 import { waitForShutdownSignal } from '../../src/runtime/signals.ts'
 import { armFailpoint } from '../../src/testing/failpoints.ts'
@@ -16,26 +14,24 @@ import { openSpedUpDriver, toBackOffices, withShortRetries } from './clock-speed
 const [role] = process.argv.slice(2)
 const config = readConfig()
 const log = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: true }))
-const installation = await openInstallation(config)
-const { db, keys } = installation
+const app = await openApp(config, log, { isOwner: true })
+const { db, keys } = app.installation
 const defaults = backOfficeSettings(config)
-const offices = defaults.url
-  ? toBackOffices(openSpedUpDriver(defaults.url, defaults.ca ?? ''))
-  : await openBackOffices({ db, keys, defaults, log })
+const backOffices = defaults.url ? toBackOffices(openSpedUpDriver(defaults.url, defaults.ca ?? '')) : app.backOffices
 const graceMs = 10_000
 if (role === 'api') {
-  const { baseUrl, close } = await listen(config, installation, log, { offices })
+  const { baseUrl, close } = await listen({ ...app, backOffices })
   console.log(`The scenario serves ${baseUrl} now.`)
   await waitForShutdownSignal(log)
   await close(graceMs)
 } else {
   armFailpoint(config.failpoint)
-  const table = { ...jobs, ...withShortRetries(backOfficeJobs(offices, writesOf(resources))) }
-  const worker = startWorker({ db, keys, log, post: postOf(config) }, table)
+  const table = { ...jobs, ...withShortRetries(backOfficeJobs(backOffices, writesOf(resources))) }
+  const worker = startWorker({ db, keys, log, post: await app.mail() }, table)
   console.log('The scenario does jobs now.')
   await waitForShutdownSignal(log)
   await worker.stop(graceMs)
 }
-offices.close()
-await installation.close()
+backOffices.close()
+await app.close()
 process.exit(0)

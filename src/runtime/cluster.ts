@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import { backoff } from '../concurrency/backoff.ts'
 import type { Config } from '../config/config.ts'
 import type { Sample } from '../telemetry/samples.ts'
-import { joinInstallation } from './installation/installation.ts'
+import { openApp } from './app.ts'
 import { type Listening, listen } from './listener.ts'
 import { waitForShutdownSignal } from './signals.ts'
 import { startTracing } from './traces.ts'
@@ -95,10 +95,10 @@ export async function serveAsWorker(config: Config, log: Logger) {
   const report = (facts: Report) => new Promise(resolve => process.send?.(facts, resolve))
   try {
     const endTraces = await startTracing(config, log)
-    const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
+    const app = await openApp(config, log)
     let isReady = false
-    const serving = await listen(config, installation, log, { isReady: () => isReady })
-    // Without its parent nobody would end it.
+    const serving = await listen(app, () => isReady)
+    // The parent process would have stopped this one.
     process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
     process.on('message', asked => {
       if (asked === 'ready') isReady = true
@@ -107,7 +107,7 @@ export async function serveAsWorker(config: Config, log: Logger) {
     await report({ baseUrl: serving.baseUrl, caFile: serving.caFile })
     await waitForShutdownSignal(log)
     await serving.close(config.drainSeconds * 1_000)
-    await Promise.all([installation.close(), endTraces()])
+    await Promise.all([app.close(), endTraces()])
     process.exit(0)
   } catch (error) {
     await report({ fault: (error as Error).message })

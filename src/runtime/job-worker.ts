@@ -1,91 +1,78 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import type { BackOffices } from '../backoffice/back-offices.ts'
-import type { Config } from '../config/config.ts'
 import type { Worker } from '../jobs/worker.ts'
-import type { Installation } from './installation/installation.ts'
-import type { Shard, Shards } from './shards/shards.ts'
+import type { App } from './app.ts'
+import type { Shard } from './shards/shards.ts'
 
-interface Doing {
-  installation: Pick<Installation, 'db' | 'keys'>
-  offices: BackOffices
-  databases: Shards
-  log: Logger
-}
+/** Milliseconds between two checks for added, moved or removed shards. */
+const pollIntervalMs = 2_000
 
-/** Milliseconds between two looks at which data databases there are. */
-const lookMs = 2_000
-
-/** Does the jobs of all databases, each in a loop of its own: one that is away keeps nobody else's waiting. */
-export async function startJobs(config: Config, { installation, offices, databases, log }: Doing): Promise<Worker> {
-  const [{ startWorker }, { postOf }, tableOf] = await Promise.all([
-    import('../jobs/worker.ts'),
-    import('../mail/transport.ts'),
-    tables(config, databases),
-  ])
+/** Runs the jobs of the control database and of each shard. Each has its own loop, so an unreachable shard doesn't delay the others. */
+export async function startJobs(app: App): Promise<Worker> {
+  const { installation, backOffices, shards, log } = app
+  const [{ startWorker }, mail, jobsFor] = await Promise.all([import('../jobs/worker.ts'), app.mail(), loadJobs(app)])
   const { keys } = installation
-  const post = postOf(config)
-  const control = startWorker({ db: installation.db, keys, log, post }, tableOf(offices, 'control'))
-  const others = new Map<string, { at: Shard; worker: Worker }>()
-  const stopping = new AbortController()
+  const context = { db: installation.db, keys, log, post: mail }
+  const control = startWorker(context, jobsFor(backOffices, 'control'))
+  const workers = new Map<string, { shard: Shard; worker: Worker }>()
+  const shutdown = new AbortController()
 
-  async function follow(name: string) {
-    const at = await databases.open(name)
-    const known = others.get(name)
-    if (known?.at === at || stopping.signal.aborted) return
-    const tools = { db: at.db, keys, post, log: log.child({ database: name }) }
-    others.set(name, { at, worker: startWorker(tools, tableOf(at.offices, 'data')) })
-    await known?.worker.stop(0)
+  async function startOn(name: string) {
+    const shard = await shards.open(name)
+    const current = workers.get(name)
+    if (current?.shard === shard || shutdown.signal.aborted) return
+    const shardContext = { ...context, db: shard.db, log: log.child({ database: name }) }
+    workers.set(name, { shard, worker: startWorker(shardContext, jobsFor(shard.backOffices, 'shard')) })
+    await current?.worker.stop(0)
   }
 
-  async function look() {
-    while (!stopping.signal.aborted) {
-      const names = await databases.names().catch(() => undefined)
-      // One that is away is looked for again.
-      await Promise.all(names?.map(name => follow(name).catch(() => {})) ?? [])
-      for (const [name, { worker }] of others)
+  async function poll() {
+    while (!shutdown.signal.aborted) {
+      const names = await shards.names().catch(() => undefined)
+      // An unreachable shard is tried again with the next poll.
+      await Promise.all(names?.map(name => startOn(name).catch(() => {})) ?? [])
+      for (const [name, { worker }] of workers)
         if (names && !names.includes(name)) {
-          others.delete(name)
+          workers.delete(name)
           await worker.stop(0)
         }
-      await delay(lookMs, undefined, { signal: stopping.signal }).catch(() => {})
+      await delay(pollIntervalMs, undefined, { signal: shutdown.signal }).catch(() => {})
     }
   }
-  const looking = look()
+  const polling = poll()
   return {
     async stop(graceMs) {
-      stopping.abort()
-      await Promise.race([looking, delay(1_000, undefined, { ref: false })])
-      await Promise.all([control, ...[...others.values()].map(({ worker }) => worker)].map(each => each.stop(graceMs)))
+      shutdown.abort()
+      await Promise.race([polling, delay(1_000, undefined, { ref: false })])
+      await Promise.all([control, ...[...workers.values()].map(({ worker }) => worker)].map(each => each.stop(graceMs)))
     },
   }
 }
 
-/** Asks for the jobs of set times, and does none of them: by their age it is seen that nobody does. */
-export async function addJobs(config: Config, { installation, offices, databases }: Omit<Doing, 'log'>) {
-  const [{ addScheduledJobs }, tableOf] = await Promise.all([import('../jobs/worker.ts'), tables(config, databases)])
-  await addScheduledJobs(installation.db, tableOf(offices, 'control'))
-  const asked = (await databases.names()).map(async name => {
-    const at = await databases.open(name)
-    await addScheduledJobs(at.db, tableOf(at.offices, 'data'))
+/** Adds the scheduled jobs without running them: if no worker runs, their age shows it. */
+export async function addJobs(app: App): Promise<void> {
+  const { installation, backOffices, shards } = app
+  const [{ addScheduledJobs }, jobsFor] = await Promise.all([import('../jobs/worker.ts'), loadJobs(app)])
+  await addScheduledJobs(installation.db, jobsFor(backOffices, 'control'))
+  const additions = (await shards.names()).map(async name => {
+    const shard = await shards.open(name)
+    await addScheduledJobs(shard.db, jobsFor(shard.backOffices, 'shard'))
   })
-  await Promise.all(asked)
+  await Promise.all(additions)
 }
 
-/** The jobs of a database, by whether it is the control database. */
-async function tables({ webhookNetworks }: Config, databases: Shards) {
-  const [{ jobs, backOfficeJobs, webhookJobs, shardJobs }, { senderWithin }, { writesOf }, { resources }] =
-    await Promise.all([
-      import('../jobs/jobs.ts'),
-      import('../webhooks/sender.ts'),
-      import('../http/routing/recover-writes.ts'),
-      import('../resources/resources.ts'),
-    ])
+/** Loads the jobs on first use, because a process that only serves needs none of them. */
+async function loadJobs({ shards, webhookSender }: App) {
+  const [{ jobs, backOfficeJobs, webhookJobs, shardJobs }, { writesOf }, { resources }] = await Promise.all([
+    import('../jobs/jobs.ts'),
+    import('../http/routing/recover-writes.ts'),
+    import('../resources/resources.ts'),
+  ])
   const writes = writesOf(resources)
-  return (offices: BackOffices, of: 'control' | 'data') => ({
+  return (backOffices: BackOffices, database: 'control' | 'shard') => ({
     ...jobs,
-    ...backOfficeJobs(offices, writes),
-    ...webhookJobs(senderWithin(webhookNetworks)),
-    ...(of === 'control' && shardJobs(databases.open)),
+    ...backOfficeJobs(backOffices, writes),
+    ...webhookJobs(webhookSender),
+    ...(database === 'control' && shardJobs(shards.open)),
   })
 }

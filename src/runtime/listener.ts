@@ -6,23 +6,19 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { sessionsOf } from '../auth/sessions.ts'
 import { signIn } from '../auth/sign-in.ts'
-import { type BackOffices, openBackOffices } from '../backoffice/back-offices.ts'
-import type { BackOffice } from '../backoffice/port/back-office.ts'
-import { backOfficeSettings, type Config } from '../config/config.ts'
-import type { Service } from '../domain/tenancy/service-settings.ts'
+import type { BackOffices } from '../backoffice/back-offices.ts'
+import type { Config } from '../config/config.ts'
 import { rateLimiter } from '../http/limits/rate-limit.ts'
 import { noteRefusals } from '../http/observability/access-log.ts'
 import { measureRequests } from '../http/observability/metrics.ts'
 import { refusePlainHttp } from '../http/protocol/malformed-requests.ts'
 import type { Sample } from '../telemetry/samples.ts'
-import { senderWithin } from '../webhooks/sender.ts'
 import { writeQueue } from '../writes/fair-queue.ts'
+import type { App } from './app.ts'
 import { loadCertificate, maintainCertificate } from './certificate.ts'
-import type { Installation } from './installation/installation.ts'
 import { processSamples } from './metrics.ts'
 import { buildServer } from './server.ts'
 import { createShardGateway } from './shards/gateway.ts'
-import { createShards, type Shards } from './shards/shards.ts'
 
 /** A process that serves requests. */
 export interface Listening {
@@ -37,33 +33,16 @@ export interface Listening {
   close(graceMs: number): Promise<void>
 }
 
-interface How {
-  /** Whether all is there that requests need; without it: from the beginning. */
-  isReady?: () => boolean
-  /** What stands behind the services: open already, and closed by whoever opened them. */
-  offices?: BackOffices
-  /** The data databases: closed by whoever opened them. */
-  databases?: Shards
-  /** What stands behind each, instead of what they are set to. */
-  backOffice?: ((service: Service) => BackOffice) | undefined
-}
-
-/** Serves the installation over HTTPS. */
-export async function listen(
-  config: Config,
-  { db, keys, pools = {}, replicas }: Installation,
-  log: Logger,
-  { offices: given, databases: givenDatabases, backOffice, isReady = () => true }: How = {},
-): Promise<Listening> {
+/**
+ * Serves the API over HTTPS. `isReady`: true once everything is there that requests need; default: from the beginning. The app stays open
+ * after `close`.
+ */
+export async function listen(app: App, isReady: () => boolean = () => true): Promise<Listening> {
+  const { config, log, backOffices, shards } = app
+  const { db, keys, pools = {}, replicas } = app.installation
   const certificate = loadCertificate(config)
   createSecureContext({ cert: certificate.cert, key: certificate.key })
-  const offices = given ?? (await openBackOffices({ db, keys, defaults: backOfficeSettings(config), log }))
-  const databases = givenDatabases ?? createShards(config, { db, keys }, log)
-  const closeOwn = async () => {
-    if (!given) offices.close()
-    if (!givenDatabases) await databases.close()
-  }
-  const ending = new AbortController()
+  const shutdown = new AbortController()
   let isLeaving = false
   let baseUrl = ''
   const publicUrl = () => config.publicUrl ?? baseUrl
@@ -73,17 +52,18 @@ export async function listen(
     signIn: signIn(db, keys),
     sessions: sessionsOf(db, keys),
     rate: rateLimiter(),
-    sender: senderWithin(config.webhookNetworks),
-    ending: ending.signal,
+    sender: app.webhookSender,
+    ending: shutdown.signal,
   }
-  const behind = ({ of, driverOf, syncedAt }: BackOffices) => ({
-    backOffice: backOffice ?? of,
-    driver: driverOf,
-    syncedAt,
-  })
-  const gates = createShardGateway(databases, ({ db, offices }, turn) => ({ ...shared, ...behind(offices), db, turn }))
+  const behind = ({ of, driverOf, syncedAt }: BackOffices) => ({ backOffice: of, driver: driverOf, syncedAt })
+  const gateway = createShardGateway(shards, (shard, turn) => ({
+    ...shared,
+    ...behind(shard.backOffices),
+    db: shard.db,
+    turn,
+  }))
   const server = await buildServer({
-    gate: { ...shared, ...behind(offices), db, turn: writes.acquire, elsewhere: gates.of },
+    gate: { ...shared, ...behind(backOffices), db, turn: writes.acquire, elsewhere: gateway.open },
     log,
     accessLog: config.accessLog,
     certificate,
@@ -92,17 +72,14 @@ export async function listen(
     publicUrl,
     ready: () => !isLeaving && isReady(),
   })
-  // Who has a connection here makes the next one elsewhere.
+  // A client that uses an existing connection opens its next one to another process.
   server.addHook('onRequest', (request, reply, done) => {
     if (isLeaving && request.raw.httpVersionMajor === 1) reply.header('connection', 'close')
     done()
   })
   const requests = measureRequests(server)
   const cutOff = cuttingOff(server)
-  await server.listen({ port: config.port, host: config.host }).catch(async fault => {
-    await closeOwn()
-    refused(config, 'PORT')(fault)
-  })
+  await server.listen({ port: config.port, host: config.host }).catch(refused(config, 'PORT'))
   const address = server.server.address()
   baseUrl = `https://localhost:${typeof address === 'object' ? address?.port : config.port}`
   const kept = maintainCertificate(server, certificate, config, log)
@@ -111,13 +88,12 @@ export async function listen(
     isLeaving = true
     // No load balancer looks here for a process that never was ready.
     if (isReady()) await delay(config.shutdownDelaySeconds * 1_000)
-    ending.abort()
+    shutdown.abort()
     kept.leave()
     plain?.close()
     const force = setTimeout(cutOff, graceMs)
     await server.close()
     clearTimeout(force)
-    await closeOwn()
   }
   try {
     if (config.plainPort !== undefined)
@@ -128,8 +104,8 @@ export async function listen(
   }
   // A certificate of one's own is for a name of one's own.
   const reach = certificate.caFile === undefined ? publicUrl() : baseUrl
-  const own = () => ({ pools, offices, replicas, waitingWrites: writes.waiting })
-  const samples = () => [...requests(), ...kept.samples(), ...processSamples([own(), ...gates.reached()])]
+  const own = () => ({ pools, backOffices, replicas, waitingWrites: writes.waiting })
+  const samples = () => [...requests(), ...kept.samples(), ...processSamples([own(), ...gateway.opened()])]
   return { baseUrl: reach, caFile: certificate.caFile, server, samples, close }
 }
 

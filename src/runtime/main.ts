@@ -1,20 +1,18 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import { pino } from 'pino'
-import { type BackOffices, openBackOffices } from '../backoffice/back-offices.ts'
-import { backOfficeSettings, type Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { logLines } from '../telemetry/log-lines.ts'
 import { merged } from '../telemetry/samples.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
+import { type App, openApp } from './app.ts'
 import { type Serving, serveAsWorker, serveByWorkers } from './cluster.ts'
 import { linkFor } from './installation/console-link.ts'
 import { prepareAccess, type ToldAccess, usernameOf } from './installation/first-access.ts'
-import { type Installation, joinInstallation, openInstallation } from './installation/installation.ts'
 import { orphanedServices } from './installation/orphaned-services.ts'
 import { addJobs, startJobs } from './job-worker.ts'
 import { listen } from './listener.ts'
 import { databaseSamples, diskSamples, listenMetrics, processSamples, shardSamples } from './metrics.ts'
-import { createShards, type Shards } from './shards/shards.ts'
 import { waitForShutdownSignal } from './signals.ts'
 import { startTracing } from './traces.ts'
 
@@ -47,23 +45,19 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   if (cluster.isWorker) return serveAsWorker(config, log)
 
   const endTraces = await startTracing(config, log)
-  const installation = await openInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
-  const databases = createShards(config, installation, log)
-  let offices: BackOffices | undefined
+  const app = await openApp(config, log, { isOwner: true })
+  const { installation, backOffices } = app
   let serving: Serving | undefined
   let metrics: Server | undefined
   try {
     if (installation.migrated.length) starting.say(`Migrated the database: ${installation.migrated.join(', ')}.`)
-    offices = await officesOf(config, installation, log)
-    // The ports are taken before anything is made: a start that cannot serve leaves nothing that nobody has seen.
-    serving =
-      config.webConcurrency > 1
-        ? await serveByWorkers(config, log)
-        : await serveHere(config, installation, offices, databases, log)
+    await warnOfOrphanedServices(app)
+    // The ports are bound before anything is created, so a start that can't serve leaves no account that was never shown.
+    serving = config.webConcurrency > 1 ? await serveByWorkers(config, log) : await serveHere(app)
     if (config.metricsPort !== undefined)
-      metrics = await listenMetrics(config.metricsPort, figures(installation, offices, databases, config, serving))
-    const access = await prepareAccess(config, installation, offices, { ...starting, ...serving })
-    // A log that is kept is read by others.
+      metrics = await listenMetrics(config.metricsPort, metricsCollector(app, serving))
+    const access = await prepareAccess(config, installation, backOffices, { ...starting, ...serving })
+    // Other people can read a stored log.
     const mayFollow = access && (starting.isWatched || 'made' in access)
     const consoleLink = mayFollow ? await linkFor(installation, usernameOf(access), serving.baseUrl) : undefined
     serving.becomeReady()
@@ -71,9 +65,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   } catch (error) {
     metrics?.close()
     await serving?.close(0)
-    offices?.close()
-    await databases.close()
-    await installation.close()
+    await app.close()
     throw error
   }
   void installation.postgres?.ended.then(fault => {
@@ -82,73 +74,56 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     process.exit(1)
   })
   const stop = waitForShutdownSignal(log)
-  // Not before: whoever starts the service waits for its first answer.
-  const doing = { installation, offices, databases, log }
-  const worker = config.runJobs ? startJobs(config, doing) : undefined
-  if (!worker) await addJobs(config, doing).catch(error => log.warn({ err: error }, 'No jobs were asked for.'))
+  // Jobs start last, so that they don't delay the first response.
+  const worker = config.runJobs ? startJobs(app) : undefined
+  if (!worker) await addJobs(app).catch(error => log.warn({ err: error }, 'scheduled jobs could not be added'))
   await stop
   const graceMs = config.drainSeconds * 1_000
   metrics?.close()
-  await Promise.all([serving.close(graceMs), worker?.then(begun => begun.stop(graceMs))])
-  offices.close()
-  await databases.close()
-  await Promise.all([installation.close(), endTraces()])
+  await Promise.all([serving.close(graceMs), worker?.then(started => started.stop(graceMs))])
+  await Promise.all([app.close(), endTraces()])
   process.exit(0)
 }
 
-/** Does jobs until it is asked to stop, beside the processes that serve. */
+/** Runs jobs until it receives a shutdown signal, in addition to the processes that serve. */
 export async function work(config: Config, { onReady }: { onReady: () => void }): Promise<void> {
   armFailpoint(config.failpoint)
   const log = logger(config)
   const endTraces = await startTracing(config, log)
-  const installation = await joinInstallation(config, { onNotice: notice => log.warn(notice), replicas: true })
-  if (installation.postgres) {
-    await installation.close()
-    throw new Error('Nothing serves on this bundled database: tillbridge start first, or set DATABASE_URL.')
+  const app = await openApp(config, log)
+  if (app.installation.postgres) {
+    await app.close()
+    throw new Error('The bundled database is not running. Run "tillbridge start" first, or set DATABASE_URL.')
   }
-  const offices = await officesOf(config, installation, log)
-  const databases = createShards(config, installation, log)
-  const worker = await startJobs(config, { installation, offices, databases, log })
+  await warnOfOrphanedServices(app)
+  const worker = await startJobs(app)
   onReady()
   await waitForShutdownSignal(log)
   await worker.stop(config.drainSeconds * 1_000)
-  offices.close()
-  await databases.close()
-  await Promise.all([installation.close(), endTraces()])
+  await Promise.all([app.close(), endTraces()])
   process.exit(0)
 }
 
-async function officesOf(config: Config, { db, keys }: Installation, log: pino.Logger) {
-  for (const sentence of await orphanedServices(config, db)) log.warn(sentence)
-  return openBackOffices({ db, keys, defaults: backOfficeSettings(config), log })
+async function warnOfOrphanedServices({ config, installation, log }: App) {
+  for (const sentence of await orphanedServices(config, installation.db)) log.warn(sentence)
 }
 
-/** What is told of the whole installation: of each process that serves, of this one where it does not, and of the databases. */
-function figures(
-  { db, pools = {}, replicas }: Installation,
-  offices: BackOffices,
-  databases: Shards,
-  { webConcurrency, dataDir }: Config,
-  serving: Serving,
-) {
-  const ofDatabase = databaseSamples(db)
-  const ofDataDatabases = shardSamples(databases)
-  const own = () => (webConcurrency > 1 ? processSamples([{ pools, offices, replicas }, ...databases.opened()]) : [])
+/** Collects the metrics of the installation: of each process that serves, of this process if it doesn't, and of the databases. */
+function metricsCollector({ config, installation, backOffices, shards }: App, serving: Serving) {
+  const { db, pools = {}, replicas } = installation
+  const collectControl = databaseSamples(db)
+  const collectShards = shardSamples(shards)
+  const collectOwn = () =>
+    config.webConcurrency > 1 ? processSamples([{ pools, backOffices, replicas }, ...shards.opened()]) : []
   return async () => [
-    ...merged([own(), ...(await serving.processes()), await ofDatabase(), await ofDataDatabases()]),
-    ...(await diskSamples(dataDir)),
+    ...merged([collectOwn(), ...(await serving.processes()), await collectControl(), await collectShards()]),
+    ...(await diskSamples(config.dataDir)),
   ]
 }
 
-async function serveHere(
-  config: Config,
-  installation: Installation,
-  offices: BackOffices,
-  databases: Shards,
-  log: pino.Logger,
-): Promise<Serving> {
+async function serveHere(app: App): Promise<Serving> {
   let isReady = false
-  const listening = await listen(config, installation, log, { offices, databases, isReady: () => isReady })
+  const listening = await listen(app, () => isReady)
   return {
     ...listening,
     becomeReady() {

@@ -18,19 +18,19 @@ interface Reached {
   /** Absent: the control database. */
   name?: string
   pools?: Readonly<Record<string, pg.Pool>>
-  offices: BackOffices
+  backOffices: BackOffices
   /** Writes that wait for their turn to have a connection. */
   waitingWrites?: number
   replicas?: readonly Replica[] | undefined
 }
 
-/** What any process of ours tells, whether it serves or not: its connections to databases, breakers of back offices, what it lost of its log. */
-export function processSamples(databases: readonly Reached[]): Sample[] {
+/** What any process of ours tells, whether it serves or not: its connections to databases, circuit breakers of back offices, what it lost of its log. */
+export function processSamples(shards: readonly Reached[]): Sample[] {
   const spans = Object.entries(spanCounts()).map(([result, count]) =>
     sample('tillbridge_spans_total', { result }, count),
   )
   return [
-    ...databases.flatMap(reachedSamples),
+    ...shards.flatMap(reachedSamples),
     ...databaseDurations.samples(),
     ...callDurations.samples(),
     ...spans,
@@ -38,7 +38,13 @@ export function processSamples(databases: readonly Reached[]): Sample[] {
   ]
 }
 
-function reachedSamples({ name: database, pools = {}, offices, waitingWrites = 0, replicas = [] }: Reached): Sample[] {
+function reachedSamples({
+  name: database,
+  pools = {},
+  backOffices,
+  waitingWrites = 0,
+  replicas = [],
+}: Reached): Sample[] {
   const connections = Object.entries(pools).flatMap(([of, { totalCount, idleCount, waitingCount, options }]) => {
     const pool = database === undefined ? of : `${database} ${of}`
     const [busy, waiting] = [totalCount - idleCount, waitingCount + (of === 'writes' ? waitingWrites : 0)]
@@ -55,7 +61,7 @@ function reachedSamples({ name: database, pools = {}, offices, waitingWrites = 0
       sample('db_client_connection_pending_requests', name, waiting),
     ]
   })
-  return [...connections, ...offices.opened().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
+  return [...connections, ...backOffices.opened().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
 }
 
 /** What a process knows of a back office with which it has had to do. */
@@ -120,17 +126,17 @@ async function read(db: Db): Promise<Sample[]> {
 const patienceMs = 5_000
 
 /** What each data database knows, and whether it can be worked with. */
-export function shardSamples(databases: Shards): () => Promise<Sample[]> {
+export function shardSamples(shards: Shards): () => Promise<Sample[]> {
   const asked = new WeakMap<Shard, () => Promise<Sample[]>>()
   const samplesOf = async (name: string) => {
-    const found = await databases.open(name)
+    const found = await shards.open(name)
     const ask = asked.get(found) ?? databaseSamples(found.db)
     asked.set(found, ask)
     return ask()
   }
   const up = (database: string, value: number) => sample('tillbridge_data_database_up', { database }, value)
   return async () => {
-    const each = (await databases.names()).map(async name => {
+    const each = (await shards.names()).map(async name => {
       const late = delay(patienceMs, [up(name, 0)], { ref: false })
       const told = samplesOf(name).then(
         samples => [...samples, up(name, 1)],

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { type Logger, pino } from 'pino'
 import { readConfig } from '../../src/config/config.ts'
+import { composeApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
 import type { Answer, Caller, TestService } from './service.ts'
 
@@ -81,7 +82,8 @@ export async function anotherServer(
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
   const config = readConfig({ PORT: '0', DATA_DIR: directory, ...environment })
-  const listening = await listen(config, { db, keys, migrated: [], close: async () => {} }, log)
+  const app = await composeApp(config, log, { db, keys, migrated: [], close: async () => {} })
+  const listening = await listen(app)
   const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
   return {
     baseUrl: listening.baseUrl,
@@ -89,6 +91,7 @@ export async function anotherServer(
     ask: askAt({ baseUrl: listening.baseUrl, ca }),
     async stop() {
       await listening.close(1_000)
+      await app.close()
       await rm(directory, { recursive: true, force: true })
     },
   }

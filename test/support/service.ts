@@ -12,6 +12,7 @@ import { type Keys, keysFrom } from '../../src/crypto/keys.ts'
 import type { Database } from '../../src/database/db.ts'
 import type { Role } from '../../src/domain/accounts.ts'
 import type { Service, Settings } from '../../src/domain/tenancy/service-settings.ts'
+import { composeApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
@@ -92,12 +93,10 @@ export async function startTestService({
   const keys = keysFrom(secret)
   const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
   const { db } = database
-  const listening = await listen(
-    config,
-    { db, keys, migrated: [], close: async () => {} },
-    log ?? pino({ level: config.logLevel }),
-    { backOffice },
-  )
+  const installation = { db, keys, migrated: [], close: async () => {} }
+  const app = await composeApp(config, log ?? pino({ level: config.logLevel }), installation)
+  const backOffices = backOffice ? { ...app.backOffices, of: backOffice } : app.backOffices
+  const listening = await listen({ ...app, backOffices })
   const ca = listening.caFile ? await readFile(listening.caFile, 'utf8') : ''
   const agent = new Agent({ keepAlive: true, ca, maxSockets: 200 })
 
@@ -170,6 +169,7 @@ export async function startTestService({
     async stop() {
       agent.destroy()
       await listening.close(1_000)
+      await app.close()
       await database.drop()
       await rm(directory, { recursive: true, force: true })
     },

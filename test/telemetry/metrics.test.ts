@@ -129,7 +129,7 @@ test('a port that is taken stops the start, and is named', async () => {
 })
 
 test('a process that serves nobody itself tells what it lost of its log too', () => {
-  const told = processSamples([{ offices: { opened: () => [] } as never }]).map(({ name }) => name)
+  const told = processSamples([{ backOffices: { opened: () => [] } as never }]).map(({ name }) => name)
   assert.ok(told.includes('tillbridge_log_lines_lost_total'))
 })
 

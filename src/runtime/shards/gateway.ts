@@ -19,11 +19,12 @@ export function createShardGateway(databases: Shards, gateOf: (at: Shard, turn: 
   }
 
   return {
-    async of(name: string): Promise<ShardAccess> {
+    /** Returns the context of a shard. Throws `DatabaseAway` if it is unavailable. */
+    async open(name: string): Promise<ShardAccess> {
       const at = await databases.open(name)
       return known.get(at) ?? begin(at)
     },
-    /** What this process has open, for its figures. */
-    reached: () => databases.opened().map(at => ({ ...at, waitingWrites: known.get(at)?.writes.waiting ?? 0 })),
+    /** Returns the open shards, for their metrics. */
+    opened: () => databases.opened().map(at => ({ ...at, waitingWrites: known.get(at)?.writes.waiting ?? 0 })),
   }
 }

@@ -1,0 +1,73 @@
+import type { Logger } from 'pino'
+import { type BackOffices, openBackOffices } from '../backoffice/back-offices.ts'
+import { memoize } from '../concurrency/ttl-cache.ts'
+import { backOfficeSettings, type Config } from '../config/config.ts'
+import type { Post } from '../mail/transport.ts'
+import { type Sender, senderWithin } from '../webhooks/sender.ts'
+import type { OpenedDatabase } from './installation/connect.ts'
+import { type Installation, joinInstallation, openInstallation } from './installation/installation.ts'
+import { createShards, type Shards } from './shards/shards.ts'
+
+/**
+ * The composition root: everything that a process opens, opened once and closed together. Other modules receive what they need and open
+ * nothing. HTTP, jobs and commands build their own contexts from it.
+ */
+export interface App {
+  config: Config
+  log: Logger
+  /** The control database, its replicas and connection pools, and the keys. */
+  installation: Installation
+  /** The back offices of the services in the control database. */
+  backOffices: BackOffices
+  /** The other databases, each opened on first use. */
+  shards: Shards
+  /** Sends webhook requests to allowed addresses. */
+  webhookSender: Sender
+  /** Returns the mail transport. It is loaded on first use, because most processes send no email. */
+  mail(): Promise<Post>
+  /** Closes everything. What serves requests or runs jobs must have been stopped before. */
+  close(): Promise<void>
+}
+
+interface OpenOptions {
+  /**
+   * True for the process that runs the installation: it starts the bundled PostgreSQL and migrates an older version. Other processes join
+   * a running installation. Default false.
+   */
+  isOwner?: boolean
+}
+
+/** Opens the installation that the configuration names. Throws, with a remedy, if it can't be used. */
+export async function openApp(config: Config, log: Logger, { isOwner = false }: OpenOptions = {}): Promise<App> {
+  const open = isOwner ? openInstallation : joinInstallation
+  const installation = await open(config, { onNotice: notice => log.warn(notice), replicas: true })
+  try {
+    return await composeApp(config, log, installation)
+  } catch (error) {
+    await installation.close()
+    throw error
+  }
+}
+
+/** Composes an app on an installation that is open, such as a test's database. `close` also closes the installation. */
+export async function composeApp(config: Config, log: Logger, installation: Installation): Promise<App> {
+  const { db, keys } = installation
+  const openOn = (database: OpenedDatabase, ownLog: Logger) =>
+    openBackOffices({ db: database.db, keys, defaults: backOfficeSettings(config), log: ownLog })
+  const backOffices = await openOn(installation, log)
+  const shards = createShards(config, { db, keys }, openOn, log)
+  return {
+    config,
+    log,
+    installation,
+    backOffices,
+    shards,
+    webhookSender: senderWithin(config.webhookNetworks),
+    mail: memoize(async () => (await import('../mail/transport.ts')).postOf(config)),
+    async close() {
+      backOffices.close()
+      await shards.close()
+      await installation.close()
+    },
+  }
+}
