@@ -6,6 +6,7 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import { raiseAlert, settleKind } from '../store/alerts/alerts.ts'
 import { type StoredBackOffice, storedBackOffices } from '../store/backoffice/connections.ts'
 import { finishedRuns } from '../store/sync/status.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { countCalls } from './call-minutes.ts'
 import { drivers } from './drivers.ts'
 import type { BackOffice } from './port/back-office.ts'
@@ -71,13 +72,10 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
     if (stored.length || defaults.driver !== ours) synced = await finishedRuns(db)
   }
   await look()
-  let looking = Promise.resolve()
+  let polling = Promise.resolve()
   const timer = setInterval(() => {
-    // While the database is away, what is known goes on.
-    looking = looking
-      .then(look)
-      .catch(() => {})
-      .then(calls.write)
+    // While the database is unavailable, the settings that were read last stay in force.
+    polling = polling.then(() => ignoreError(look(), 'back office settings are polled again')).then(calls.write)
   }, lookMs).unref()
 
   function retire({ driver }: Opened) {

@@ -4,6 +4,7 @@ import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { writeAtomically } from '../files/atomic-write.ts'
+import { handleLater } from '../telemetry/ignored-errors.ts'
 import { Damaged, type Frame, framesIn, preamble } from './frames.ts'
 import type { Progress } from './progress.ts'
 import { paced } from './throttle.ts'
@@ -70,7 +71,7 @@ export async function* readFrames(file: string, onProgress: Progress = () => {})
     unpacked,
   )
   // It ends the frames below, too.
-  read.catch(() => {})
+  handleLater(read)
   try {
     yield* framesIn(unpacked)
   } catch (error) {

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { handleLater } from '../telemetry/ignored-errors.ts'
 import { observed } from '../telemetry/statements.ts'
 import { type Connection, lend, primaryAmong, serversIn, straightTo } from './endpoints.ts'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './errors.ts'
@@ -48,7 +49,7 @@ export interface Database extends Db {
 
 /** Of statements of a transaction that nobody waits for: they go out with the commit, which fails where they do. */
 export function unawaited(...statements: readonly Promise<unknown>[]) {
-  for (const each of statements) each.catch(() => {})
+  for (const each of statements) handleLater(each)
 }
 
 /** Runs one statement. */
@@ -195,8 +196,8 @@ export function openDatabase(connection: Connection, connecting: Connecting = {}
     lent(async client => {
       const transaction = transactionOver(askOf(client))
       // Nobody waits for these: they go out with the first statement, and where they fail there is no connection.
-      transaction.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')).catch(() => {})
-      if (pooled) transaction.tx.run(raw(asStatement(settings))).catch(() => {})
+      handleLater(transaction.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')))
+      if (pooled) handleLater(transaction.tx.run(raw(asStatement(settings))))
       try {
         const result = await work(transaction)
         await transaction.commit()

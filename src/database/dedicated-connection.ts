@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { type Database, sql } from './db.ts'
 import { streamOf } from './pg/statements.ts'
 import { asStatement, unhurried } from './session-settings.ts'
@@ -46,7 +47,11 @@ export async function connectAlone(db: Database, begin = 'begin') {
     },
     async end() {
       // A machine that has vanished never answers a goodbye.
-      if (isIdle) await Promise.race([client.end().catch(() => {}), delay(goodbyeMs, undefined, { ref: false })])
+      if (isIdle)
+        await Promise.race([
+          ignoreError(client.end(), 'connection was already closed'),
+          delay(goodbyeMs, undefined, { ref: false }),
+        ])
       breakOff()
     },
   }

@@ -1,6 +1,7 @@
 import type { Database } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { beginFileRun, endFileRun, type FileRun, noteFileRun } from '../store/sync/file-runs.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import type { Taken } from './pipeline/counts.ts'
 import type { Left } from './pipeline/import.ts'
 import { ImportError } from './pipeline/import-error.ts'
@@ -21,7 +22,7 @@ export async function asRun<T extends Left>(
   }
   await beginFileRun(db, service, run, isTrial)
   // One that fails is made up for by the next, or by what ends the run.
-  const timer = setInterval(() => note().catch(() => {}), everyMs)
+  const timer = setInterval(() => void ignoreError(note(), 'import progress is written again'), everyMs)
   try {
     const left = await work()
     const { stoppedAfter, refusals } = left
@@ -29,7 +30,10 @@ export async function asRun<T extends Left>(
     return left
   } catch (error) {
     // Where the database is away the run has no end either, and counts as lost.
-    await end(error instanceof ImportError ? error.kept : 'Something went wrong on our side.').catch(() => {})
+    await ignoreError(
+      end(error instanceof ImportError ? error.kept : 'Something went wrong on our side.'),
+      'stale loads are reaped later',
+    )
     throw error
   } finally {
     clearInterval(timer)

@@ -3,6 +3,7 @@ import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import { DatabaseAway, DiskFull } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { behind, reachedIn } from './checkpoint.ts'
 import { asRun } from './file-run.ts'
 import type { Dialect } from './formats/dialect.ts'
@@ -105,7 +106,7 @@ export async function importFile(
       const putIn = importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, mayEnd, signal }, taken)
       const left = await putIn.catch(async error => {
         // What is in stays. Where the database is away as well, the file that is imported again sees to it.
-        await end?.({ isWhole: false, hasCome: false }).catch(() => {})
+        if (end) await ignoreError(end({ isWhole: false, hasCome: false }), 'stale loads are reaped later')
         throw error
       })
       await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))

@@ -1,6 +1,6 @@
 import type { Database } from '../database/db.ts'
 import { handOnAll, servicesWithLines } from '../store/shards/shards.ts'
-import type { JobRun } from './job.ts'
+import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Hands lines of the audit on to the data databases of their services: accounts are written in the control database. A line that arrives
@@ -9,13 +9,13 @@ import type { JobRun } from './job.ts'
 export const handOnAudit =
   (open: (database: string) => Promise<{ db: Database }>) =>
   async ({ db, signal }: JobRun): Promise<void> => {
-    let fault: unknown
+    const errors: unknown[] = []
     for (const { id, database } of await servicesWithLines(db))
       try {
         await handOnAll(db, (await open(database)).db, id, signal)
       } catch (error) {
         signal.throwIfAborted()
-        fault = error
+        errors.push(error)
       }
-    if (fault) throw fault
+    throwErrors(errors, 'audit entries could not be forwarded to every shard')
   }

@@ -57,3 +57,9 @@ export interface Job {
   /** The share by which a wait may be longer, so that what failed together is not tried again together. */
   jitter?: number
 }
+
+/** Throws the errors of a job's parts: nothing if there are none, a single error as it is, several as an `AggregateError`. */
+export function throwErrors(errors: readonly unknown[], message: string): void {
+  if (errors.length > 1) throw new AggregateError(errors, message)
+  if (errors.length) throw errors[0]
+}

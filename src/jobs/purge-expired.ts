@@ -6,7 +6,7 @@ import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import { forgetAttempts } from '../store/webhooks/attempts.ts'
 import { forgetAnswers } from '../store/writes/idempotency.ts'
 import { forgetHolds } from '../store/writes/intents.ts'
-import type { JobRun } from './job.ts'
+import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Deletes what is kept for a time only: answers to writes, wrong PINs, holds of those who died, what is known of a back office's vouchers,
@@ -14,7 +14,7 @@ import type { JobRun } from './job.ts'
  * some of it could not be deleted; the others are.
  */
 export async function forgetExpired({ db, signal }: JobRun): Promise<void> {
-  let fault: unknown
+  const errors: unknown[] = []
   for (const each of [
     forgetHolds,
     forgetWrongPins,
@@ -29,7 +29,7 @@ export async function forgetExpired({ db, signal }: JobRun): Promise<void> {
       await each(db, () => signal.aborted)
     } catch (error) {
       signal.throwIfAborted()
-      fault = error
+      errors.push(error)
     }
-  if (fault) throw fault
+  throwErrors(errors, 'expired rows could not be deleted')
 }

@@ -1,7 +1,7 @@
 import type { Database } from '../database/db.ts'
 import { settleMove } from '../store/moves/finish.ts'
 import { abandonedMoves, takeOver } from '../store/moves/moves.ts'
-import type { JobRun } from './job.ts'
+import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Ends moves of services whose mover has died: back, or forward where the service was switched. Whoever takes a move over is alone at it,
@@ -10,13 +10,13 @@ import type { JobRun } from './job.ts'
 export const endMoves =
   (open: (database: string) => Promise<{ db: Database }>) =>
   async ({ db, log, signal }: JobRun): Promise<void> => {
-    let fault: unknown
+    const errors: unknown[] = []
     for (const abandoned of await abandonedMoves(db))
       try {
         const { name, source, target } = abandoned
         const from = source === null ? { db } : await open(source)
         const to = await open(target).catch(error => {
-          fault = error
+          errors.push(error)
         })
         const move = await takeOver(db, abandoned)
         if (!move) continue
@@ -26,7 +26,7 @@ export const endMoves =
         log.warn({ service: name, target }, `A move of a service that was left half done is ${became}.`)
       } catch (error) {
         signal.throwIfAborted()
-        fault = error
+        errors.push(error)
       }
-    if (fault) throw fault
+    throwErrors(errors, 'service moves could not be recovered')
   }

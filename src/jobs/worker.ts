@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../concurrency/backoff.ts'
 import type { Db } from '../database/db.ts'
 import { DatabaseAway } from '../database/errors.ts'
 import {
@@ -47,8 +48,8 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
   const { db, log } = tools
   const running = new Map<string, Running>()
   let stopping = false
-  let sleep = new AbortController()
-  const wake = () => sleep.abort()
+  let pollNow = new AbortController()
+  const wake = () => pollNow.abort()
   const outage = outageOf(tools)
 
   function freeSlots() {
@@ -63,7 +64,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
   async function look() {
     let plannedAt = Number.NEGATIVE_INFINITY
     while (!stopping) {
-      sleep = new AbortController()
+      pollNow = new AbortController()
       try {
         if (performance.now() - plannedAt > planMs) {
           await addScheduledJobs(db, table)
@@ -74,7 +75,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
       } catch (error) {
         outage.seen(error)
       }
-      if (!stopping) await delay(pollMs, undefined, { signal: sleep.signal }).catch(() => {})
+      if (!stopping) await sleep(pollMs, { signal: pollNow.signal })
     }
   }
 
@@ -113,7 +114,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
         endSpan(place, faultOf(error))
         if (signal.aborted) return
         // A database that is away is no fault of the job's.
-        const isItsOwn = !(error instanceof DatabaseAway)
+        const isItsOwn = !isOutage(error)
         const tries = isItsOwn ? attempt : Math.max(attempt, begun)
         const wait = retryDelaysSeconds[tries - 1] ?? intervalSeconds ?? retryDelaysSeconds.at(-1) ?? leaseSeconds
         const seconds = wait * (1 + jitter * Math.random())
@@ -154,7 +155,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
         await Promise.all([...running.values()].map(({ done }) => done))
       }
       const force = new AbortController()
-      await Promise.race([ended(), delay(graceMs, undefined, { signal: force.signal }).catch(() => {})])
+      await Promise.race([ended(), sleep(graceMs, { signal: force.signal })])
       force.abort()
       clearInterval(renewal)
       // A look that is under way may take something yet.
@@ -212,3 +213,7 @@ function outageOf({ log }: JobContext) {
     },
   }
 }
+
+/** True if the database was unavailable, for each part of the job that failed. */
+const isOutage = (error: unknown): boolean =>
+  error instanceof DatabaseAway || (error instanceof AggregateError && error.errors.every(isOutage))

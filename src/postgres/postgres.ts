@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../concurrency/backoff.ts'
+
 import { findBinaries } from './binaries.ts'
 import { connectionTo, logDirectory, openCluster, own } from './cluster.ts'
 import { lockDirectory } from './lock.ts'
@@ -93,7 +94,7 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
       const waitMs = restartWaitsMs[attempt++]
       if (waitMs === undefined) return new Error(`PostgreSQL ended again and again, the last time by ${why}.`)
       onNotice(`PostgreSQL ended unexpectedly (${why}); it is started again in ${waitMs} ms.`)
-      await delay(waitMs, undefined, { ref: false, signal: abort.signal }).catch(() => {})
+      await sleep(waitMs, { ref: false, signal: abort.signal })
       if (stopping) return undefined
       try {
         await launch()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, escapeIdentifier } from 'pg'
 import { backoff } from '../concurrency/backoff.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { environment, type RunAs } from './run-as.ts'
 
 /** How to reach the database: a `pg` client configuration, whose host is the socket's directory. */
@@ -135,6 +136,6 @@ async function withClient(connection: Connection, work: (client: Client) => Prom
     await client.connect()
     await work(client)
   } finally {
-    await client.end().catch(() => {})
+    await ignoreError(client.end(), 'connection was already closed')
   }
 }

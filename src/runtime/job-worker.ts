@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BackOffices } from '../backoffice/back-offices.ts'
+import { sleep } from '../concurrency/backoff.ts'
 import type { Worker } from '../jobs/worker.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import type { App } from './app.ts'
 import type { Shard } from './shards/shards.ts'
 
@@ -28,15 +30,15 @@ export async function startJobs(app: App): Promise<Worker> {
 
   async function poll() {
     while (!shutdown.signal.aborted) {
-      const names = await shards.names().catch(() => undefined)
+      const names = await ignoreError(shards.names(), 'shard is polled again')
       // An unreachable shard is tried again with the next poll.
-      await Promise.all(names?.map(name => startOn(name).catch(() => {})) ?? [])
+      await Promise.all(names?.map(name => ignoreError(startOn(name), 'shard is polled again')) ?? [])
       for (const [name, { worker }] of workers)
         if (names && !names.includes(name)) {
           workers.delete(name)
           await worker.stop(0)
         }
-      await delay(pollIntervalMs, undefined, { signal: shutdown.signal }).catch(() => {})
+      await sleep(pollIntervalMs, { signal: shutdown.signal })
     }
   }
   const polling = poll()

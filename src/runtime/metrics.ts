@@ -9,6 +9,7 @@ import type { Replica } from '../database/replicas/replica.ts'
 import { dueJobs } from '../store/jobs/jobs.ts'
 import { databaseBytes, feedFigures, standings } from '../store/stats/sync-status.ts'
 import { callDurations, databaseDurations, unlogged } from '../telemetry/durations.ts'
+import { ignoredErrors } from '../telemetry/ignored-errors.ts'
 import { exposition, type Sample, sample } from '../telemetry/samples.ts'
 import type { Shard, Shards } from './shards/shards.ts'
 import { spanCounts } from './traces.ts'
@@ -35,6 +36,7 @@ export function processSamples(shards: readonly Reached[]): Sample[] {
     ...callDurations.samples(),
     ...spans,
     sample('tillbridge_log_lines_lost_total', {}, unlogged.lines),
+    ...[...ignoredErrors].map(([reason, count]) => sample('tillbridge_ignored_errors_total', { reason }, count)),
   ]
 }
 

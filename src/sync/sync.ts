@@ -11,6 +11,7 @@ import { addAllVisits, dueVisits, staleVisits } from '../store/sync/refreshes.ts
 import { removeUnseen } from '../store/sync/remove-unseen.ts'
 import { beginRun, type Hold, takenOver } from '../store/sync/runs.ts'
 import { beat, countSeen, failFeed, finishFeed, holdFeed, lookAtSeen, type Tally } from '../store/sync/sync.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { put, type Run } from './batches.ts'
 import { extentOf } from './sync-mode.ts'
 
@@ -62,7 +63,7 @@ export async function syncFeed(
     onProgress(tally)
   }
   // An answer may take longer than a run may be silent. A beat that is missed is found out by the next portion.
-  const beats = setInterval(() => void keep().catch(() => {}), beatMs)
+  const beats = setInterval(() => void ignoreError(keep(), 'heartbeat is sent again'), beatMs)
   const { isFull, wholeInSeconds } = full ? { isFull: true } : extentOf(feed, held)
   try {
     await beginRun(db, service, hold, isFull)
@@ -101,7 +102,7 @@ export async function syncFeed(
   } catch (error) {
     const isStopped = signal?.aborted === true
     const fault = isStopped ? 'The run was stopped.' : faultOf(error)
-    await failFeed(db, service, hold, { fault, isWhole: isFull && !isStopped }).catch(() => {})
+    await ignoreError(failFeed(db, service, hold, { fault, isWhole: isFull && !isStopped }), 'sync lease expires')
     throw error
   } finally {
     clearInterval(beats)

@@ -35,6 +35,11 @@ export const metrics = {
     help: 'Lines of the log that standard error had no room for: its disk is full, or nobody reads it.',
     labels: [],
   },
+  tillbridge_ignored_errors_total: {
+    type: 'counter',
+    help: 'Errors that were ignored on purpose, by reason. A fast increase points to a problem that recovers automatically.',
+    labels: ['reason'],
+  },
   tillbridge_event_loop_delay_seconds: {
     type: 'gauge',
     help: 'Delay of the event loop since the last look.',

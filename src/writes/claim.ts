@@ -12,6 +12,7 @@ import {
   leaveIntent,
   type Requested,
 } from '../store/writes/intents.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import { type Identity, inProgress } from './idempotency.ts'
 import { type Effect, isRejection, NotApplied } from './write.ts'
@@ -96,10 +97,10 @@ export function claimOf(
      */
     async leave(db: Database, error: unknown) {
       if (!isMade || isSettling) return
-      await (isOpen(error)
+      const ending = isOpen(error)
         ? leaveIntent(db, service, mine, settleAfter)
         : db.transaction(tx => endIntent(tx, service, mine))
-      ).catch(() => {})
+      await ignoreError<unknown>(ending, 'write intent expires')
     },
     /** What is told of a failure: nothing is certain where the back office may have done it. */
     told: (error: unknown) => (mayBeDone() && !isRejection(error) ? outcomeUnknown(error) : error),

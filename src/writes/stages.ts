@@ -3,6 +3,7 @@ import { type Db, unawaited } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { requireWritable } from '../store/lists/change-timestamp.ts'
 import { giveBackHolds } from '../store/writes/intents.ts'
+import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { inTheWay, type Site, transact } from './commit.ts'
 import { holdingsOf, TakenOver } from './locks.ts'
 import type { CommitPhase, Steps } from './write.ts'
@@ -38,7 +39,7 @@ export async function inSteps<T>(
       return finish(tx)
     })
   } catch (error) {
-    if (holds) await giveBackHolds(site.db, service, owner).catch(() => {})
+    if (holds) await ignoreError(giveBackHolds(site.db, service, owner), 'write reservations expire')
     throw error instanceof TakenOver ? inTheWay() : error
   } finally {
     holdings.letGo()

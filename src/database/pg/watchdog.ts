@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 
 /** Milliseconds after which a statement that has no answer yet makes us ask whether the database answers anybody. */
 export const suspectMs = 2_000
@@ -26,7 +27,7 @@ export function watchStandstill(Client: new (config: pg.ClientConfig) => pg.Clie
     )
     asking = undefined
     unheard = isHeard ? 0 : unheard + 1
-    await client.end().catch(() => {})
+    await ignoreError(client.end(), 'connection was already closed')
   }
 
   const isStill = () => unheard >= patience
@@ -38,6 +39,6 @@ export function watchStandstill(Client: new (config: pg.ClientConfig) => pg.Clie
       else if (asking) unheard++
       else void ask()
     },
-    end: () => void asking?.end().catch(() => {}),
+    end: () => void (asking && ignoreError(asking.end(), 'connection was already closed')),
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { backoff } from '../../concurrency/backoff.ts'
+import { backoff, sleep } from '../../concurrency/backoff.ts'
 import { type Db, openDatabase } from '../db.ts'
 import { nameOf } from '../endpoints.ts'
 import { DatabaseAway } from '../errors.ts'
@@ -94,7 +94,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
       if (now.state !== 'ready' || performance.now() >= pausedUntil) stand(now)
       if (now.state !== 'away') delays.reset()
       const delayMs = now.state === 'away' ? delays.next() : lookMs
-      await delay(delayMs, undefined, { ref: false, signal: ending.signal }).catch(() => {})
+      await sleep(delayMs, { ref: false, signal: ending.signal })
     }
   }
 

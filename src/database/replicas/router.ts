@@ -1,4 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../../concurrency/backoff.ts'
+
 import { type Database, type Db, sql } from '../db.ts'
 import { type Connection, serversIn } from '../endpoints.ts'
 import { currentPosition, type Position, positionIn } from './lsn.ts'
@@ -35,7 +36,7 @@ export function withReplicas(primary: Database, at: Connection, opening: Opening
         found => found && trail.add(positionIn(found.position)),
         () => {},
       )
-      await delay(lookMs, undefined, { ref: false, signal: ending.signal }).catch(() => {})
+      await sleep(lookMs, { ref: false, signal: ending.signal })
     }
   }
   void watchPrimary()

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sql } from '../../database/db.ts'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { Gate } from '../admission/admit.ts'
 import { openApiDocument } from '../openapi/openapi.ts'
 import type { Operation } from '../routing/operation.ts'
@@ -26,7 +27,7 @@ export function publicPages(
   server.get('/health/live', (_, reply) => json(reply, { data: { status: 'live' } }))
 
   server.get('/health/ready', async (_, reply) => {
-    const database = ready() && (await gate.db.row(sql`select 1 as answer`).catch(() => undefined))
+    const database = ready() && (await ignoreError(gate.db.row(sql`select 1 as answer`), 'health check failed'))
     if (!database) return json(reply.code(503).header('retry-after', '2'), { data: { status: 'not ready' } })
     return json(reply, { data: { status: 'ready' } })
   })

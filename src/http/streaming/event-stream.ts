@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { apiErrorOf, logFault } from '../problem.ts'
 
 /** Milliseconds that a client may leave what was written unread. */
@@ -67,6 +68,6 @@ export async function sendEvents(
 /** Waits until the client has taken what was written; who takes too long is dropped. */
 async function drained(raw: ServerResponse, over: AbortSignal) {
   const patience = setTimeout(() => raw.destroy(), patienceMs)
-  await once(raw, 'drain', { signal: over }).catch(() => {})
+  await ignoreError(once(raw, 'drain', { signal: over }), 'stream was closed while it drained')
   clearTimeout(patience)
 }

@@ -1,3 +1,4 @@
+import { handleLater } from '../../telemetry/ignored-errors.ts'
 /** What a read brings: whole lines, some to a text, and how what follows them is read, if anything does. */
 export interface Portion {
   lines: readonly string[]
@@ -10,7 +11,7 @@ export async function* readAhead(read: () => Promise<Portion>): AsyncGenerator<s
     const { lines, next } = await coming
     const ahead = next?.()
     // Where the client goes while it is read, nobody waits for it.
-    ahead?.catch(() => {})
+    if (ahead) handleLater(ahead)
     yield* lines
     if (!ahead) return
     coming = ahead

@@ -3,6 +3,7 @@ import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { withInitialLoad } from '../../store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../../store/lists/statistics.ts'
+import { handleLater, ignoreError } from '../../telemetry/ignored-errors.ts'
 import { batchesOf, recordsBy } from './batches.ts'
 import { addTaken, type Taken } from './counts.ts'
 import type { Kind } from './import-type.ts'
@@ -82,7 +83,7 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
     const sound = batch.filter(({ row }) => row)
     const rows = sound.map(({ row = {} }) => row)
     const prepared = kind.prepare(db, service, rows, keys)
-    prepared.catch(() => {})
+    handleLater(prepared)
     return { batch, sound, prepared }
   }
   const isApart = apartFrom(isFirst && !mayEnd ? kind.apart : undefined)
@@ -120,7 +121,7 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
       if (!isBeside) await last
       if (signal?.aborted) break
       ;[earlier, last] = [last, put(coming, last, isBeside)]
-      last.catch(() => {})
+      handleLater(last)
     }
     await earlier
     await last
@@ -154,14 +155,14 @@ async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | 
   try {
     while (!signal?.aborted) {
       const coming = items.next()
-      coming.catch(() => {})
+      handleLater(coming)
       const next = await Promise.race([coming, stopped.promise])
       if (!next || next.done) return
       yield next.value
     }
   } finally {
     signal?.removeEventListener('abort', stop)
-    items.return(undefined).catch(() => {})
+    void ignoreError(items.return(undefined), 'import source was already closed')
   }
 }
 

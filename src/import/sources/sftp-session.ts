@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import SftpClient, { type ConnectOptions } from 'ssh2-sftp-client'
 import type { SftpAddress } from '../../domain/tenancy/back-office-settings.ts'
+import { handleLater, ignoreError } from '../../telemetry/ignored-errors.ts'
 import { ExportsUnreadable } from './export-source.ts'
 
 /** How a server is reached, how it is known, and who signs in. */
@@ -61,7 +62,7 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
   const cut = () => socket.destroy()
   signal.addEventListener('abort', cut, { once: true })
   const lost = new Promise<never>((_, reject) => socket.once('close', () => reject(new Error('The connection ended.'))))
-  lost.catch(() => {})
+  handleLater(lost)
   /** What went wrong first is what the rest comes from. */
   let cause: SshError | undefined
   let stranger: string | undefined
@@ -117,7 +118,7 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
   async function close() {
     signal.removeEventListener('abort', cut)
     const late = setTimeout(cut, farewellMs)
-    await client.end().catch(() => {})
+    await ignoreError(client.end(), 'connection was already closed')
     clearTimeout(late)
     cut()
   }

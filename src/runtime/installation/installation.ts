@@ -10,6 +10,7 @@ import { hasCluster } from '../../postgres/cluster.ts'
 import { clusterNameOf } from '../../postgres/orphans.ts'
 import { startPostgres } from '../../postgres/postgres.ts'
 import type { Carrying } from '../../postgres/upgrade.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { connect, type OpenedDatabase, type Opening } from './connect.ts'
 import { keysOf } from './keys.ts'
 import { requireOneServer } from './require-one-server.ts'
@@ -145,7 +146,7 @@ async function isOf(config: Config, client: pg.Client) {
 }
 
 async function joinRunning(config: Config, { connection, kept }: Running, opening: Opening): Promise<OpenedDatabase> {
-  const leave = () => kept.end().catch(() => {})
+  const leave = () => ignoreError(kept.end(), 'connection was already closed')
   try {
     const opened = await connect(config, connection, opening)
     return { ...opened, close: () => opened.close().finally(leave) }
@@ -165,6 +166,6 @@ async function untilAlone(connection: pg.ClientConfig) {
   } catch {
     // The server does not run any longer.
   } finally {
-    await client.end().catch(() => {})
+    await ignoreError(client.end(), 'connection was already closed')
   }
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type Connection, primaryAmong, triedAt } from '../../database/endpoints.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 
 const oldestVersion = 150_000
 
@@ -59,7 +60,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
     if (/unsupported startup parameter/.test(message)) throw new Unfit(behindPooler(named))
     throw new Error(`The database cannot be reached: ${message || code}. Check ${named}.`)
   } finally {
-    await client?.end().catch(() => {})
+    if (client) await ignoreError(client.end(), 'connection was already closed')
   }
 }
 

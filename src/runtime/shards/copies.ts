@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { type Copy, copiesAmong, isThere } from '../../store/shards/copies.ts'
 import type { Entry } from '../../store/shards/shards.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { Installation } from '../installation/installation.ts'
 import { reachDatabase } from './reach-shard.ts'
 
@@ -12,7 +13,7 @@ type Known = Pick<Installation, 'db' | 'keys'>
  */
 export async function isPlaced(config: Config, control: Known, copy: Copy): Promise<boolean | undefined> {
   if (copy.place === null) return false
-  const reached = await reachDatabase(config, control, copy.place).catch(() => undefined)
+  const reached = await ignoreError(reachDatabase(config, control, copy.place), 'shard is unavailable')
   return reached && isThere(reached.db, copy).finally(reached.close)
 }
 

@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts'
 import { DatabaseAway } from '../../database/errors.ts'
 import { authCacheTtlMs } from '../../domain/accounts.ts'
 import { databaseUrl, listDatabases } from '../../store/shards/shards.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { OpenedDatabase } from '../installation/connect.ts'
 import type { Installation } from '../installation/installation.ts'
 import { openAt } from './reach-shard.ts'
@@ -82,7 +83,7 @@ export function createShards(
   }
 
   async function close({ opening }: ShardEntry) {
-    const opened = await opening.catch(() => undefined)
+    const opened = await ignoreError(opening, 'shard was never opened')
     opened?.backOffices.close()
     await opened?.close()
   }

@@ -3,10 +3,11 @@ import { perObject, singleFlight } from '../../concurrency/single-flight.ts'
 import type { Db } from '../../database/db.ts'
 import { kinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { changesAfter, type ChangesPage } from './changes.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
+import { type ChangesPage, changesAfter } from './changes.ts'
 import { currentPositions } from './newest.ts'
 import type { ChangesRequest } from './page.ts'
-import { mayHaveChanges, type FeedPositions } from './positions.ts'
+import { type FeedPositions, mayHaveChanges } from './positions.ts'
 
 /** Between two looks at a service whose changes somebody waits for. */
 const lookMs = 250
@@ -114,9 +115,8 @@ async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () 
   for (let left = looksBehind; left; left = waiters.size ? looksBehind : left - 1) {
     await delay(lookMs, undefined, { ref: false })
     // While the database is away there is nothing new.
-    watched.newest = await currentPositions(db, service, kinds).catch(() => undefined)
-    if (watched.newest)
-      for (const { positions, tell } of waiters) if (mayHaveChanges(positions, watched.newest)) tell(true)
+    watched.newest = await ignoreError(currentPositions(db, service, kinds), 'change feed is polled again')
+    if (watched.newest) for (const { positions, tell } of waiters) if (mayHaveChanges(positions, watched.newest)) tell(true)
   }
   nobodyWaits()
 }

@@ -1,6 +1,7 @@
 import { type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { recordKinds, type List } from './change-timestamp.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
+import { type List, recordKinds } from './change-timestamp.ts'
 
 /** The initial load of a list. */
 export interface InitialLoad {
@@ -46,7 +47,7 @@ export async function withInitialLoad<T>(
     result = await load(initialLoad !== undefined)
   } catch (error) {
     // If the database is unavailable, reapStaleLoads ends the load later.
-    await initialLoad?.end().catch(() => {})
+    if (initialLoad) await ignoreError(initialLoad.end(), 'stale loads are reaped later')
     throw error
   }
   await initialLoad?.end()

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, sql } from '../../database/db.ts'
 import { authCacheTtlMs } from '../../domain/accounts.ts'
+import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { failpoint } from '../../testing/failpoints.ts'
 import { end } from '../service-deletion/deletion.ts'
 import { type Emptied, empty } from '../service-deletion/purge.ts'
@@ -112,7 +113,7 @@ export async function settleMove(
   move: Move,
   signal: AbortSignal,
 ): Promise<'finished' | 'undone' | undefined> {
-  const beat = setInterval(() => void stayAlive(control, move).catch(() => {}), aliveMs)
+  const beat = setInterval(() => void ignoreError(stayAlive(control, move), 'heartbeat is sent again'), aliveMs)
   try {
     const isBorder = move.state === 'copying' && move.source !== null && (await isLetGo(source, move))
     if (!target) return move.state === 'switched' ? undefined : void (await retreat({ control, source }, move))

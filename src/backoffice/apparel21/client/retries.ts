@@ -1,3 +1,4 @@
+import { ignoreError } from '../../../telemetry/ignored-errors.ts'
 import { XmlFault } from '../xml/xml.ts'
 import { pause } from './cool-down.ts'
 import { Failure, isOutage } from './failure.ts'
@@ -44,7 +45,7 @@ export async function repeated<T>(work: () => Promise<T>, { budget, patienceMs, 
   } catch (error) {
     if (!(error instanceof Failure) || signal.aborted || !mayHelp(error, patienceMs) || !budget.spend()) throw error
     // Where the time is over meanwhile the repeat says so.
-    await pause(error.waitMs ?? 100, signal).catch(() => {})
+    await ignoreError(pause(error.waitMs ?? 100, signal), 'retry delay was cut short')
     return work()
   }
 }

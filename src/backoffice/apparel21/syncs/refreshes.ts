@@ -1,5 +1,6 @@
 import type { Portion, Visit } from '../../../domain/sync/port.ts'
 import { ApiError } from '../../../errors/api-error.ts'
+import { handleLater } from '../../../telemetry/ignored-errors.ts'
 import { refusalBehind } from '../client/rejection.ts'
 
 /** Visits under way at a time: few, so that the callers of the API find a place. */
@@ -34,7 +35,7 @@ export async function* visited(
     const visited = { ...one, at: new Date() }
     const portion = visit(one)
     // It may fail before it is its turn.
-    portion.catch(() => {})
+    handleLater(portion)
     underWay.push({ visited, portion })
     if (underWay.length >= atOnce) yield* next()
   }
