@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
 interface BackoffOptions {
   /** Milliseconds of the first delay. */
   initialMs: number
@@ -26,3 +28,14 @@ export function backoff({ initialMs, maxMs, factor = 2 }: BackoffOptions) {
 
 /** Varies a delay by up to `share` of it in both directions, so that several processes don't retry at the same time. */
 export const withJitter = (delayMs: number, share: number) => delayMs * (1 - share + 2 * share * Math.random())
+
+interface SleepOptions {
+  /** Ends the sleep early. */
+  signal?: AbortSignal | undefined
+  /** Whether the sleep keeps the process alive. Default true. */
+  ref?: boolean
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted. */
+export const sleep = (ms: number, options: SleepOptions = {}): Promise<void> =>
+  delay(ms, undefined, options).catch(() => {})
