@@ -135,7 +135,7 @@ async function standingOf(
 
 /** Of an entry: whether its order has filled a lot with it. */
 const fillsLot = sql`kind in ('earn', 'cancel') and lot_id is not null`
-const left = sql`floor(total - redeemed - taken - pending)`
+const left = sql`floor(total - redeemed - consumed - pending)`
 const lotDates = sql`created_at::text as "createdAt", expiry_date::text as "expiryDate"`
 
 interface TierRow extends Record<'qualifyPeriod' | 'pointsExpiry' | 'rewardExpiry', Span> {
