@@ -1,3 +1,4 @@
+import { freshSingleFlight, perObject } from '../../concurrency/single-flight.ts'
 import { type Db, raw, Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type List, listNumber, recordKinds } from './change-timestamp.ts'
@@ -44,7 +45,7 @@ interface ReadAsOf {
 
 /** Reads the newest change within the watermark. Concurrent first pages of a list share the query. */
 const readNewest = (db: Db, service: Service, list: List, withTombstones: boolean): Promise<ReadAsOf> =>
-  shareQuery(db, `${service.id} ${list} ${withTombstones}`, async () => {
+  sharedQueries(db)(`${service.id} ${list} ${withTombstones}`, async () => {
     const { timestamp: watermark } = await readCommitWatermark(db, service, list)
     // The statement that sees whether an initial load has ended reads the LSN: one read earlier could be before the end of the load.
     const row = await db.row<{ timestamp: string; position: string | null }>(sql`
@@ -87,45 +88,12 @@ export const currentLsn = (db: Db): Sql => db.position ?? sql`null::text`
 
 /** Reads the commit watermarks from the primary, and then its LSN, which is after every transaction that had ended. */
 export const readCommitWatermarks = (db: Db, { id }: Service): Promise<CommitWatermarks> =>
-  shareQuery(db, String(id), async () => {
+  sharedQueries(db)(String(id), async () => {
     const row = await db.row<{ timestamps: string[]; position: string | null }>(sql`
       with watermarks as materialized (select commit_watermarks(${id})::text[] as timestamps)
       select timestamps, ${currentLsn(db)} as position from watermarks`)
     return { timestamps: row?.timestamps ?? [], position: row?.position ?? undefined }
   })
 
-/** A running query, and the next one, which callers share that arrived while it was running. */
-interface SharedQuery {
-  current?: Promise<unknown>
-  next?: Promise<unknown>
-}
-const sharedQueries = new WeakMap<Db, Map<string, SharedQuery>>()
-
-/**
- * Runs a query once for all concurrent callers with the same key. Callers that arrive while it runs share the next run, so that a result is
- * never older than the call. If the query fails, it fails for all who share it, within the statement timeout.
- */
-function shareQuery<T>(db: Db, key: string, query: () => Promise<T>): Promise<T> {
-  const queries = sharedQueries.get(db) ?? new Map<string, SharedQuery>()
-  sharedQueries.set(db, queries)
-  const shared = queries.get(key) ?? {}
-  queries.set(key, shared)
-  return runShared(query, shared)
-}
-
-function runShared<T>(query: () => Promise<T>, shared: SharedQuery): Promise<T> {
-  if (shared.current) {
-    shared.next ??= shared.current
-      .catch(() => {})
-      .then(() => {
-        delete shared.next
-        return runShared(query, shared)
-      })
-    return shared.next as Promise<T>
-  }
-  const current = query().finally(() => {
-    delete shared.current
-  })
-  shared.current = current
-  return current
-}
+/** Concurrent requests share a query, and no result is older than the request that receives it. */
+const sharedQueries = perObject<Db>(freshSingleFlight)
