@@ -1,9 +1,8 @@
 import { pino } from 'pino'
 import { backOfficeSettings, readConfig } from '../../src/config/config.ts'
-import { writesOf } from '../../src/http/routing/recover-writes.ts'
 import { backOfficeJobs, jobs } from '../../src/jobs/jobs.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
-import { resources } from '../../src/resources/resources.ts'
+import { routes } from '../../src/resources/resources.ts'
 import { openApp } from '../../src/runtime/app.ts'
 import { listen } from '../../src/runtime/listener.ts'
 import { waitForShutdownSignal } from '../../src/runtime/signals.ts'
@@ -26,7 +25,7 @@ if (role === 'api') {
   await close(graceMs)
 } else {
   armFailpoint(config.failpoint)
-  const table = { ...jobs, ...withShortRetries(backOfficeJobs(backOffices, writesOf(resources))) }
+  const table = { ...jobs, ...withShortRetries(backOfficeJobs(backOffices, routes)) }
   const worker = startWorker({ db, keys, log, post: await app.mail() }, table)
   console.log('The scenario does jobs now.')
   await waitForShutdownSignal(log)

@@ -1,5 +1,5 @@
 import type { BackOffices } from '../backoffice/back-offices.ts'
-import type { WriteOperations } from '../http/routing/recover-writes.ts'
+import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { deliverJob, lookJob } from '../store/webhooks/schedule.ts'
 import type { Sender } from '../webhooks/sender.ts'
 import { checkMappingsRegularly } from './check-mappings.ts'
@@ -69,11 +69,14 @@ export const jobs: Readonly<Record<string, Job>> = {
 }
 
 /** The jobs that back offices are asked in. */
-export const backOfficeJobs = (offices: BackOffices, writes: WriteOperations): Readonly<Record<string, Job>> => ({
+export const backOfficeJobs = (
+  offices: BackOffices,
+  routes: readonly RouteDefinition[],
+): Readonly<Record<string, Job>> => ({
   'plan-syncs': planSyncs(offices),
   'sync-feed': syncFeed(offices),
   'import-exports': importExports(offices),
-  'settle-writes': settleWrites(offices, writes),
+  'settle-writes': settleWrites(offices, routes),
 })
 
 /** The jobs of a control database, about its data databases. */

@@ -3,7 +3,7 @@ import { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, Ro
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError, notFound, toApiError } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { accountPage, accountRecord } from '../store/accounts/account-page.ts'
 import {
   addPassword,
@@ -27,8 +27,8 @@ const lastAdmin = () =>
   new ApiError('last_admin', 'This is the last admin of the service, and each service must have one.')
 
 /** Who may use the service (contract 1 and 15). What an account may do in other services is neither told nor changed. */
-export function accounts(api: Api) {
-  api.list(
+export const accounts = [
+  list(
     '/accounts',
     {
       operationId: 'listAccounts',
@@ -40,9 +40,9 @@ export function accounts(api: Api) {
       item: ListedAccount,
     },
     ({ db, service }, asked) => accountPage(db, service, asked),
-  )
+  ),
 
-  api.get(
+  get(
     '/accounts/:username',
     {
       operationId: 'getAccount',
@@ -57,9 +57,9 @@ export function accounts(api: Api) {
       etag: true,
     },
     ({ db, service, params }) => accountRecord(db, service, params.username),
-  )
+  ),
 
-  api.post(
+  post(
     '/accounts',
     {
       operationId: 'createAccount',
@@ -80,9 +80,9 @@ export function accounts(api: Api) {
         if (password === undefined) throw usernameTaken()
         return { data: await issued(tx, service, username, password), subject: pathOf(username) }
       },
-  )
+  ),
 
-  api.put(
+  put(
     '/accounts/:username',
     {
       operationId: 'updateAccount',
@@ -104,9 +104,9 @@ export function accounts(api: Api) {
         await assign(tx, username, service, role)
         return { record: await held(tx, service, username), subject: pathOf(username) }
       },
-  )
+  ),
 
-  api.post(
+  post(
     '/accounts/:username/rotate',
     {
       operationId: 'rotatePassword',
@@ -130,9 +130,9 @@ export function accounts(api: Api) {
         const password = await addPassword(tx, keys, username)
         return { data: await issued(tx, service, username, password), subject: pathOf(username) }
       },
-  )
+  ),
 
-  api.post(
+  post(
     '/accounts/:username/revoke',
     {
       operationId: 'revokeAccount',
@@ -155,8 +155,8 @@ export function accounts(api: Api) {
         await unassign(tx, username, service)
         return { data: { username }, subject: pathOf(username) }
       },
-  )
-}
+  ),
+]
 
 /** The record of an account of the service, which stays as it is until the transaction ends. */
 async function held(tx: Db, service: Service, username: string): Promise<string> {

@@ -1,14 +1,14 @@
 import { AlertRecord } from '../domain/alerts.ts'
 import { notFound } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
-import type { Api } from '../http/routing/api.ts'
+import { list, post } from '../http/routing/route-definitions.ts'
 import { alertPage, settleOne } from '../store/alerts/alerts.ts'
 
 const [tag, role] = ['Alerts', 'maintainer'] as const
 
 /** What somebody has to look at, with the way out. Some name vouchers, so that whoever only reads does not see them. */
-export function alerts(api: Api) {
-  api.list(
+export const alerts = [
+  list(
     '/alerts',
     {
       operationId: 'listAlerts',
@@ -20,9 +20,9 @@ export function alerts(api: Api) {
       item: AlertRecord,
     },
     ({ db, service }, asked) => alertPage(db, service, asked),
-  )
+  ),
 
-  api.post(
+  post(
     '/alerts/:id/settle',
     {
       operationId: 'settleAlert',
@@ -41,5 +41,5 @@ export function alerts(api: Api) {
         if (!settled) throw notFound('alert')
         return { record: settled.record, subject: `/alerts/${encodeURIComponent(id)}` }
       },
-  )
-}
+  ),
+]

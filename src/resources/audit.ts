@@ -1,12 +1,12 @@
 import { Audit } from '../domain/audit.ts'
 import { Filter, updatedAfter } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { auditPage } from '../store/audit/audit.ts'
 
 /** Who wrote what, when. */
-export function audit(api: Api) {
-  api.list(
+export const audit = [
+  list(
     '/audit',
     {
       operationId: 'listAudit',
@@ -31,5 +31,5 @@ export function audit(api: Api) {
     },
     ({ db, service, query: { updated_after: updatedAfter, record: subject, account, asc } }, asked) =>
       auditPage(db, service, { updatedAfter, subject, account, newestFirst: asc === false }, asked),
-  )
-}
+  ),
+]

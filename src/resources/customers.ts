@@ -4,7 +4,7 @@ import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
 import { ApiError, type FieldError, notFound } from '../errors/api-error.ts'
 import { excluding, Filter, updatedAfter } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { customerPage, customerRecord } from '../store/customers/customers.ts'
 import { emptyPage } from '../store/lists/page.ts'
@@ -35,8 +35,8 @@ const nameAlone: FieldError = {
 const pathOf = (id: string) => `/customers/${encodeURIComponent(id)}`
 
 /** Contract 4. */
-export function customers(api: Api) {
-  api.list(
+export const customers = [
+  list(
     '/customers/search',
     {
       operationId: 'searchCustomers',
@@ -61,9 +61,9 @@ export function customers(api: Api) {
     },
     ({ db, service, query: { updated_after: updatedAfter, name } }, asked) =>
       customerPage(db, service, { updatedAfter, name, ecommerceIds: true }, asked),
-  )
+  ),
 
-  api.list(
+  list(
     '/customers',
     {
       operationId: 'findCustomers',
@@ -98,9 +98,9 @@ export function customers(api: Api) {
       // Nothing was shown, so the next poll begins where this one did.
       return { page: emptyPage(updated_after), warnings: [{ code: 'capability_unavailable', detail }] }
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/customers/:id',
     {
       operationId: 'getCustomer',
@@ -113,9 +113,9 @@ export function customers(api: Api) {
       etag: true,
     },
     ({ db, service, params }) => customerRecord(db, service, params.id),
-  )
+  ),
 
-  api.post(
+  post(
     '/customers',
     {
       operationId: 'createCustomer',
@@ -134,9 +134,9 @@ export function customers(api: Api) {
         ...written,
         subject: pathOf(id),
       })),
-  )
+  ),
 
-  api.put(
+  put(
     '/customers/:id',
     {
       operationId: 'updateCustomer',
@@ -157,9 +157,9 @@ export function customers(api: Api) {
         const { id, ...written } = changed
         return { ...written, subject: pathOf(id) }
       }),
-  )
+  ),
 
-  api.list(
+  list(
     '/customers/:id/transactions',
     {
       operationId: 'listCustomerTransactions',
@@ -179,9 +179,9 @@ export function customers(api: Api) {
       const page = await transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, asked)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/customers/:id/rewards',
     {
       operationId: 'getCustomerRewards',
@@ -195,5 +195,5 @@ export function customers(api: Api) {
       errors: ['back_office_error', 'back_office_unavailable'],
     },
     ({ backOffice, db, service, params }) => backOffice.rewardAccount({ db, service }, { customerId: params.id }),
-  )
-}
+  ),
+]

@@ -1,4 +1,4 @@
-import type { Api } from '../http/routing/api.ts'
+import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { gatewayNames } from '../store/tenancy/gateways.ts'
 
@@ -9,8 +9,8 @@ const PaymentGateway = Type.String({
 })
 
 /** Contract 8. */
-export function paymentGateways(api: Api) {
-  api.get(
+export const paymentGateways = [
+  get(
     '/payment-gateways',
     {
       operationId: 'listPaymentGateways',
@@ -20,5 +20,5 @@ export function paymentGateways(api: Api) {
       answer: Type.Array(PaymentGateway, { examples: [['paypal', 'shopify', 'visa']] }),
     },
     async ({ db, service }) => ({ data: await gatewayNames(db, service) }),
-  )
-}
+  ),
+]

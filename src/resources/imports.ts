@@ -4,7 +4,7 @@ import { Import, RefusedLines } from '../domain/sync/syncs.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { requireRole } from '../http/admission/admit.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, upload } from '../http/routing/route-definitions.ts'
 import { isEncoding } from '../import/formats/encoding.ts'
 import { dialectOf, joined, type Profile, profileIn } from '../import/formats/profile.ts'
 import { importFile } from '../import/import-file.ts'
@@ -22,8 +22,8 @@ const Option = (description: string, example: string, maxLength: number) =>
 const params = { id: { description: 'The import.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } }
 
 /** Files of rows that are taken in, and what became of their lines. */
-export function imports(api: Api) {
-  api.upload(
+export const imports = [
+  upload(
     '/imports/:id',
     {
       operationId: 'importFile',
@@ -109,9 +109,9 @@ export function imports(api: Api) {
       })
       return { record: begun?.record ?? '{}', subject, work }
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/imports/:id',
     {
       operationId: 'getImport',
@@ -124,9 +124,9 @@ export function imports(api: Api) {
       kind,
     },
     ({ db, service, role, params: { id } }) => toldTo(role, importRecord(db, service, id)),
-  )
+  ),
 
-  api.get(
+  get(
     '/imports/:id/rejected',
     {
       operationId: 'listRefusedLines',
@@ -139,8 +139,8 @@ export function imports(api: Api) {
       kind,
     },
     ({ db, service, role, params: { id } }) => toldTo(role, refusedRecord(db, service, id)),
-  )
-}
+  ),
+]
 
 /** A file is for who may change what is in it one by one. */
 const requireRoleOf = (kind: Kind | undefined, role: Role) => kind?.role && requireRole({ role }, kind.role)

@@ -1,14 +1,14 @@
 import { StockLevel } from '../domain/inventory/stock-level.ts'
 import { notFound } from '../errors/api-error.ts'
 import { Filter, updatedAfter } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { skuIds } from '../store/catalog/skus.ts'
 import { stockPage, stockRecord } from '../store/inventory/stock.ts'
 
 /** Contract 3. */
-export function inventory(api: Api) {
-  api.list(
+export const inventory = [
+  list(
     '/inventory',
     {
       operationId: 'listInventory',
@@ -35,9 +35,9 @@ export function inventory(api: Api) {
         asked,
       )
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/inventory/:id',
     {
       operationId: 'getStockLevel',
@@ -50,5 +50,5 @@ export function inventory(api: Api) {
       etag: true,
     },
     ({ db, service, params }) => stockRecord(db, service, params.id),
-  )
-}
+  ),
+]

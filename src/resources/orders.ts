@@ -1,7 +1,7 @@
 import { Order, OrderInput } from '../domain/orders/orders.ts'
 import { type FieldError, notFound } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { customerRecord } from '../store/customers/customers.ts'
 import { orderPage, orderRecord } from '../store/orders/orders.ts'
@@ -22,8 +22,8 @@ const numberNeeded: FieldError = {
 }
 
 /** Contract 6. */
-export function orders(api: Api) {
-  api.post(
+export const orders = [
+  post(
     '/orders',
     {
       operationId: 'placeOrder',
@@ -44,9 +44,9 @@ export function orders(api: Api) {
     },
     async ({ backOffice, body, ...write }) =>
       after(await backOffice.placeOrder(write, body), ({ id, record }) => ({ record, subject: `/orders/${id}` })),
-  )
+  ),
 
-  api.get(
+  get(
     '/orders/:id',
     {
       operationId: 'getOrder',
@@ -63,9 +63,9 @@ export function orders(api: Api) {
       const id = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
       return id === undefined ? undefined : orderRecord(db, service, id)
     },
-  )
+  ),
 
-  api.list(
+  list(
     '/orders',
     {
       operationId: 'findOrders',
@@ -82,9 +82,9 @@ export function orders(api: Api) {
       // There is no order without an identifier.
       return orderPage(db, service, { id: id ?? '' }, asked)
     },
-  )
+  ),
 
-  api.list(
+  list(
     '/customers/:id/orders',
     {
       operationId: 'listCustomerOrders',
@@ -103,5 +103,5 @@ export function orders(api: Api) {
       const page = await orderPage(db, service, { customerId: params.id }, asked)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
-  )
-}
+  ),
+]

@@ -2,7 +2,7 @@ import { Erasure } from '../domain/customers/erasure.ts'
 import { PersonalData } from '../domain/privacy/personal-data.ts'
 import { notFound } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
-import type { Api } from '../http/routing/api.ts'
+import { del, get } from '../http/routing/route-definitions.ts'
 import { personalData } from '../store/privacy/export.ts'
 import { after } from '../writes/write.ts'
 import { ofCustomer } from './customers.ts'
@@ -11,8 +11,8 @@ const tag = 'Privacy'
 const role = 'admin'
 
 /** What is kept of a person, and having it erased (contract 15; docs/operate/privacy-requests.md). */
-export function privacy(api: Api) {
-  api.delete(
+export const privacy = [
+  del(
     '/customers/:id',
     {
       operationId: 'eraseCustomer',
@@ -31,9 +31,9 @@ export function privacy(api: Api) {
         if (!erasure) throw notFound('customer')
         return { data: erasure, subject: `/customers/${encodeURIComponent(params.id)}` }
       }),
-  )
+  ),
 
-  api.get(
+  get(
     '/customers/:id/export',
     {
       operationId: 'exportCustomer',
@@ -47,5 +47,5 @@ export function privacy(api: Api) {
       kind: 'customer',
     },
     ({ db, service, params }) => personalData(db, service, params.id),
-  )
-}
+  ),
+]

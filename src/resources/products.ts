@@ -2,7 +2,7 @@ import { Product } from '../domain/catalog/products.ts'
 import { LocalTime } from '../domain/values/fields.ts'
 import type { FieldError } from '../errors/api-error.ts'
 import { Filter, updatedAfter } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { productPage, productRecord } from '../store/catalog/products.ts'
 import { findPurgedAfter } from '../store/lists/tombstones.ts'
@@ -28,8 +28,8 @@ const removedAlone: FieldError = {
 }
 
 /** Contract 3. */
-export function products(api: Api) {
-  api.list(
+export const products = [
+  list(
     '/products',
     {
       operationId: 'listProducts',
@@ -61,9 +61,9 @@ export function products(api: Api) {
       const detail = `Removals up to ${forgotten} are no longer stored, so earlier removals can be missing.`
       return { page, warnings: [{ code: 'removals_forgotten', detail }] }
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/products/:id',
     {
       operationId: 'getProduct',
@@ -76,5 +76,5 @@ export function products(api: Api) {
       etag: true,
     },
     ({ db, service, params }) => productRecord(db, service, params.id),
-  )
-}
+  ),
+]

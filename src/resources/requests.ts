@@ -1,15 +1,15 @@
 import { RequestDetails, RequestLine } from '../domain/requests.ts'
 import { loggedKey } from '../http/observability/request-log.ts'
 import { Filter, inverted, Moment } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { requestPage, requestRecord } from '../store/request-log/requests.ts'
 
 const [tag, role] = ['Requests', 'admin'] as const
 
 /** What was asked of the service, by whom, and what became of it. */
-export function requests(api: Api) {
-  api.list(
+export const requests = [
+  list(
     '/requests',
     {
       operationId: 'listRequests',
@@ -51,9 +51,9 @@ export function requests(api: Api) {
     },
     ({ db, service, keys, query: { idempotency_key: key, ...search } }, asked) =>
       requestPage(db, service, search, key === undefined ? undefined : loggedKey(keys, service.id, key), asked),
-  )
+  ),
 
-  api.get(
+  get(
     '/requests/:id',
     {
       operationId: 'getRequest',
@@ -66,5 +66,5 @@ export function requests(api: Api) {
       kind: 'request',
     },
     ({ db, service, params }) => requestRecord(db, service, params.id),
-  )
-}
+  ),
+]

@@ -1,3 +1,4 @@
+import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { accounts } from './accounts.ts'
 import { alerts } from './alerts.ts'
 import { audit } from './audit.ts'
@@ -24,31 +25,31 @@ import { voucherLedgers } from './vouchers/ledger.ts'
 import { vouchers } from './vouchers/vouchers.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
-/** The API's table of contents. */
-export const resources = [
-  stores,
-  staff,
-  inventory,
-  products,
-  customers,
-  privacy,
-  transactions,
-  orders,
-  returns,
-  rewards,
-  vouchers,
-  voucherLedgers,
-  paymentGateways,
-  changes,
-  webhooks,
-  feeds,
-  imports,
-  alerts,
-  figures,
-  requests,
-  service,
-  accounts,
-  mappings,
-  mappingCheck,
-  audit,
+/** The API's table of contents: the definitions of all routes. */
+export const routes: readonly RouteDefinition[] = [
+  ...stores,
+  ...staff,
+  ...inventory,
+  ...products,
+  ...customers,
+  ...privacy,
+  ...transactions,
+  ...orders,
+  ...returns,
+  ...rewards,
+  ...vouchers,
+  ...voucherLedgers,
+  ...paymentGateways,
+  ...changes,
+  ...webhooks,
+  ...feeds,
+  ...imports,
+  ...alerts,
+  ...figures,
+  ...requests,
+  ...service,
+  ...accounts,
+  ...mappings,
+  ...mappingCheck,
+  ...audit,
 ]

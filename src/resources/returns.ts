@@ -1,6 +1,6 @@
 import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/returns.ts'
 import { notFound } from '../errors/api-error.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { returnableRecord, returnPage, returnRecord } from '../store/orders/returns.ts'
 import { after } from '../writes/write.ts'
@@ -9,8 +9,8 @@ import { ofOrder } from './orders.ts'
 const tag = 'Returns'
 
 /** Contract 6. */
-export function returns(api: Api) {
-  api.post(
+export const returns = [
+  post(
     '/orders/:id/returns',
     {
       operationId: 'createReturn',
@@ -33,9 +33,9 @@ export function returns(api: Api) {
         record,
         subject: `/returns/${id}`,
       })),
-  )
+  ),
 
-  api.list(
+  list(
     '/orders/:id/returns',
     {
       operationId: 'listOrderReturns',
@@ -51,9 +51,9 @@ export function returns(api: Api) {
       if (orderId === undefined) throw notFound('order')
       return returnPage(db, service, { orderId }, asked)
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/orders/:id/returnable',
     {
       operationId: 'listReturnableGoods',
@@ -69,9 +69,9 @@ export function returns(api: Api) {
       const id = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
       return id === undefined ? undefined : returnableRecord(db, service, id)
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/returns/:id',
     {
       operationId: 'getReturn',
@@ -85,9 +85,9 @@ export function returns(api: Api) {
       etag: true,
     },
     ({ db, service, params }) => returnRecord(db, service, params.id),
-  )
+  ),
 
-  api.get(
+  get(
     '/return-reasons',
     {
       operationId: 'listReturnReasons',
@@ -98,5 +98,5 @@ export function returns(api: Api) {
       errors: ['back_office_error', 'back_office_unavailable'],
     },
     async ({ backOffice, service }) => ({ data: await backOffice.returnReasons(service) }),
-  )
-}
+  ),
+]

@@ -1,5 +1,5 @@
 import { RewardAccount, RewardProgram } from '../domain/rewards/rewards.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { rewardPrograms } from '../store/rewards/rewards.ts'
 
@@ -7,8 +7,8 @@ export const liveRewards =
   'What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer.'
 
 /** Contract 8. */
-export function rewards(api: Api) {
-  api.get(
+export const rewards = [
+  get(
     '/rewards/programs',
     {
       operationId: 'listRewardPrograms',
@@ -18,9 +18,9 @@ export function rewards(api: Api) {
       answer: Type.Array(RewardProgram),
     },
     async ({ db, service }) => ({ record: await rewardPrograms(db, service) }),
-  )
+  ),
 
-  api.get(
+  get(
     '/rewards/accounts/:id',
     {
       operationId: 'getRewardAccount',
@@ -34,5 +34,5 @@ export function rewards(api: Api) {
       errors: ['back_office_error', 'back_office_unavailable'],
     },
     ({ backOffice, db, service, params }) => backOffice.rewardAccount({ db, service }, { id: params.id }),
-  )
-}
+  ),
+]

@@ -2,7 +2,7 @@ import { ours } from '../domain/tenancy/back-office-settings.ts'
 import { faultsAgainst, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
 import { Instant, Nullable } from '../domain/values/fields.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { dueJobs } from '../store/jobs/jobs.ts'
 import { syncFacts } from '../store/sync/status.ts'
@@ -58,8 +58,8 @@ const Capabilities = Type.Object(
 const noWorker = 'No process does jobs: e-mails wait, and nothing is pulled from a back office.'
 
 /** What the service is and can do (contract 9). */
-export function service(api: Api) {
-  api.get(
+export const service = [
+  get(
     '/capabilities',
     {
       operationId: 'getCapabilities',
@@ -78,9 +78,9 @@ export function service(api: Api) {
         data: { backOffice: { driver, release }, capabilities: [...capabilities, jobs], ...(sync.length && { sync }) },
       }
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/settings',
     {
       operationId: 'getSettings',
@@ -92,9 +92,9 @@ export function service(api: Api) {
       etag: true,
     },
     async ({ db, service }) => ({ data: await shownSettings(db, service) }),
-  )
+  ),
 
-  api.put(
+  put(
     '/settings',
     {
       operationId: 'updateSettings',
@@ -120,5 +120,5 @@ export function service(api: Api) {
         await changeSettings(tx, service, body)
         return { data: await shownSettings(tx, service), subject: '/settings' }
       },
-  )
-}
+  ),
+]

@@ -1,12 +1,12 @@
 import { StaffMember } from '../domain/catalog/staff.ts'
 import { Filter } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { staffPage, staffRecord } from '../store/catalog/staff.ts'
 
 /** Contract 2. */
-export function staff(api: Api) {
-  api.list(
+export const staff = [
+  list(
     '/staff',
     {
       operationId: 'listStaff',
@@ -21,9 +21,9 @@ export function staff(api: Api) {
       item: StaffMember,
     },
     ({ db, service, query }, asked) => staffPage(db, service, query, asked),
-  )
+  ),
 
-  api.get(
+  get(
     '/staff/:id',
     {
       operationId: 'getStaffMember',
@@ -36,5 +36,5 @@ export function staff(api: Api) {
       etag: true,
     },
     ({ db, service, params }) => staffRecord(db, service, params.id),
-  )
-}
+  ),
+]

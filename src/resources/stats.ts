@@ -1,12 +1,12 @@
 import { CallFigures, Figures } from '../domain/stats.ts'
 import type { Feed } from '../domain/sync/syncs.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get } from '../http/routing/route-definitions.ts'
 import { callMinutes, dayOf, ordersToday, owedForVouchers, requestMinutes, salesToday } from '../store/stats/stats.ts'
 import { standing } from './syncs.ts'
 
 /** The day in numbers. */
-export function figures(api: Api) {
-  api.get(
+export const figures = [
+  get(
     '/figures',
     {
       operationId: 'getFigures',
@@ -35,9 +35,9 @@ export function figures(api: Api) {
         },
       }
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/figures/calls',
     {
       operationId: 'getCallFigures',
@@ -49,5 +49,5 @@ export function figures(api: Api) {
     async ({ db, service, driver: { breaker = null } }) => ({
       data: Object.assign({ breaker }, await callMinutes(db, service)),
     }),
-  )
-}
+  ),
+]

@@ -1,12 +1,12 @@
 import { Store } from '../domain/catalog/stores.ts'
 import { Filter } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { storePage, storeRecord } from '../store/catalog/stores.ts'
 
 /** Contract 2. */
-export function stores(api: Api) {
-  api.list(
+export const stores = [
+  list(
     '/stores',
     {
       operationId: 'listStores',
@@ -24,9 +24,9 @@ export function stores(api: Api) {
       withoutLimit: 10_000,
     },
     ({ db, service, query }, asked) => storePage(db, service, { locationId: query.ecommerce_location_id }, asked),
-  )
+  ),
 
-  api.get(
+  get(
     '/stores/:storeNumber',
     {
       operationId: 'getStore',
@@ -39,5 +39,5 @@ export function stores(api: Api) {
       etag: true,
     },
     ({ db, service, params }) => storeRecord(db, service, params.storeNumber),
-  )
-}
+  ),
+]

@@ -1,8 +1,8 @@
 import type { Db } from '../database/db.ts'
 import { Feed, FeedRun, FeedRunInput, feedName } from '../domain/sync/syncs.ts'
 import { notFound } from '../errors/api-error.ts'
-import type { Api } from '../http/routing/api.ts'
 import type { Context } from '../http/routing/operation.ts'
+import { get, list, post } from '../http/routing/route-definitions.ts'
 import { kinds } from '../import/pipeline/import-types.ts'
 import { Type } from '../schemas/schemas.ts'
 import { runPage } from '../store/sync/runs.ts'
@@ -12,8 +12,8 @@ const [tag, kind] = ['Feeds', 'feed'] as const
 const params = { feed: feedName }
 
 /** How fresh the data is, what became of each run, and a run at once. */
-export function feeds(api: Api) {
-  api.get(
+export const feeds = [
+  get(
     '/feeds',
     {
       operationId: 'listFeeds',
@@ -24,9 +24,9 @@ export function feeds(api: Api) {
       answer: Type.Array(Feed),
     },
     async context => ({ record: await standing(context.db, context) }),
-  )
+  ),
 
-  api.list(
+  list(
     '/feeds/:feed/runs',
     {
       operationId: 'listFeedRuns',
@@ -41,9 +41,9 @@ export function feeds(api: Api) {
       if (!isPulled && !(await isFeed(db, service, feed))) throw notFound(kind)
       return runPage(db, service, feed, asked)
     },
-  )
+  ),
 
-  api.post(
+  post(
     '/feeds/:feed/run',
     {
       operationId: 'runFeed',
@@ -64,8 +64,8 @@ export function feeds(api: Api) {
       const data = all.find(({ feed }) => feed === params.feed)
       return { data, subject: `/feeds/${encodeURIComponent(params.feed)}/runs` }
     },
-  )
-}
+  ),
+]
 
 /** The records (`Feed`) of the feeds of a service, as one JSON text. */
 export const standing = (db: Db, { service, driver }: Pick<Context, 'service' | 'driver'>) =>

@@ -1,6 +1,6 @@
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { inverted, Moment, updatedAfter } from '../http/pagination/lists.ts'
-import type { Api } from '../http/routing/api.ts'
+import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { transactionPage, transactionRecord } from '../store/orders/transactions.ts'
 
@@ -15,8 +15,8 @@ export const faultsOfSold = (query: { sold_after?: string; sold_before?: string 
   inverted('sold', query.sold_after, query.sold_before)
 
 /** Contract 5. */
-export function transactions(api: Api) {
-  api.list(
+export const transactions = [
+  list(
     '/orders/transactions/search',
     {
       operationId: 'searchTransactions',
@@ -49,9 +49,9 @@ export function transactions(api: Api) {
       const page = await transactionPage(db, service, filters, asked)
       return { page, asOf: completeTo(page.asOf, query.updated_before) }
     },
-  )
+  ),
 
-  api.get(
+  get(
     '/transactions/:id',
     {
       operationId: 'getTransaction',
@@ -64,8 +64,8 @@ export function transactions(api: Api) {
       etag: true,
     },
     ({ db, service, params }) => transactionRecord(db, service, params.id),
-  )
-}
+  ),
+]
 
 /** The moment up to which a list is complete whose changes are earlier than another: what changed at that very moment is for the next poll. */
 function completeTo(asOf: string, before = asOf): string {

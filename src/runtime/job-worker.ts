@@ -65,15 +65,13 @@ export async function addJobs(app: App): Promise<void> {
 
 /** Loads the jobs on first use, because a process that only serves needs none of them. */
 async function loadJobs({ shards, webhookSender }: App) {
-  const [{ jobs, backOfficeJobs, webhookJobs, shardJobs }, { writesOf }, { resources }] = await Promise.all([
+  const [{ jobs, backOfficeJobs, webhookJobs, shardJobs }, { routes }] = await Promise.all([
     import('../jobs/jobs.ts'),
-    import('../http/routing/recover-writes.ts'),
     import('../resources/resources.ts'),
   ])
-  const writes = writesOf(resources)
   return (backOffices: BackOffices, database: 'control' | 'shard') => ({
     ...jobs,
-    ...backOfficeJobs(backOffices, writes),
+    ...backOfficeJobs(backOffices, routes),
     ...webhookJobs(webhookSender),
     ...(database === 'control' && shardJobs(shards.open)),
   })

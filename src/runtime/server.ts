@@ -15,10 +15,10 @@ import { apiErrorOf, problemAnswer, standingHeaders } from '../http/problem.ts'
 import { answerBrokenRequest, refuseExpectation, requestIdOf } from '../http/protocol/malformed-requests.ts'
 import { refuseOtherMethods } from '../http/protocol/other-methods.ts'
 import { maxHeaderSize, unfit } from '../http/protocol/request-limits.ts'
-import { apiOf } from '../http/routing/api.ts'
 import { instanceOf } from '../http/routing/operation.ts'
+import { registerRoutes } from '../http/routing/router.ts'
 import { takeFiles } from '../http/routing/uploads.ts'
-import { resources } from '../resources/resources.ts'
+import { routes } from '../resources/resources.ts'
 import { tlsOptions } from '../tls/tls.ts'
 
 interface ServerOptions {
@@ -93,7 +93,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
   Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl, noteRefusal))
-  const routes = rememberRoutes(server)
+  const methodsByPath = collectMethods(server)
   followRequests(server)
   writeAccessLog(server, log, level)
   keepRequestLog(server, { ...gate, log })
@@ -116,11 +116,11 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     return sendProblem(known, request, reply)
   })
 
-  const api = apiOf(server, gate)
-  for (const resource of resources) resource(api)
-  publicPages(server, api.operations, { gate, publicUrl, ready: options.ready })
+  registerRoutes(server, gate, routes)
+  const operations = routes.map(({ operation }) => operation)
+  publicPages(server, operations, { gate, publicUrl, ready: options.ready })
   consolePages(server, gate)
-  const refusalOf = refuseOtherMethods(server, routes)
+  const refusalOf = refuseOtherMethods(server, methodsByPath)
   return server
 }
 
@@ -129,11 +129,11 @@ const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCh
 /** HTTP/2: one connection's requests at a time. Without it one client's thousand are all begun before anyone else's next. */
 const settings = { maxConcurrentStreams: 100 }
 
-/** The methods of each path, as they are registered. */
-function rememberRoutes(server: FastifyInstance) {
-  const routes = new Map<string, string[]>()
+/** Collects the methods of each path while routes are registered. */
+function collectMethods(server: FastifyInstance) {
+  const methodsByPath = new Map<string, string[]>()
   server.addHook('onRoute', ({ url, method }) => {
-    routes.set(url, [...(routes.get(url) ?? []), ...[method].flat()])
+    methodsByPath.set(url, [...(methodsByPath.get(url) ?? []), ...[method].flat()])
   })
-  return routes
+  return methodsByPath
 }

@@ -7,11 +7,12 @@ import { feedsOf } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { BackOffice } from '../../src/backoffice/port/back-office.ts'
 import { sql } from '../../src/database/db.ts'
 import type { Settings } from '../../src/domain/tenancy/service-settings.ts'
-import { settle, writesOf } from '../../src/http/routing/recover-writes.ts'
-import { resources } from '../../src/resources/resources.ts'
+import { createWriteRegistry } from '../../src/http/routing/write-registry.ts'
+import { routes } from '../../src/resources/resources.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { takeLeft } from '../../src/store/writes/intents.ts'
 import { syncFeed } from '../../src/sync/sync.ts'
+import { recoverWrite } from '../../src/writes/recover.ts'
 import type { CommitPhase } from '../../src/writes/write.ts'
 import { behind, settings } from '../drivers/apparel21.ts'
 import { type Caller, startTestService, type TestService } from '../support/service.ts'
@@ -66,7 +67,6 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
   const seconds: (() => Promise<void>)[] = []
   const feeds = feedsOf(client, release)
-  const writes = writesOf(resources)
   const sync = async (name: string) => {
     const feed = feeds.find(one => one.name === name)
     if (!feed) throw new Error(`There is no feed ${name}`)
@@ -102,15 +102,16 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
     async followUp(changed = {}) {
       const { db, keys, service } = api
       await db.run(sql`update intent set next_check_at = now(), claimed_until = least(claimed_until, now())`)
+      const registry = createWriteRegistry(routes, {
+        keys,
+        backOffice,
+        driver: () => ({ isOurs: false, feeds, breaker: undefined }),
+      })
       const seen = new Set<string>()
       for (let left = await takeLeft(db, keys); left; left = await takeLeft(db, keys)) {
         seen.add(left.id)
-        await settle(
-          {
-            gate: { db, keys, backOffice, driver: () => ({ isOurs: false, feeds, breaker: undefined }) },
-            writes,
-            log: pino({ level: 'silent' }),
-          },
+        await recoverWrite(
+          { site: { db, keys }, registry, log: pino({ level: 'silent' }) },
           { ...service, settings: { ...service.settings, ...changed } },
           left,
         )

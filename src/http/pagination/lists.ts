@@ -2,7 +2,7 @@ import { Nullable, shapeName } from '../../domain/values/fields.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
-import { isBeforeRestore, readCursor, type CursorScope, writeCursor } from '../../store/lists/cursor.ts'
+import { type CursorScope, isBeforeRestore, readCursor, writeCursor } from '../../store/lists/cursor.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
 import type { Beside } from '../streaming/export-chunks.ts'
 

@@ -11,16 +11,7 @@ import { admit, type Gate } from '../admission/admit.ts'
 import { brokenOff } from '../body/body.ts'
 import { openingsOf } from '../limits/concurrency-limit.ts'
 import { logFault } from '../problem.ts'
-import {
-  type Context,
-  contextOf,
-  type Described,
-  gateOf,
-  json,
-  type Operation,
-  type Params,
-  withQuery,
-} from './operation.ts'
+import { type Context, contextOf, type Described, gateOf, json, type Params, withQuery } from './operation.ts'
 import { isTrial } from './prefer.ts'
 import { readQuery } from './query.ts'
 
@@ -36,12 +27,12 @@ const mostAtWork = 4
 export const takeFiles = (server: FastifyInstance) =>
   server.addContentTypeParser(Object.keys(fileTypes), (_, body, done) => done(null, body))
 
-interface Uploaded<Q extends TObject, P extends Params> extends Described<P> {
+export interface UploadDescribed<Q extends TObject, P extends Params> extends Described<P> {
   query: Q
   answer: TSchema
 }
 
-interface UploadContext<Query, P extends Params> extends Context<Query, P> {
+export interface UploadContext<Query, P extends Params> extends Context<Query, P> {
   format: 'csv' | 'ndjson'
   /** That of its `Content-Type`. */
   charset: string | undefined
@@ -56,31 +47,24 @@ interface UploadContext<Query, P extends Params> extends Context<Query, P> {
 }
 
 /** What is answered at once; `work` goes on. */
-interface Accepted {
+export interface AcceptedUpload {
   record: string
   subject: string
   work: Promise<unknown>
 }
 
-export type Upload = <Q extends TObject, P extends Params>(
-  path: string,
-  described: Uploaded<Q, P>,
-  accept: (context: UploadContext<Static<Q>, P>) => Promise<Accepted>,
-) => void
-
-/** POST with a file as its body, which is worked on after the answer (contract 1.6 is of other bodies). */
-export function uploadsOf(server: FastifyInstance, gate: Gate, operations: Operation[]): Upload {
+/** Returns the function that registers a POST whose body is a file. The work on the file continues after the response. */
+export function uploadRouter(server: FastifyInstance, gate: Gate) {
   const atWork = new Set<Promise<unknown>>()
   const openUpload = openingsOf('too_many_imports')
   server.addHook('onClose', async () => void (await Promise.allSettled(atWork)))
   const room = roomFor(mostAtWork)
 
-  return (path, described, accept) => {
-    const { params = {}, headers = {}, errors = [], role = 'maintainer', query: shape, ...told } = described
-    const fixed = { method: 'POST', statuses: [202], media: ['json'], repeatable: false, warns: false } as const
-    const ofFiles = { etag: false, files: true }
-    const own = [...errors, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
-    operations.push({ ...told, ...fixed, ...ofFiles, path, role, params, headers, query: shape, errors: own })
+  return (
+    path: string,
+    { role = 'maintainer', query: shape }: UploadDescribed<TObject, Params>,
+    accept: (context: UploadContext<Static<TObject>, Params>) => Promise<AcceptedUpload>,
+  ) => {
     server.post(
       path,
       {

@@ -11,11 +11,11 @@ import { RetailTransaction } from '../../domain/orders/transactions.ts'
 import { RewardAccount } from '../../domain/rewards/rewards.ts'
 import { Instant, Words } from '../../domain/values/fields.ts'
 import { paging } from '../../http/pagination/lists.ts'
-import type { Api } from '../../http/routing/api.ts'
+import { get, stream } from '../../http/routing/route-definitions.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { changesAfter } from '../../store/change-feed/changes.ts'
 import { currentPositions } from '../../store/change-feed/newest.ts'
-import { formatTimestamp, completeUntil } from '../../store/change-feed/positions.ts'
+import { completeUntil, formatTimestamp } from '../../store/change-feed/positions.ts'
 import { changesBehind, firstChangesAfter } from '../../store/change-feed/wait.ts'
 import { everyChange } from './export.ts'
 import { eventsOf, faultsOfKinds, followingOf, kindsOf, madeOnce, orExpired, placesOf } from './subscription-query.ts'
@@ -113,8 +113,8 @@ const Events = Type.String({
 })
 
 /** Contract 10. */
-export function changes(api: Api) {
-  api.get(
+export const changes = [
+  get(
     '/changes',
     {
       operationId: 'listChanges',
@@ -146,9 +146,9 @@ export function changes(api: Api) {
       }
       return answerOf(one, orExpired(told))
     },
-  )
+  ),
 
-  api.stream(
+  stream(
     '/changes/stream',
     {
       operationId: 'streamChanges',
@@ -181,8 +181,8 @@ export function changes(api: Api) {
           : await firstChangesAfter(db, service, placesOf(one, after_cursor, lastId && 'Last-Event-ID'), asked)
       return eventsOf(db, one, orExpired(told), asked, waiting)
     },
-  )
-}
+  ),
+]
 
 const answerOf = madeOnce((following, { changes, hasMore, positions }) => {
   const meta: Static<typeof Meta> = {

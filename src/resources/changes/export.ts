@@ -5,12 +5,12 @@ import type { Whole } from '../../http/streaming/bulk-export.ts'
 import { headersOf } from '../../http/streaming/export-chunks.ts'
 import { type Portion, readAhead } from '../../http/streaming/read-ahead.ts'
 import { changesAfter } from '../../store/change-feed/changes.ts'
-import { watermarksAt, readCurrentState } from '../../store/change-feed/newest.ts'
+import { readCurrentState, watermarksAt } from '../../store/change-feed/newest.ts'
 import {
-  initialPositions,
+  completeUntil,
   type FeedPositions,
   formatTimestamp,
-  completeUntil,
+  initialPositions,
 } from '../../store/change-feed/positions.ts'
 import { orExpired } from './subscription-query.ts'
 

@@ -8,7 +8,7 @@ import { comment, eventText } from '../../http/streaming/event-stream.ts'
 import type { Waiting } from '../../http/streaming/long-poll.ts'
 import type { ChangesPage } from '../../store/change-feed/changes.ts'
 import type { ChangesRequest } from '../../store/change-feed/page.ts'
-import { initialPositions, type FeedPositions } from '../../store/change-feed/positions.ts'
+import { type FeedPositions, initialPositions } from '../../store/change-feed/positions.ts'
 import { changesBehind } from '../../store/change-feed/wait.ts'
 import { isBeforeRestore } from '../../store/lists/cursor.ts'
 

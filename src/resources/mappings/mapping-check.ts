@@ -9,7 +9,7 @@ import {
 import { Words } from '../../domain/values/fields.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
-import type { Api } from '../../http/routing/api.ts'
+import { get, list, post } from '../../http/routing/route-definitions.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { fixPage, lockFix, recordFix, recordUndo } from '../../store/mappings/fixes.ts'
 import { issuePage, mappingStatus } from '../../store/mappings/issues.ts'
@@ -20,8 +20,8 @@ import { areSame, changeMapping, fieldsIn, fieldsTo, isMappedTo, names, pathOf }
 const [tag, role] = ['Mappings', 'admin'] as const
 
 /** The mapping check: compares the mappings with the imported platform files, lists issues and applies fixes. */
-export function mappingCheck(api: Api) {
-  api.get(
+export const mappingCheck = [
+  get(
     '/mappings/check',
     {
       operationId: 'getMappingStatus',
@@ -33,9 +33,9 @@ export function mappingCheck(api: Api) {
       answer: Type.Array(MappingStatus),
     },
     ({ db, service }) => mappingStatus(db, service),
-  )
+  ),
 
-  api.post(
+  post(
     '/mappings/check',
     {
       operationId: 'startMappingCheck',
@@ -52,11 +52,11 @@ export function mappingCheck(api: Api) {
         await requestMappingCheck(tx, service)
         return { ...(await mappingStatus(tx, service)), subject: '/mappings/check' }
       },
-  )
+  ),
 
-  for (const kind of mappedKinds) {
+  ...mappedKinds.map(kind => {
     const { name, one } = names[kind]
-    api.list(
+    return list(
       `/mappings/issues/${kind}`,
       {
         operationId: `list${name}MappingIssues`,
@@ -70,9 +70,9 @@ export function mappingCheck(api: Api) {
       },
       ({ db, service, query }, asked) => issuePage(db, service, kind, query.state, asked),
     )
-  }
+  }),
 
-  api.list(
+  list(
     '/mappings/fixes',
     {
       operationId: 'listMappingFixes',
@@ -83,9 +83,9 @@ export function mappingCheck(api: Api) {
       item: MappingFix,
     },
     ({ db, service }, asked) => fixPage(db, service, asked),
-  )
+  ),
 
-  api.post(
+  post(
     '/mappings/fixes',
     {
       operationId: 'applyMappingFix',
@@ -112,9 +112,9 @@ export function mappingCheck(api: Api) {
         if (!fix) throw new Error('insert into mapping_fix returned no row')
         return { record: fix.record, subject }
       },
-  )
+  ),
 
-  api.post(
+  post(
     '/mappings/fixes/:id/undo',
     {
       operationId: 'undoMappingFix',
@@ -143,8 +143,8 @@ export function mappingCheck(api: Api) {
         await changeMapping(tx, service, kind, { id: recordId, before: locked.record, change: before })
         return { record: (await recordUndo(tx, service, fixId))?.record ?? record, subject }
       },
-  )
-}
+  ),
+]
 
 const changedSince = (subject: string) =>
   new ApiError('mapping_changed', `The mapping of ${subject} has changed since.`)

@@ -10,24 +10,24 @@ import {
 } from '../../domain/mappings/mappings.ts'
 import { Words } from '../../domain/values/fields.ts'
 import { type ErrorCode, notFound } from '../../errors/api-error.ts'
-import type { Api } from '../../http/routing/api.ts'
+import { get, list, put } from '../../http/routing/route-definitions.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
 import { lockMapping, mappingPage, mappingRecord } from '../../store/mappings/mappings.ts'
 import { changeMapping, names, pathOf } from './change-mapping.ts'
 
 /** Links stores, SKUs and customers to the e-commerce platform. */
-export function mappings(api: Api) {
-  mapping(api, {
+export const mappings = [
+  ...mapping({
     kind: 'stores',
     id: { description: "The back office's ID of the store.", example: '1001' },
     state: 'has a location',
     about: 'Inventory and stores return it as `ecommerceLocationId`.',
     item: StoreMapping,
     body: StoreMappingChange,
-  })
+  }),
 
-  mapping(api, {
+  ...mapping({
     kind: 'skus',
     id: { description: "The back office's own ID of the SKU (`skuId`).", example: '12001' },
     state: 'has an e-commerce SKU other than its `skuId`',
@@ -36,17 +36,17 @@ export function mappings(api: Api) {
     item: SkuMapping,
     body: SkuMappingChange,
     errors: ['sku_taken'],
-  })
+  }),
 
-  mapping(api, {
+  ...mapping({
     kind: 'customers',
     id: { description: 'The ID of the customer.', example: '65432' },
     state: 'has an e-commerce identifier in either form',
     about: 'Customers return them. The back office is not involved.',
     item: CustomerMapping,
     body: CustomerMappingChange,
-  })
-}
+  }),
+]
 
 interface Mapped {
   kind: MappedKind
@@ -59,65 +59,67 @@ interface Mapped {
   errors?: readonly ErrorCode[]
 }
 
-function mapping(api: Api, { kind, id, state, about, item, body, errors = [] }: Mapped) {
+function mapping({ kind, id, state, about, item, body, errors = [] }: Mapped) {
   const { name, one } = names[kind]
   const [tag, role] = ['Mappings', 'admin'] as const
   const path = `/mappings/${kind}/:id`
 
-  api.list(
-    `/mappings/${kind}`,
-    {
-      operationId: `list${name}Mappings`,
-      tag,
-      role,
-      summary: `List ${one} mappings`,
-      description: 'Ordered by ID.',
-      query: Type.Object({
-        state: Type.Optional(Words(`Only this state. \`mapped\`: the record ${state}.`, mappingStates)),
-      }),
-      item,
-    },
-    ({ db, service, query }, asked) => mappingPage(db, service, kind, query.state, asked),
-  )
-
-  api.get(
-    path,
-    {
-      operationId: `get${name}Mapping`,
-      tag,
-      role,
-      summary: `Get a ${one} mapping`,
-      description: 'A field is null if it is not mapped.',
-      params: { id },
-      answer: item,
-      kind: one,
-      etag: true,
-    },
-    ({ db, service, params }) => mappingRecord(db, service, kind, params.id),
-  )
-
-  api.put(
-    path,
-    {
-      operationId: `map${name}`,
-      tag,
-      role,
-      summary: `Map a ${one}`,
-      description: `Keeps fields that the body doesn't mention; null unmaps. ${about}`,
-      params: { id },
-      body,
-      answer: item,
-      etag: true,
-      errors: [...errors, 'precondition_failed', 'precondition_required'],
-    },
-    ({ service, params, body, requireMatch }) =>
-      async tx => {
-        const before = await lockMapping(tx, service, kind, params.id)
-        if (!before) throw notFound(one)
-        requireMatch(before.record)
-        const change = { id: params.id, before: before.record, change: body as MappingFields }
-        const record = await changeMapping(tx, service, kind, change)
-        return { record, subject: pathOf(kind, params.id) }
+  return [
+    list(
+      `/mappings/${kind}`,
+      {
+        operationId: `list${name}Mappings`,
+        tag,
+        role,
+        summary: `List ${one} mappings`,
+        description: 'Ordered by ID.',
+        query: Type.Object({
+          state: Type.Optional(Words(`Only this state. \`mapped\`: the record ${state}.`, mappingStates)),
+        }),
+        item,
       },
-  )
+      ({ db, service, query }, asked) => mappingPage(db, service, kind, query.state, asked),
+    ),
+
+    get(
+      path,
+      {
+        operationId: `get${name}Mapping`,
+        tag,
+        role,
+        summary: `Get a ${one} mapping`,
+        description: 'A field is null if it is not mapped.',
+        params: { id },
+        answer: item,
+        kind: one,
+        etag: true,
+      },
+      ({ db, service, params }) => mappingRecord(db, service, kind, params.id),
+    ),
+
+    put(
+      path,
+      {
+        operationId: `map${name}`,
+        tag,
+        role,
+        summary: `Map a ${one}`,
+        description: `Keeps fields that the body doesn't mention; null unmaps. ${about}`,
+        params: { id },
+        body,
+        answer: item,
+        etag: true,
+        errors: [...errors, 'precondition_failed', 'precondition_required'],
+      },
+      ({ service, params, body, requireMatch }) =>
+        async tx => {
+          const before = await lockMapping(tx, service, kind, params.id)
+          if (!before) throw notFound(one)
+          requireMatch(before.record)
+          const change = { id: params.id, before: before.record, change: body as MappingFields }
+          const record = await changeMapping(tx, service, kind, change)
+          return { record, subject: pathOf(kind, params.id) }
+        },
+    ),
+  ]
 }

@@ -8,8 +8,8 @@ import type { VoucherState } from '../../domain/vouchers/states.ts'
 import { Voucher, VoucherResend } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
-import type { Api } from '../../http/routing/api.ts'
 import type { Context } from '../../http/routing/operation.ts'
+import { get, post } from '../../http/routing/route-definitions.ts'
 import { timesOfDay } from '../../store/audit/audit.ts'
 import { personsOf, readEmails, readLedger } from '../../store/vouchers/ledger.ts'
 import { readVoucher } from '../../store/vouchers/vouchers.ts'
@@ -44,8 +44,8 @@ const resendPath = '/vouchers/:number/resend'
 const noPin = 'The PIN is not needed. If the back office keeps the vouchers: 409 `capability_unavailable`.'
 
 /** Gift vouchers for operators: ledger, suspend, resume, unlock, resend. */
-export function voucherLedgers(api: Api) {
-  api.get(
+export const voucherLedgers = [
+  get(
     '/vouchers/:number/ledger',
     {
       operationId: 'getVoucherLedger',
@@ -68,10 +68,10 @@ export function voucherLedgers(api: Api) {
       const emails = JSON.parse(await readEmails(db, service, number))
       return { data: { voucher, senderName, receiverName, receiverEmail, emails, entries } }
     },
-  )
+  ),
 
-  for (const { decision, operationId, leadsTo, summary } of decisions)
-    api.post(
+  ...decisions.map(({ decision, operationId, leadsTo, summary }) =>
+    post(
       `/vouchers/:number/${decision}`,
       {
         operationId,
@@ -95,9 +95,10 @@ export function voucherLedgers(api: Api) {
           return { data: voucher, subject: pathOf(number) }
         }
       },
-    )
+    ),
+  ),
 
-  api.post(
+  post(
     resendPath,
     {
       operationId: 'resendVoucher',
@@ -123,8 +124,8 @@ export function voucherLedgers(api: Api) {
         return { data: voucher, subject }
       }
     },
-  )
-}
+  ),
+]
 
 function requireOurs(driver: Context['driver']) {
   if (!driver.isOurs)

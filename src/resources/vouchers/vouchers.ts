@@ -12,7 +12,7 @@ import {
 } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
-import type { Api } from '../../http/routing/api.ts'
+import { get, post, put } from '../../http/routing/route-definitions.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { after } from '../../writes/write.ts'
 
@@ -60,8 +60,14 @@ const answered = <T extends object>(found: T | ApiError, subject: string) =>
   found instanceof ApiError ? found : { data: found, subject }
 
 /** Gift vouchers for shops: look up, validate, lock, issue. */
-export function vouchers(api: Api) {
-  api.get(
+/** The lock has a PUT and a POST route, for clients that can't send PUT. */
+const lockMethods = [
+  ['lockVoucher', 'Lock a voucher', put],
+  ['lockVoucherByPost', 'Lock a voucher (POST)', post],
+] as const
+
+export const vouchers = [
+  get(
     '/vouchers/:number',
     {
       operationId: 'getVoucher',
@@ -98,9 +104,9 @@ export function vouchers(api: Api) {
       if (found instanceof ApiError) throw inQuery(found)
       return { data: found }
     },
-  )
+  ),
 
-  api.post(
+  post(
     '/vouchers/lookup',
     {
       operationId: 'lookUpVoucher',
@@ -122,9 +128,9 @@ export function vouchers(api: Api) {
       const subject = pathOf(body.number)
       return after(await backOffice.lookUpVoucher(write, body), found => answered(found, subject))
     },
-  )
+  ),
 
-  api.post(
+  post(
     '/vouchers/validate',
     {
       operationId: 'validateVoucher',
@@ -148,13 +154,10 @@ export function vouchers(api: Api) {
       const subject = pathOf(body.number)
       return after(await backOffice.validateVoucher(write, body), found => answered(found, subject))
     },
-  )
+  ),
 
-  for (const [operationId, summary, register] of [
-    ['lockVoucher', 'Lock a voucher', api.put],
-    ['lockVoucherByPost', 'Lock a voucher (POST)', api.post],
-  ] as const)
-    register(
+  ...lockMethods.map(([operationId, summary, define]) =>
+    define(
       '/vouchers/:number/lock',
       {
         operationId,
@@ -181,9 +184,10 @@ export function vouchers(api: Api) {
         const held = await backOffice.lockVoucher(write, { number, lockSeconds, ...by })
         return after(held, voucher => answered(voucher, pathOf(number)))
       },
-    )
+    ),
+  ),
 
-  api.post(
+  post(
     '/vouchers',
     {
       operationId: 'issueVoucher',
@@ -203,8 +207,8 @@ export function vouchers(api: Api) {
         subject: pathOfIssued(issued),
         status: issued.status === 'pending' ? 202 : 201,
       })),
-  )
-}
+  ),
+]
 
 /** A lock needs either `validationId` or `pin`, and `amount` only with `pin`. */
 function faultsOfLock({ validationId, pin, amount }: VoucherLock): FieldError[] {

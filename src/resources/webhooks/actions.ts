@@ -3,7 +3,7 @@ import type { Db } from '../../database/db.ts'
 import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/webhooks/webhooks.ts'
 import { notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
-import type { Api } from '../../http/routing/api.ts'
+import { list, post } from '../../http/routing/route-definitions.ts'
 import { addAttempt, attemptPage } from '../../store/webhooks/attempts.ts'
 import { readDue } from '../../store/webhooks/deliveries.ts'
 import {
@@ -18,8 +18,8 @@ import { tryEndpoint } from '../../webhooks/test-event.ts'
 import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
 
 /** Actions on a webhook, and its delivery attempts. */
-export function actions(api: Api) {
-  api.post(
+export const actions = [
+  post(
     `${path}/test`,
     {
       operationId: 'testWebhook',
@@ -45,19 +45,19 @@ export function actions(api: Api) {
         return { record: added.record, subject: pathOf(id) }
       }
     },
-  )
+  ),
 
-  turning('pause', 'Pause a webhook', 'Changes wait until the webhook is resumed.', (tx, { service }, id) =>
+  defineSwitch('pause', 'Pause a webhook', 'Changes wait until the webhook is resumed.', (tx, { service }, id) =>
     pauseWebhook(tx, service, id, 'Paused by an operator.'),
-  )
-  turning(
+  ),
+  defineSwitch(
     'resume',
     'Resume a webhook',
     'Deliveries continue at once, from the cursor of the webhook.',
     (tx, { service }, id) => resumeWebhook(tx, service, id),
-  )
+  ),
 
-  api.post(
+  post(
     `${path}/rewind`,
     {
       operationId: 'rewindWebhook',
@@ -77,9 +77,9 @@ export function actions(api: Api) {
         const { service, keys, body } = context
         await rewindWebhook(tx, service, id, await placeOf(tx, { service, kinds, key: keys.cursors }, body.to))
       }),
-  )
+  ),
 
-  api.post(
+  post(
     `${path}/rotate-secret`,
     {
       operationId: 'rotateWebhookSecret',
@@ -100,9 +100,9 @@ export function actions(api: Api) {
         await rotateSecret(tx, keys, service, id, secret)
         return { data: { ...(await shown(tx, service, id)), secret }, subject: pathOf(id) }
       },
-  )
+  ),
 
-  api.list(
+  list(
     `${path}/attempts`,
     {
       operationId: 'listWebhookAttempts',
@@ -117,30 +117,31 @@ export function actions(api: Api) {
       if (!(await webhookRecord(db, service, id))) throw notFound(kind)
       return attemptPage(db, service, id, asked)
     },
-  )
+  ),
+]
 
-  function turning(
-    verb: 'pause' | 'resume',
-    summary: string,
-    description: string,
-    turn: (tx: Db, context: Asked, id: string) => Promise<unknown>,
-  ) {
-    api.post(
-      `${path}/${verb}`,
-      {
-        operationId: `${verb}Webhook`,
-        tag,
-        role,
-        status: 200,
-        summary,
-        description,
-        params,
-        body: NoBody,
-        answer: Webhook,
-      },
-      context => changing(context, (tx, { id }) => turn(tx, context, id)),
-    )
-  }
+/** Defines the route that pauses or resumes a webhook. */
+function defineSwitch(
+  verb: 'pause' | 'resume',
+  summary: string,
+  description: string,
+  turn: (tx: Db, context: Asked, id: string) => Promise<unknown>,
+) {
+  return post(
+    `${path}/${verb}`,
+    {
+      operationId: `${verb}Webhook`,
+      tag,
+      role,
+      status: 200,
+      summary,
+      description,
+      params,
+      body: NoBody,
+      answer: Webhook,
+    },
+    context => changing(context, (tx, { id }) => turn(tx, context, id)),
+  )
 }
 
 const untried = {

@@ -3,7 +3,7 @@ import { kindsAmong } from '../../change-feed/subscription.ts'
 import { IssuedWebhook, RemovedWebhook, Webhook, WebhookChange, WebhookInput } from '../../domain/webhooks/webhooks.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
-import type { Api } from '../../http/routing/api.ts'
+import { del, get, list, post, put } from '../../http/routing/route-definitions.ts'
 import type { WriteContext } from '../../http/routing/writes.ts'
 import { changeWebhook, removeWebhook, webhookPage, webhookRecord } from '../../store/webhooks/endpoints.ts'
 import { makeWebhook } from '../../webhooks/create-webhook.ts'
@@ -11,8 +11,8 @@ import { actions } from './actions.ts'
 import { changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
 
 /** Webhooks: create, list, update, delete. */
-export function webhooks(api: Api) {
-  api.list(
+export const webhooks = [
+  list(
     '/webhooks',
     {
       operationId: 'listWebhooks',
@@ -23,9 +23,9 @@ export function webhooks(api: Api) {
       item: Webhook,
     },
     ({ db, service }, asked) => webhookPage(db, service, asked),
-  )
+  ),
 
-  api.get(
+  get(
     path,
     {
       operationId: 'getWebhook',
@@ -38,9 +38,9 @@ export function webhooks(api: Api) {
       kind,
     },
     ({ db, service, params }) => webhookRecord(db, service, params.id),
-  )
+  ),
 
-  api.post(
+  post(
     '/webhooks',
     {
       operationId: 'createWebhook',
@@ -62,9 +62,9 @@ export function webhooks(api: Api) {
         return { data: { ...(await shown(tx, service, id)), secret }, subject: pathOf(id) }
       }
     },
-  )
+  ),
 
-  api.put(
+  put(
     path,
     {
       operationId: 'updateWebhook',
@@ -88,9 +88,9 @@ export function webhooks(api: Api) {
         await changeWebhook(tx, service, before, { url, kinds, description, cursor })
       })
     },
-  )
+  ),
 
-  api.delete(
+  del(
     path,
     {
       operationId: 'deleteWebhook',
@@ -108,10 +108,10 @@ export function webhooks(api: Api) {
         await removeWebhook(tx, service, id)
         return { data: { id }, subject: pathOf(id) }
       },
-  )
+  ),
 
-  actions(api)
-}
+  ...actions,
+]
 
 async function checkUrl({ sender }: Pick<WriteContext, 'sender'>, url: string) {
   const detail = await sender.refusal(url)

@@ -26,7 +26,7 @@ const offices = await openBackOffices({ db, keys, defaults, log })
 let worker: Worker
 before(() => {
   // Nothing is pulled here unless somebody asks for it.
-  const { 'sync-feed': syncFeed } = backOfficeJobs(offices, new Map())
+  const { 'sync-feed': syncFeed } = backOfficeJobs(offices, [])
   assert.ok(syncFeed)
   worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'sync-feed': syncFeed })
 })

@@ -69,7 +69,7 @@ before(async () => {
     assert.ok(feed)
     assert.ok('result' in (await pullFeed(db, luma, driver, feed)))
   }
-  const { 'import-exports': job } = backOfficeJobs(offices, new Map())
+  const { 'import-exports': job } = backOfficeJobs(offices, [])
   assert.ok(job)
   await db.run(sql`insert into job (service_id, name) values (${luma.id}, 'import-exports')`)
   worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'import-exports': job })
@@ -179,7 +179,7 @@ describe('exports of a back office', () => {
     const before = await count('retail_transaction')
     worker = startWorker(
       { db, keys, log, post: { send: async () => {} } },
-      { 'import-exports': backOfficeJobs(offices, new Map())['import-exports'] as never },
+      { 'import-exports': backOfficeJobs(offices, [])['import-exports'] as never },
     )
     await taken('orders_20260205T104500Z.csv')
     assert.equal(await count('retail_transaction'), before)
