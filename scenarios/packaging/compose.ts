@@ -10,7 +10,7 @@ import { packRelease } from './image/release.ts'
 
 new Command('npm run scenario -- compose')
   .description(
-    "Runs deploy/compose.yaml with Debian's podman-compose, as docs/operate/install-linux.md has it: built, up, asked over HTTPS, stopped, down, and up again. As root,\non a base of this machine's packages; nothing is asked of a registry. What podman keeps, its network and its processes are the trial's own, and end with it.",
+    "Runs deploy/compose.yaml with Debian's podman-compose, as in docs/operate/install-linux.md: build, up, HTTPS requests, stop, down, and up again. Needs root.\nThe base image consists of this machine's packages, so no registry is used. The scenario has its own storage, network and processes, and removes them.",
   )
   .addHelpText('after', '\nExample:\n  npm run scenario -- compose\n')
   .parse()

@@ -14,9 +14,9 @@ import { type ImageConfig, runIn } from './image/running.ts'
 
 const { here } = new Command('npm run scenario -- image')
   .description(
-    "Builds deploy/Dockerfile with Debian's buildah, on a base that is made here, and runs the image as compose.yaml does: a root that nobody may write, a\nuser without rights, no capabilities. As root; nothing is asked of a registry.",
+    "Builds deploy/Dockerfile with Debian's buildah, on a base image from Debian packages, and runs the image like compose.yaml: a read-only root, a\nuser without rights, no capabilities. Needs root. No registry is used.",
   )
-  .option('--here', "the base is made of this machine's packages, not of Debian's archive: nothing is downloaded")
+  .option('--here', "builds the base from this machine's packages instead of Debian's archive, without downloads")
   .addHelpText('after', '\nExamples:\n  npm run scenario -- image\n  npm run scenario -- image --here\n')
   .parse()
   .opts<{ here?: boolean }>()
@@ -37,7 +37,7 @@ try {
   const file = join(checkout, 'deploy/Dockerfile')
   const build = ['--isolation', 'chroot', '--format', 'docker', '--pull-never', '--build-arg', `RELEASE=${name}`]
   buildah('build', ...build, '-f', file, '-t', 'tillbridge', dist)
-  facts.push(['the image is built of the Dockerfile', true])
+  facts.push(['the image is built from the Dockerfile', true])
 
   const config: ImageConfig = JSON.parse(buildah('inspect', '--type', 'image', 'tillbridge')).Docker.config
   const [uid = 0, gid = 0] = config.User.split(':').map(Number)
@@ -66,16 +66,16 @@ try {
   const service = runIn(image, [...config.Entrypoint, ...config.Cmd])
   const exited = once(service, 'exit')
   const ready = await becomesReady(at, join(volume, 'tls/ca.pem'), () => service.exitCode === null)
-  facts.push(['it answers over HTTPS, on a root that nobody may write', ready])
-  facts.push(['its health check says so', (await healthy()) === 0])
+  facts.push(['it responds over HTTPS, with a read-only root', ready])
+  facts.push(['its health check succeeds', (await healthy()) === 0])
   service.kill(config.StopSignal as NodeJS.Signals)
-  facts.push(['its signal ends it in order', (await exited)[0] === 0])
+  facts.push(['its stop signal ends it in order', (await exited)[0] === 0])
   const postgres = readdirSync(volume, { recursive: true }).map(String)
   facts.push([
     'with the PostgreSQL in it, whose data are in the volume',
     postgres.some(each => each.endsWith('PG_VERSION')) && !postgres.some(each => each.endsWith('postmaster.pid')),
   ])
-  facts.push(['without it the health check fails', (await healthy()) === 1])
+  facts.push(['the health check fails after it has stopped', (await healthy()) === 1])
 } finally {
   rmSync(home, { recursive: true, force: true })
 }

@@ -7,7 +7,7 @@ import { Command } from 'commander'
 
 new Command('npm run scenario -- release')
   .description(
-    'A release on a bare Debian, in a root of its own that has no npm: read-only, as a user who may do nothing, from the first start to a restored backup.',
+    'Runs a release in the root directory of a bare Debian without npm: read-only, as a user without rights, from the first start to a restored backup.',
   )
   .addHelpText('after', '\nExample:\n  npm run scenario -- release\n')
   .parse()
@@ -77,12 +77,12 @@ try {
     await delay(1_000)
   facts.push(['it serves after one command', said.includes('Press Ctrl-C to stop.')])
   const [healthy, ...question] = inside('/first', '/opt/tillbridge/bin/healthy')
-  facts.push(['its health check says so', spawnSync(healthy, question).status === 0])
+  facts.push(['its health check succeeds', spawnSync(healthy, question).status === 0])
   tillbridge('/first', 'backup /first/backup')
   service.kill('SIGTERM')
   const code = await new Promise(resolve => service.once('exit', resolve))
   facts.push(['SIGTERM ends it in order', code === 0])
-  facts.push(['without it the health check fails', spawnSync(healthy, question).status === 1])
+  facts.push(['the health check fails after it has stopped', spawnSync(healthy, question).status === 1])
   run('cp', join(root, 'first/secret'), join(root, 'second/secret'))
   chownSync(join(root, 'second/secret'), nobody, nobody)
   tillbridge('/second', 'restore /first/backup')

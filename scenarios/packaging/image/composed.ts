@@ -21,18 +21,18 @@ ran('podman', 'import', 'base.tar', 'docker.io/library/debian:12-slim')
 compose('up', '--build', '-d')
 const volume = ran('podman', 'volume', 'inspect', '--format', '{{.Mountpoint}}', 'deploy_tillbridge').trim()
 const ca = join(volume, 'tls/ca.pem')
-facts.push(['podman-compose builds it, and it answers over HTTPS', await becomesReady(8443, ca)])
+facts.push(['podman-compose builds it, and it responds over HTTPS', await becomesReady(8443, ca)])
 // Debian's podman leaves it to systemd to ask now and then.
-facts.push(['its health check says so', spawnSync('podman', ['healthcheck', 'run', container]).status === 0])
+facts.push(['its health check succeeds', spawnSync('podman', ['healthcheck', 'run', container]).status === 0])
 const { stdout: status } = inside('cat', '/proc/1/status')
 facts.push([
   'who it runs as may do nothing, and never more',
   /^Uid:\t10001\t/m.test(status) && /^CapBnd:\t0+$/m.test(status) && /^NoNewPrivs:\t1$/m.test(status),
 ])
 const written = spawnSync('podman', ['exec', '--user', '0', container, 'touch', '/opt/written'], { encoding: 'utf8' })
-facts.push(['its root is one that nobody may write', written.stderr.includes('Read-only file system')])
+facts.push(['its root is read-only', written.stderr.includes('Read-only file system')])
 compose('exec', '-T', 'tillbridge', 'tillbridge', 'service', 'add', 'luma')
-facts.push(['commands are run in it', hasService()])
+facts.push(['commands run in the container', hasService()])
 
 const began = Date.now()
 compose('stop', '-t', grace)

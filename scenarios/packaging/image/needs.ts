@@ -7,20 +7,20 @@ import { ran } from './ran.ts'
 
 const isThere = (program: string) => spawnSync(program, ['--version']).status === 0
 const noRoot =
-  process.platform !== 'linux' || process.geteuid?.() !== 0 ? 'an image is built as root of a Linux' : undefined
+  process.platform !== 'linux' || process.geteuid?.() !== 0 ? 'building an image needs root on Linux' : undefined
 
-/** Why no image can be built here; undefined where one can. */
-export const noBuildah = noRoot ?? (isThere('buildah') ? undefined : 'there is no buildah: apt-get install buildah')
+/** The reason why no image can be built here; otherwise undefined. */
+export const noBuildah = noRoot ?? (isThere('buildah') ? undefined : 'buildah is missing: apt-get install buildah')
 
-/** A container with a port, of an image of one program, which ends at once. */
+/** Runs a container with a port whose only program ends at once. */
 const smallest =
   'podman import image.tar smallest && podman run --init --read-only -p 8443:8443 smallest catatonit --version'
 
-/** Why compose.yaml cannot be run here; undefined where it can. What a kernel lacks is found out by trying. */
+/** Returns the reason why compose.yaml can't run here, otherwise undefined. Tries a small container, because kernels differ. */
 export function noCompose(): string | undefined {
   if (noRoot) return noRoot
   if (!['podman', 'podman-compose', 'catatonit', 'ip'].every(isThere))
-    return 'there is no podman-compose: apt-get install podman podman-compose catatonit iproute2'
+    return 'podman-compose is missing: apt-get install podman podman-compose catatonit iproute2'
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-container-'))
   try {
     ran('tar', '-C', '/', '-cf', join(home, 'image.tar'), 'usr/bin/catatonit')

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Runs a program to its end; returns what it says. Throws where it fails. */
+/** Runs a program and returns its output. Throws if it fails. */
 export function ran(command: string, ...args: string[]): string {
   const { status, stdout, stderr } = spawnSync(command, args, {
     encoding: 'utf8',

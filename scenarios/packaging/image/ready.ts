@@ -12,7 +12,7 @@ function isReady(port: number, ca: string) {
   })
 }
 
-/** Whether it answers over HTTPS within a minute, as long as it runs; by the authority that it makes. */
+/** Whether it responds over HTTPS within a minute, as long as it runs; by the authority that it makes. */
 export async function becomesReady(port: number, ca: string, runs = () => true): Promise<boolean> {
   for (let i = 0; i < 240 && runs(); i++) {
     await delay(250)

@@ -5,7 +5,7 @@ import { ran } from './ran.ts'
 
 const program = fileURLToPath(new URL('../../../scripts/release/release.ts', import.meta.url))
 
-/** Packs what is checked out into a directory's `dist`, as `npm run release` names it; quickly, because it goes nowhere. */
+/** Packs the checkout into `dist` like `npm run release`, but with tar only, because the archive isn't published. */
 export function packRelease(home: string) {
   const dist = join(home, 'dist')
   const root = ran(process.execPath, program, '--unpacked', '--out', dist).trim()
