@@ -25,7 +25,7 @@ export async function measureSync(bench: Bench, loaded: Loaded, { stores, skus }
   if (!service) throw new Error('it was just deleted')
   await setBackOffice(db, keys, service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
   const pull = (...args: string[]) => pulled(bench, loaded, args)
-  /** The records that were written since; of all tables that a feed of stock writes. */
+  /** The records that were written since; of all tables that a sync of stock writes. */
   const written = async (since: string) =>
     (
       await db.row<{ n: number }>(

@@ -1,7 +1,7 @@
 /** The console's table of contents: the screens, by their place in the address, and the role that the paths behind them need. */
 export const pages = [
   { path: 'today', title: 'Today', role: 'visitor', load: () => import('./pages/today.js') },
-  { path: 'feeds', title: 'Feeds', role: 'visitor', load: () => import('./pages/feeds.js') },
+  { path: 'syncs', title: 'Syncs', role: 'visitor', load: () => import('./pages/syncs.js') },
   { path: 'import', title: 'Import', role: 'maintainer', load: () => import('./pages/import.js') },
   { path: 'look-up', title: 'Look-up', role: 'visitor', load: () => import('./pages/look-up.js') },
   { path: 'requests', title: 'Requests', role: 'admin', load: () => import('./pages/requests.js') },

@@ -1,4 +1,4 @@
--- Back offices: what stands behind each service, and how far its feeds have been pulled.
+-- Back offices: what stands behind each service, and how far its syncs have been pulled.
 
 create table back_office (
   service_id integer primary key references service on delete cascade,
@@ -33,7 +33,7 @@ comment on column back_office.exports is 'The folder that its exports arrive in:
 comment on column back_office.exports_host_key is 'Fingerprints of the keys that the SFTP server may show, separated by commas.';
 comment on column back_office.exports_key is 'The path of a private key to sign in with.';
 comment on column back_office.exports_password is 'Of the user, or of the private key. Encrypted, for this service alone.';
-comment on column back_office.every is 'Seconds between two pulls of a feed, where that is not as often as by itself: {"stock": 60}.';
+comment on column back_office.every is 'Seconds between two pulls of a sync, where that is not as often as by itself: {"stock": 60}.';
 comment on column back_office.gateways is
   'What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP", "cardType": "PP"}}.';
 comment on column back_office.version is 'Another one with each change: by it processes notice that they have to open it anew.';
@@ -58,127 +58,128 @@ create table sync_source (
   source text collate "C" not null
 );
 comment on table sync_source is
-  'Which back office the feeds of a service are pulled from. To another one the marks and visits of this one mean nothing: they are '
-  'forgotten, and everything is read.';
+  'The back office that a service is synced from. If it changes, the checkpoints and refreshes of the previous one are deleted, and '
+  'everything is read again.';
 comment on column sync_source.source is 'Driver, address and country.';
 
 create table sync_state (
   service_id integer not null references service on delete cascade,
-  feed text collate "C" not null,
+  sync text collate "C" not null,
   since text,
   run uuid,
-  beat_at timestamptz,
+  heartbeat_at timestamptz,
   started_at timestamptz,
   finished_at timestamptz,
   full_at timestamptz,
-  whole_every integer,
+  full_only_interval integer,
   read bigint not null default 0,
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
-  refused bigint not null default 0,
+  rejected bigint not null default 0,
   notes jsonb not null default '{}',
-  fault text,
+  error text,
   failed_at timestamptz,
-  whole_failed_at timestamptz,
-  whole_failures integer not null default 0,
-  asked_at timestamptz,
-  asks_whole boolean not null default false,
-  primary key (service_id, feed)
+  full_failed_at timestamptz,
+  full_failures integer not null default 0,
+  requested_at timestamptz,
+  full_requested boolean not null default false,
+  primary key (service_id, sync)
 );
-comment on table sync_state is 'How far each feed has been pulled, and how its last run went.';
-comment on column sync_state.since is 'The mark, in the driver''s own form: changes up to it are in. It moves when a run has ended well. Null: everything is read.';
-comment on column sync_state.run is 'The run that holds the feed.';
-comment on column sync_state.beat_at is 'When it last showed that it lives. After a minute without a beat the feed is anybody''s.';
-comment on column sync_state.finished_at is 'Of the last run that ended well, and has asked for something.';
-comment on column sync_state.full_at is 'Of the last one that read everything.';
-comment on column sync_state.whole_every is
-  'How often everything is read, in seconds, where the last run found that the back office does not tell what changed. Null: it does.';
-comment on column sync_state.read is 'Records of the last run, also while it is under way. So are the next four.';
-comment on column sync_state.notes is 'What was not quite as it should be: {"why": how many}.';
-comment on column sync_state.fault is 'Why the last run failed. Null: it did not.';
-comment on column sync_state.whole_failed_at is 'Of the last run that was to read everything and failed, until one reads it: meanwhile changes are pulled.';
-comment on column sync_state.whole_failures is 'Such runs in a row, whatever changes were pulled between them.';
-comment on column sync_state.asked_at is 'Somebody wants it pulled now. A run that ended well has done so, if it was asked before it began.';
-comment on column sync_state.asks_whole is 'Everything is to be read, and not only what changed.';
+comment on table sync_state is 'The checkpoint of each sync, and the state of its last run.';
+comment on column sync_state.since is 'The checkpoint, in the driver''s own form: changes up to it are stored. A completed run moves it. Null: the next run is a full sync.';
+comment on column sync_state.run is 'The run that has the lease.';
+comment on column sync_state.heartbeat_at is 'The last heartbeat of the run. A minute without one ends the lease.';
+comment on column sync_state.finished_at is 'The end of the last completed run that read from the back office.';
+comment on column sync_state.full_at is 'The end of the last completed full sync.';
+comment on column sync_state.full_only_interval is
+  'Seconds between two full syncs, if the last run found that the back office can''t list changes. Null: it can.';
+comment on column sync_state.read is 'Records of the last run, also while it is running. So are the next four.';
+comment on column sync_state.notes is 'Remarks about the run, and how often: {"remark": count}.';
+comment on column sync_state.error is 'The cause if the last run failed, otherwise null.';
+comment on column sync_state.full_failed_at is 'The last failed full sync since the last completed one. Until it is retried, changes are synced.';
+comment on column sync_state.full_failures is 'Failed full syncs in a row, not counting the incremental runs between them.';
+comment on column sync_state.requested_at is 'When a run was requested. A completed run that began later fulfils the request.';
+comment on column sync_state.full_requested is 'True if the requested run must be a full sync.';
 
-create table feed_run (
+create table sync_run (
   service_id integer not null references service on delete cascade,
-  feed text collate "C" not null,
+  sync text collate "C" not null,
   run_id text collate "C" not null default gen_random_uuid()::text,
   changed_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
   origin text collate "C" not null default 'backOffice' check (origin in ('backOffice', 'file')),
-  is_whole boolean not null,
+  is_full boolean not null,
   read bigint not null default 0,
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
-  refused bigint not null default 0,
+  rejected bigint not null default 0,
   notes jsonb not null default '{}',
-  fault text,
-  is_trial boolean not null default false,
-  beat_at timestamptz,
-  refusals json,
-  primary key (service_id, feed, run_id)
+  error text,
+  is_dry_run boolean not null default false,
+  heartbeat_at timestamptz,
+  rejections json,
+  primary key (service_id, sync, run_id)
 );
-create index feed_run_id on feed_run (service_id, run_id);
-create index feed_run_begun on feed_run (service_id, feed, changed_at, run_id);
-create index feed_run_changed on feed_run (service_id, changed_at);
-comment on table feed_run is 'The runs of each feed, for 30 days, whether it was pulled or came as a file.';
-comment on column feed_run.changed_at is 'When it began.';
-comment on column feed_run.ended_at is 'Null: it is under way, or nobody has noticed yet that its process has ended.';
-comment on column feed_run.is_whole is 'It reads everything, and not only what changed.';
-comment on column feed_run.notes is 'What was not quite as it should be: {"why": how many}.';
-comment on column feed_run.fault is 'Why it failed. Null: it did not.';
-comment on column feed_run.is_trial is 'A file that was only looked at: nothing was written, and no feed is the fresher for it.';
-comment on column feed_run.beat_at is 'When a file that is being read was last known to be; of a pull, sync_state tells.';
-comment on column feed_run.refusals is 'Why lines of a file were refused, with the numbers of the first ones: nothing that stands in them.';
+create index sync_run_id on sync_run (service_id, run_id);
+create index sync_run_started on sync_run (service_id, sync, changed_at, run_id);
+create index sync_run_changed on sync_run (service_id, changed_at);
+comment on table sync_run is 'The runs of each sync, and the imports of each import type, for 30 days.';
+comment on column sync_run.sync is 'The sync, or the import type of a file.';
+comment on column sync_run.changed_at is 'When the run started.';
+comment on column sync_run.ended_at is 'Null: the run is in progress, or its process has ended and no later run has noticed it.';
+comment on column sync_run.is_full is 'True for a full sync.';
+comment on column sync_run.notes is 'Remarks about the run, and how often: {"remark": count}.';
+comment on column sync_run.error is 'The cause of the failure. Null: the run has not failed.';
+comment on column sync_run.is_dry_run is 'True for the dry run of an import: nothing is written, and the data is no fresher.';
+comment on column sync_run.heartbeat_at is 'The last heartbeat of an import. Those of a sync are in sync_state.';
+comment on column sync_run.rejections is 'Reasons for rejected lines of a file, with the numbers of the first lines, but never their content.';
 
 create table sync_seen (
   service_id integer not null,
-  feed text collate "C" not null,
+  sync text collate "C" not null,
   run uuid not null,
   list text collate "C" not null,
   id text collate "C" not null,
-  primary key (service_id, feed, run, list, id),
-  foreign key (service_id, feed) references sync_state on delete cascade
+  primary key (service_id, sync, run, list, id),
+  foreign key (service_id, sync) references sync_state on delete cascade
 );
 comment on table sync_seen is
-  'What a run has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.';
-comment on column sync_seen.run is 'One that has lost the feed to another may not know it yet, and says nothing in its name.';
-comment on column sync_seen.list is 'By its name: product, variant, stock, customer.';
+  'The records that a run has seen, to count them and to find removed ones. Deleted when the run completes or the next one starts.';
+comment on column sync_seen.run is 'A run that has lost its lease, but does not know it yet, writes no rows that the new run would read.';
+comment on column sync_seen.list is 'The list: product, variant, stock, customer.';
 
-create table sync_visit (
+create table sync_refresh (
   service_id integer not null references service on delete cascade,
-  feed text collate "C" not null,
+  sync text collate "C" not null,
   id text collate "C" not null,
-  stamp text not null,
+  version text not null,
   due boolean not null default true,
-  visited_at timestamptz,
-  told_at timestamptz,
-  primary key (service_id, feed, id)
+  refreshed_at timestamptz,
+  read_at timestamptz,
+  primary key (service_id, sync, id)
 );
-create index sync_visit_due on sync_visit (service_id, feed, id) where due;
-create index sync_visit_visited on sync_visit (service_id, feed, visited_at, id) where not due;
-comment on table sync_visit is
-  'What a feed has to ask for one by one, where the back office has no list of it: the transactions and the reward account of a customer.';
-comment on column sync_visit.id is 'The customer.';
-comment on column sync_visit.stamp is 'The back office''s own, of the last change that is known: a visit is due whenever it is another one.';
-comment on column sync_visit.told_at is 'When the back office was last asked for what it then told, so that it could be read.';
-comment on column sync_visit.visited_at is 'What was not visited for long is visited again, even if nothing is known to have changed.';
+create index sync_refresh_due on sync_refresh (service_id, sync, id) where due;
+create index sync_refresh_done on sync_refresh (service_id, sync, refreshed_at, id) where not due;
+comment on table sync_refresh is
+  'Records that a sync must request one by one, because the back office has no list of them: the transactions and the reward account of a customer.';
+comment on column sync_refresh.id is 'The customer.';
+comment on column sync_refresh.version is 'The back office''s version of the last known change. A new version makes the refresh due.';
+comment on column sync_refresh.read_at is 'When the back office was last asked for data that Tillbridge could read.';
+comment on column sync_refresh.refreshed_at is 'The last refresh. Old records are refreshed again even if no change is known.';
 
 create table import_progress (
   service_id integer not null references service on delete cascade,
-  kind text collate "C" not null,
+  import_type text collate "C" not null,
   digest bytea not null,
   line bigint not null,
   reached_at timestamptz not null,
-  primary key (service_id, kind, digest)
+  primary key (service_id, import_type, digest)
 );
 comment on table import_progress is
-  'How far imports of files have come that are under way, or were interrupted: `tillbridge import --resume` goes on from there.';
-comment on column import_progress.kind is 'What the lines are: customers.';
-comment on column import_progress.digest is 'SHA-256 of the file''s bytes: a file that was changed is another one.';
+  'Checkpoints of running and interrupted imports. `tillbridge import --resume` continues from them.';
+comment on column import_progress.import_type is 'The import type, such as customers.';
+comment on column import_progress.digest is 'SHA-256 of the file. A changed file has no checkpoint.';
 comment on column import_progress.line is
-  'The last line that is dealt with; what follows it may be in as well, since it is noted behind the commit. To import a line again changes nothing.';
+  'The last processed line. Later lines can be stored too, because the checkpoint follows their commit. Importing a line again changes nothing.';

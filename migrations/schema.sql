@@ -1193,7 +1193,7 @@ create index alert_changed on alert (service_id, changed_at);
 
 
 -- 0010_back_offices.sql
--- Back offices: what stands behind each service, and how far its feeds have been pulled.
+-- Back offices: what stands behind each service, and how far its syncs have been pulled.
 
 -- What stands behind a service, and how it is reached, where that is not what the environment says for all services: what `tillbridge
 -- back-office set` was given.
@@ -1212,7 +1212,7 @@ create table back_office (
   exports_host_key text,                            -- Fingerprints of the keys that the SFTP server may show, separated by commas.
   exports_key text,                                 -- The path of a private key to sign in with.
   exports_password bytea,                           -- Of the user, or of the private key. Encrypted, for this service alone.
-  every jsonb not null default '{}',                -- Seconds between two pulls of a feed, where that is not as often as by itself:
+  every jsonb not null default '{}',                -- Seconds between two pulls of a sync, where that is not as often as by itself:
                                                     -- {"stock": 60}.
   gateways jsonb not null default '{}',             -- What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP",
                                                     -- "cardType": "PP"}}.
@@ -1235,8 +1235,8 @@ create table call_minute (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- Which back office the feeds of a service are pulled from. To another one the marks and visits of this one mean nothing: they are
--- forgotten, and everything is read.
+-- The back office that a service is synced from. If it changes, the checkpoints and refreshes of the previous one are deleted, and
+-- everything is read again.
 create table sync_source (
   service_id integer not null,
   source text collate "C" not null,  -- Driver, address and country.
@@ -1244,100 +1244,100 @@ create table sync_source (
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- How far each feed has been pulled, and how its last run went.
+-- The checkpoint of each sync, and the state of its last run.
 create table sync_state (
   service_id integer not null,
-  feed text collate "C" not null,
-  since text,                                 -- The mark, in the driver's own form: changes up to it are in. It moves when a run has ended
-                                              -- well. Null: everything is read.
-  run uuid,                                   -- The run that holds the feed.
-  beat_at timestamptz,                        -- When it last showed that it lives. After a minute without a beat the feed is anybody's.
+  sync text collate "C" not null,
+  since text,                                     -- The checkpoint, in the driver's own form: changes up to it are stored. A completed run
+                                                  -- moves it. Null: the next run is a full sync.
+  run uuid,                                       -- The run that has the lease.
+  heartbeat_at timestamptz,                       -- The last heartbeat of the run. A minute without one ends the lease.
   started_at timestamptz,
-  finished_at timestamptz,                    -- Of the last run that ended well, and has asked for something.
-  full_at timestamptz,                        -- Of the last one that read everything.
-  whole_every integer,                        -- How often everything is read, in seconds, where the last run found that the back office
-                                              -- does not tell what changed. Null: it does.
-  read bigint not null default 0,             -- Records of the last run, also while it is under way. So are the next four.
+  finished_at timestamptz,                        -- The end of the last completed run that read from the back office.
+  full_at timestamptz,                            -- The end of the last completed full sync.
+  full_only_interval integer,                     -- Seconds between two full syncs, if the last run found that the back office can't list
+                                                  -- changes. Null: it can.
+  read bigint not null default 0,                 -- Records of the last run, also while it is running. So are the next four.
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
-  refused bigint not null default 0,
-  notes jsonb not null default '{}',          -- What was not quite as it should be: {"why": how many}.
-  fault text,                                 -- Why the last run failed. Null: it did not.
+  rejected bigint not null default 0,
+  notes jsonb not null default '{}',              -- Remarks about the run, and how often: {"remark": count}.
+  error text,                                     -- The cause if the last run failed, otherwise null.
   failed_at timestamptz,
-  whole_failed_at timestamptz,                -- Of the last run that was to read everything and failed, until one reads it: meanwhile
-                                              -- changes are pulled.
-  whole_failures integer not null default 0,  -- Such runs in a row, whatever changes were pulled between them.
-  asked_at timestamptz,                       -- Somebody wants it pulled now. A run that ended well has done so, if it was asked before it
-                                              -- began.
-  asks_whole boolean not null default false,  -- Everything is to be read, and not only what changed.
-  primary key (service_id, feed),
+  full_failed_at timestamptz,                     -- The last failed full sync since the last completed one. Until it is retried, changes
+                                                  -- are synced.
+  full_failures integer not null default 0,       -- Failed full syncs in a row, not counting the incremental runs between them.
+  requested_at timestamptz,                       -- When a run was requested. A completed run that began later fulfils the request.
+  full_requested boolean not null default false,  -- True if the requested run must be a full sync.
+  primary key (service_id, sync),
   foreign key (service_id) references service(service_id) on delete cascade
 );
 
--- The runs of each feed, for 30 days, whether it was pulled or came as a file.
-create table feed_run (
+-- The runs of each sync, and the imports of each import type, for 30 days.
+create table sync_run (
   service_id integer not null,
-  feed text collate "C" not null,
+  sync text collate "C" not null,             -- The sync, or the import type of a file.
   run_id text collate "C" not null default gen_random_uuid()::text,
-  changed_at timestamptz not null default clock_timestamp(),  -- When it began.
-  ended_at timestamptz,                     -- Null: it is under way, or nobody has noticed yet that its process has ended.
+  changed_at timestamptz not null default clock_timestamp(),  -- When the run started.
+  ended_at timestamptz,                       -- Null: the run is in progress, or its process has ended and no later run has noticed it.
   origin text collate "C" not null default 'backOffice',
-  is_whole boolean not null,                -- It reads everything, and not only what changed.
+  is_full boolean not null,                   -- True for a full sync.
   read bigint not null default 0,
   inserted bigint not null default 0,
   changed bigint not null default 0,
   removed bigint not null default 0,
-  refused bigint not null default 0,
-  notes jsonb not null default '{}',        -- What was not quite as it should be: {"why": how many}.
-  fault text,                               -- Why it failed. Null: it did not.
-  is_trial boolean not null default false,  -- A file that was only looked at: nothing was written, and no feed is the fresher for it.
-  beat_at timestamptz,                      -- When a file that is being read was last known to be; of a pull, sync_state tells.
-  refusals json,                            -- Why lines of a file were refused, with the numbers of the first ones: nothing that stands in
-                                            -- them.
-  primary key (service_id, feed, run_id),
+  rejected bigint not null default 0,
+  notes jsonb not null default '{}',          -- Remarks about the run, and how often: {"remark": count}.
+  error text,                                 -- The cause of the failure. Null: the run has not failed.
+  is_dry_run boolean not null default false,  -- True for the dry run of an import: nothing is written, and the data is no fresher.
+  heartbeat_at timestamptz,                   -- The last heartbeat of an import. Those of a sync are in sync_state.
+  rejections json,                            -- Reasons for rejected lines of a file, with the numbers of the first lines, but never their
+                                              -- content.
+  primary key (service_id, sync, run_id),
   foreign key (service_id) references service(service_id) on delete cascade,
   check (origin in ('backOffice', 'file'))
 );
-create index feed_run_begun on feed_run (service_id, feed, changed_at, run_id);
-create index feed_run_changed on feed_run (service_id, changed_at);
-create index feed_run_id on feed_run (service_id, run_id);
+create index sync_run_changed on sync_run (service_id, changed_at);
+create index sync_run_id on sync_run (service_id, run_id);
+create index sync_run_started on sync_run (service_id, sync, changed_at, run_id);
 
--- What a run has seen of a list: to count it, and to find what is gone. Forgotten when it ends well, or the next one begins.
+-- The records that a run has seen, to count them and to find removed ones. Deleted when the run completes or the next one starts.
 create table sync_seen (
   service_id integer not null,
-  feed text collate "C" not null,
-  run uuid not null,               -- One that has lost the feed to another may not know it yet, and says nothing in its name.
-  list text collate "C" not null,  -- By its name: product, variant, stock, customer.
+  sync text collate "C" not null,
+  run uuid not null,               -- A run that has lost its lease, but does not know it yet, writes no rows that the new run would read.
+  list text collate "C" not null,  -- The list: product, variant, stock, customer.
   id text collate "C" not null,
-  primary key (service_id, feed, run, list, id),
-  foreign key (service_id, feed) references sync_state(service_id, feed) on delete cascade
+  primary key (service_id, sync, run, list, id),
+  foreign key (service_id, sync) references sync_state(service_id, sync) on delete cascade
 );
 
--- What a feed has to ask for one by one, where the back office has no list of it: the transactions and the reward account of a customer.
-create table sync_visit (
+-- Records that a sync must request one by one, because the back office has no list of them: the transactions and the reward account of a
+-- customer.
+create table sync_refresh (
   service_id integer not null,
-  feed text collate "C" not null,
+  sync text collate "C" not null,
   id text collate "C" not null,  -- The customer.
-  stamp text not null,           -- The back office's own, of the last change that is known: a visit is due whenever it is another one.
+  version text not null,         -- The back office's version of the last known change. A new version makes the refresh due.
   due boolean not null default true,
-  visited_at timestamptz,        -- What was not visited for long is visited again, even if nothing is known to have changed.
-  told_at timestamptz,           -- When the back office was last asked for what it then told, so that it could be read.
-  primary key (service_id, feed, id),
+  refreshed_at timestamptz,      -- The last refresh. Old records are refreshed again even if no change is known.
+  read_at timestamptz,           -- When the back office was last asked for data that Tillbridge could read.
+  primary key (service_id, sync, id),
   foreign key (service_id) references service(service_id) on delete cascade
 );
-create index sync_visit_due on sync_visit (service_id, feed, id) where due;
-create index sync_visit_visited on sync_visit (service_id, feed, visited_at, id) where not due;
+create index sync_refresh_done on sync_refresh (service_id, sync, refreshed_at, id) where not due;
+create index sync_refresh_due on sync_refresh (service_id, sync, id) where due;
 
--- How far imports of files have come that are under way, or were interrupted: `tillbridge import --resume` goes on from there.
+-- Checkpoints of running and interrupted imports. `tillbridge import --resume` continues from them.
 create table import_progress (
   service_id integer not null,
-  kind text collate "C" not null,  -- What the lines are: customers.
-  digest bytea not null,           -- SHA-256 of the file's bytes: a file that was changed is another one.
-  line bigint not null,            -- The last line that is dealt with; what follows it may be in as well, since it is noted behind the
-                                   -- commit. To import a line again changes nothing.
+  import_type text collate "C" not null,  -- The import type, such as customers.
+  digest bytea not null,                  -- SHA-256 of the file. A changed file has no checkpoint.
+  line bigint not null,                   -- The last processed line. Later lines can be stored too, because the checkpoint follows their
+                                          -- commit. Importing a line again changes nothing.
   reached_at timestamptz not null,
-  primary key (service_id, kind, digest),
+  primary key (service_id, import_type, digest),
   foreign key (service_id) references service(service_id) on delete cascade
 );
 

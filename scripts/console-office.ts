@@ -4,23 +4,23 @@ import { setBackOffice } from '../src/store/backoffice/connections.ts'
 import { until } from '../test/support/processes.ts'
 import type { Caller, TestService } from '../test/support/service.ts'
 
-/** A service with a head office behind it, as its feeds and calls might stand after a day. */
+/** A service with a head office behind it, as its syncs and calls might stand after a day. */
 export async function openOffice(service: TestService): Promise<{ office: Caller; close(): Promise<void> }> {
   const { db, keys } = service
   const simulator = await startSimulator()
   const office = await service.tenant({ currency: 'AUD', timeZone: 'Australia/Melbourne' })
   const id = office.service.id
   await setBackOffice(db, keys, office.service, { driver: 'apparel21', url: simulator.url, country: 'AU' })
-  await until(async () => (await office.get('/feeds')).json.data.length > 5, 'the back office is known', 20_000)
-  const feeds = (await office.get('/feeds')).json.data.map(({ feed }: { feed: string }) => feed)
+  await until(async () => (await office.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  const syncs = (await office.get('/syncs')).json.data.map(({ sync }: { sync: string }) => sync)
   await db.run(sql`
-    insert into sync_state (service_id, feed, since, started_at, finished_at, full_at)
-    select ${id}, feed, '1', at - interval '4 s', at, now() - interval '7 hours'
-      from unnest(${feeds}::text[]) with ordinality f (feed, n), lateral (select now() - (40 + n * 29 % 180) * interval '1 s' as at) ended
-    on conflict (service_id, feed) do update set (started_at, finished_at, full_at) = (excluded.started_at, excluded.finished_at, excluded.full_at)`)
+    insert into sync_state (service_id, sync, since, started_at, finished_at, full_at)
+    select ${id}, sync, '1', at - interval '4 s', at, now() - interval '7 hours'
+      from unnest(${syncs}::text[]) with ordinality f (sync, n), lateral (select now() - (40 + n * 29 % 180) * interval '1 s' as at) ended
+    on conflict (service_id, sync) do update set (started_at, finished_at, full_at) = (excluded.started_at, excluded.finished_at, excluded.full_at)`)
   await db.run(sql`
-    insert into feed_run (service_id, feed, changed_at, ended_at, origin, is_whole, read, inserted, changed, refused)
-    select service_id, feed, started_at, finished_at, 'backOffice', false, length(feed) * 37, length(feed) % 3, length(feed) * 5, 0
+    insert into sync_run (service_id, sync, changed_at, ended_at, origin, is_full, read, inserted, changed, rejected)
+    select service_id, sync, started_at, finished_at, 'backOffice', false, length(sync) * 37, length(sync) % 3, length(sync) * 5, 0
       from sync_state where service_id = ${id}`)
   await db.run(sql`
     insert into call_minute (service_id, minute, calls, failed, milliseconds, slowest)

@@ -26,8 +26,8 @@ try {
   const { customer, sku, voucher, request, webhook } = await spendMorning(service, receiver)
   const places: [name: string, place: string, of?: Caller][] = [
     ['today', 'today'],
-    ['feeds', 'feeds/stock'],
-    ['back-office', 'feeds', office],
+    ['syncs', 'syncs/stock'],
+    ['back-office', 'syncs', office],
     ['import', 'import'],
     ['refused', 'import'],
     ['look-up', `look-up/customer/${customer}`],

@@ -26,7 +26,7 @@ export interface Sale {
 }
 
 /** A visit that is going to happen: the first purchase, or bringing back an earlier one. */
-interface Visit extends Pick<Sale, 'channel' | 'shopper' | 'place' | 'second'> {
+interface Refresh extends Pick<Sale, 'channel' | 'shopper' | 'place' | 'second'> {
   returning: Sale | null
 }
 
@@ -49,7 +49,7 @@ export function makeSales(styles: readonly Style[], shoppers: readonly Shopper[]
   let orders = 0
   let bought = 0
 
-  const trade = (day: Day, visit: Visit) => {
+  const trade = (day: Day, visit: Refresh) => {
     const { shopper, channel, place, returning } = visit
     const member = shopper && members.get(shopper)
     const tier = member && member.since <= day ? member.tierOn(day) : null
@@ -86,7 +86,7 @@ export function makeSales(styles: readonly Style[], shoppers: readonly Shopper[]
 
   salesByDay(purchases).forEach((count, i) => {
     const day = firstDay + i
-    const visits: Visit[] = Array.from({ length: count }, () => visitors(day))
+    const visits: Refresh[] = Array.from({ length: count }, () => visitors(day))
     for (const sale of due.get(day) ?? []) visits.push(returnVisit(random, day, sale))
     visits.sort((a, b) => a.second - b.second)
     for (const visit of visits) trade(day, visit)
@@ -100,7 +100,7 @@ const discontinuedIn = new Set([41, 97])
 const openDay = (day: Day): Day => (isClosed(day) ? day + 1 : day)
 
 /** Who comes on a day, and where: those who sign up that day; whoever did so before, keen ones more often; and passers-by. */
-function visitorsOf(random: Random, shoppers: readonly Shopper[]): (day: Day) => Visit {
+function visitorsOf(random: Random, shoppers: readonly Shopper[]): (day: Day) => Refresh {
   const keen = drawBy(shoppers.map(shopper => shopper.keenness))
   const busy: Draw = drawBy(shops.map(shop => shop.weight))
   const newcomers: Shopper[] = []
@@ -118,7 +118,7 @@ function visitorsOf(random: Random, shoppers: readonly Shopper[]): (day: Day) =>
 }
 
 /** On the web, by telephone, or mostly in the shop next door. */
-function visitOf(random: Random, day: Day, shopper: Shopper | null, busy: Draw): Visit {
+function visitOf(random: Random, day: Day, shopper: Shopper | null, busy: Draw): Refresh {
   if (shopper && (isClosed(day) || random.chance(shopper.onWeb)))
     return { shopper, channel: 'web', place: warehouse, second: secondOnWeb(random), returning: null }
   const weekday = weekdayOf(day)
@@ -129,7 +129,7 @@ function visitOf(random: Random, day: Day, shopper: Shopper | null, busy: Draw):
 }
 
 /** What came by post goes back by post, or to the shop near home. */
-function returnVisit(random: Random, day: Day, sale: Sale): Visit {
+function returnVisit(random: Random, day: Day, sale: Sale): Refresh {
   const { shopper } = sale
   const home = (sale.place === warehouse ? null : sale.place) ?? shopper?.home ?? null
   if (home === null || (sale.channel === 'web' && random.chance(0.55)))

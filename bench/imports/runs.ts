@@ -36,7 +36,7 @@ export async function imported(bench: Bench, loaded: Loaded, { kind, head, line 
   const file = join(bench.directory, `${kind}.csv`)
   await writeFile(file, [head, ...Array.from({ length: lines }, (_, i) => line(i, turn)), ''].join('\n'))
   const { seconds, peak, out } = await runCommand(bench, loaded, ['import', kind, file, '--service', name])
-  if (/[1-9]\d* refused/.test(out)) throw new Error(`lines were refused: ${out}`)
+  if (/[1-9]\d* rejected/.test(out)) throw new Error(`lines were rejected: ${out}`)
   const began = performance.now()
   await renderStaleStock(loaded.db, new AbortController().signal)
   return { seconds, peak, after: (performance.now() - began) / 1_000 }

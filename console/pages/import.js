@@ -5,7 +5,7 @@ import { Form } from './import/form.js'
 import { Run } from './import/run.js'
 
 /**
- * A file of rows that is dropped here, looked at, tried and taken in; the lines that are refused are mended, and sent again. The browser
+ * A file of rows that is dropped here, looked at, tried and taken in; the lines that are rejected are mended, and sent again. The browser
  * keeps the file.
  * @param {{ parts: string[] }} props `stock`: what its rows are
  */
@@ -25,7 +25,7 @@ export function Screen({ parts: [kind = ''] }) {
     setTimes(times + 1)
   }
   return html`<h1>Import</h1>
-    <p class="lead">A file of rows, as CSV or NDJSON. Lines with a fault are refused and the others go in; the same file again changes nothing.</p>
+    <p class="lead">A file of rows, as CSV or NDJSON. Lines with a fault are rejected and the others go in; the same file again changes nothing.</p>
     <${Choose} file=${file} take=${take} />
     ${
       file &&

@@ -85,7 +85,7 @@ function Mappings({ parts: [asked = 'stores'] }) {
       version=${version}
       keyOf=${(/** @type {any} */ row) => row[id]}
       file=${`mappings-${kind}`}
-      empty=${state === 'unmapped' ? 'All records are mapped.' : state ? 'No records are mapped yet.' : html`No ${kind === 'skus' ? 'SKUs' : kind} yet. They are loaded by the <a href=${linkTo('feeds')}>feeds</a>.`}
+      empty=${state === 'unmapped' ? 'All records are mapped.' : state ? 'No records are mapped yet.' : html`No ${kind === 'skus' ? 'SKUs' : kind} yet. They are loaded by the <a href=${linkTo('syncs')}>syncs</a>.`}
       tools=${html`
         <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(sides).map(([each, { title }]) => [each, title])} />
         <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'not mapped'], ['mapped', 'mapped']]} />`}

@@ -4,7 +4,7 @@ import { useMay } from '../lib/role.js'
 import { Alerts } from './today/alerts.js'
 import { Figures } from './today/figures.js'
 import { useToday } from './today/part.js'
-import { Capabilities, Feeds, Webhooks } from './today/standing.js'
+import { Capabilities, Syncs, Webhooks } from './today/standing.js'
 
 /** Is everything well? What has to be looked at, and what is late or behind. */
 export function Screen() {
@@ -14,7 +14,7 @@ export function Screen() {
     <p class="lead">Is everything well? Each figure leads to its screen.</p>
     ${errors.map(error => html`<${Problem} error=${error} />`)}
     <div class="figures">
-      <${Feeds} today=${today} />
+      <${Syncs} today=${today} />
       ${isAdmin && html`<${Webhooks} today=${today} />`}
       <${Capabilities} today=${today} place=${isAdmin ? 'settings' : 'today'} />
     </div>

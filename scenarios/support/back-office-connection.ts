@@ -1,11 +1,11 @@
 import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
-import { feedsOf } from '../../src/backoffice/apparel21/syncs/syncs.ts'
+import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Keys } from '../../src/crypto/keys.ts'
 import type { Database } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { syncFeed } from '../../src/sync/sync.ts'
+import { runSync } from '../../src/sync/sync.ts'
 
 /** Syncs that orders are validated with. */
 const neededSyncs = ['references', 'stores', 'products', 'customers']
@@ -25,6 +25,6 @@ export async function connectBackOffice(
     gateways.map(name => ({ name })),
   )
   const { client, release } = openUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne' })
-  for (const feed of feedsOf(client, release)) if (neededSyncs.includes(feed.name)) await syncFeed(db, service, feed)
+  for (const sync of buildSyncs(client, release)) if (neededSyncs.includes(sync.name)) await runSync(db, service, sync)
   client.close()
 }

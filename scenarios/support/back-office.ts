@@ -8,8 +8,8 @@ import type { Person } from '../../simulator/shop/records.ts'
 import type { Return } from '../../simulator/shop/sales.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import type { Driver } from '../../src/backoffice/port/driver.ts'
-import { pullFeed } from '../../src/backoffice/run-sync.ts'
-import type { Feed } from '../../src/domain/sync/port.ts'
+import { runSyncIfReady } from '../../src/backoffice/run-sync.ts'
+import type { SyncDefinition } from '../../src/domain/sync/port.ts'
 import type { Settings } from '../../src/domain/tenancy/service-settings.ts'
 import { localCertificate } from '../../src/tls/tls.ts'
 import type { Customer, Voucher } from './actors/shoppers.ts'
@@ -106,10 +106,10 @@ export async function openBackOffice(options: BackOfficeOptions): Promise<BackOf
 }
 
 /** Waits at most 60 s until the jobs have finished every initial sync. */
-export async function untilInitialSyncs({ db }: Installation, { feeds }: Driver) {
+export async function untilInitialSyncs({ db }: Installation, { syncs }: Driver) {
   for (const until = performance.now() + 60_000; performance.now() < until; await delay(100)) {
-    const { rows } = await db.pool.query('select feed from sync_state where finished_at is not null')
-    if (rows.length === feeds.length) return
+    const { rows } = await db.pool.query('select sync from sync_state where finished_at is not null')
+    if (rows.length === syncs.length) return
   }
   throw new Error('The jobs did not finish every initial sync within 60 s, although there is no fault yet.')
 }
@@ -117,17 +117,17 @@ export async function untilInitialSyncs({ db }: Installation, { feeds }: Driver)
 /** Runs each sync in full and then incrementally: only an incremental sync returns negative stock. */
 export async function runAllSyncs({ db, service }: Installation, driver: Driver) {
   for (const full of [true, false])
-    for (const feed of driver.feeds)
+    for (const sync of driver.syncs)
       for (const until = performance.now() + 30_000; ; await delay(300)) {
         // The circuit breaker can still be open, and a run that was killed can still have its lease.
-        const result = await pullFeed(db, service, driver, withoutSchedule(feed), { full }).catch(
+        const result = await runSyncIfReady(db, service, driver, withoutSchedule(sync), { full }).catch(
           (error: Error) => error,
         )
         if ('result' in result) break
-        if (performance.now() > until) throw new Error(`Sync ${feed.name} fails: ${JSON.stringify(result)}`)
+        if (performance.now() > until) throw new Error(`Sync ${sync.name} fails: ${JSON.stringify(result)}`)
       }
 }
 
 /** A sync that runs in full only on request. */
-const withoutSchedule = (feed: Feed): Feed =>
-  feed.fullEverySeconds === undefined ? feed : { ...feed, fullEverySeconds: 86_400 }
+const withoutSchedule = (sync: SyncDefinition): SyncDefinition =>
+  sync.fullIntervalSeconds === undefined ? sync : { ...sync, fullIntervalSeconds: 86_400 }

@@ -1,7 +1,7 @@
 import type { Limits } from '../../src/backoffice/apparel21/client/connection.ts'
 import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
-import { feedsOf } from '../../src/backoffice/apparel21/syncs/syncs.ts'
+import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { BackOffices } from '../../src/backoffice/back-offices.ts'
 import type { Driver } from '../../src/backoffice/port/driver.ts'
 import type { Job } from '../../src/jobs/job.ts'
@@ -19,7 +19,7 @@ const limits: Partial<Limits> = {
   patienceMs: 300,
 }
 /** Seconds between two syncs, between two full syncs, and until a record's details are fetched again. */
-const [everySeconds, fullEverySeconds, revisitSeconds] = [2, 25, 20]
+const [intervalSeconds, fullIntervalSeconds, refreshIntervalSeconds] = [2, 25, 20]
 
 /** Opens the Apparel21 driver with short timeouts and intervals. */
 export function openSpedUpDriver(url: string, ca: string): Driver {
@@ -28,11 +28,11 @@ export function openSpedUpDriver(url: string, ca: string): Driver {
   return {
     backOffice: service => apparel21(upstream, service),
     isOurs: false,
-    feeds: feedsOf(client, release).map(feed => ({
-      ...feed,
-      everySeconds,
-      ...(feed.fullEverySeconds !== undefined && { fullEverySeconds }),
-      ...(feed.revisitSeconds !== undefined && { revisitSeconds }),
+    syncs: buildSyncs(client, release).map(sync => ({
+      ...sync,
+      intervalSeconds,
+      ...(sync.fullIntervalSeconds !== undefined && { fullIntervalSeconds }),
+      ...(sync.refreshIntervalSeconds !== undefined && { refreshIntervalSeconds }),
     })),
     source: url,
     breaker: undefined,

@@ -215,5 +215,5 @@ export const transactions: Generated = {
   },
 }
 
-/** Some rows as the feeds would bring them: the store finds them unchanged, or the records here are not its own. */
+/** Some rows as the syncs would bring them: the store finds them unchanged, or the records here are not its own. */
 export const sampleTransactions = (count: number, total: number) => [...transactionParts(total).take(count)].flat()

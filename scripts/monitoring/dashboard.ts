@@ -64,23 +64,23 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
     ],
   ],
   [
-    'Feeds and back offices',
+    'Syncs and back offices',
     [
-      { title: 'Age of feeds', unit: 's', lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{feed}}']] },
+      { title: 'Age of syncs', unit: 's', lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{sync}}']] },
       {
-        title: 'Schedules of feeds',
+        title: 'Schedules of syncs',
         unit: 's',
-        lines: [[`max by (service, feed) (${of('tillbridge_sync_schedule_seconds')})`, '{{service}} {{feed}}']],
+        lines: [[`max by (service, sync) (${of('tillbridge_sync_schedule_seconds')})`, '{{service}} {{sync}}']],
       },
       {
-        title: 'Feeds that fail',
+        title: 'Syncs that fail',
         unit: 'short',
         lines: [[`sum by (service) (${of('tillbridge_sync_failed')})`, '{{service}}']],
       },
       {
         title: 'Records of the last run',
         unit: 'short',
-        lines: [[`sum by (feed, result) (${of('tillbridge_sync_records')})`, '{{feed}} {{result}}']],
+        lines: [[`sum by (sync, result) (${of('tillbridge_sync_records')})`, '{{sync}} {{result}}']],
       },
       {
         title: 'Breakers that are open',

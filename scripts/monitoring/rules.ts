@@ -63,20 +63,20 @@ export const alerts: readonly Alert[] = [
     description: '{{ $value | humanizePercentage }} of the requests take longer than a second.',
   }),
   {
-    alert: 'TillbridgeFeedStale',
+    alert: 'TillbridgeSyncStale',
     // What is pulled once a day may be a day old.
-    expr: `${lag} > 7200 unless on (service, feed) ${lag} <= on (service, feed) group_left () 3 * max by (service, feed) (${schedule})`,
+    expr: `${lag} > 7200 unless on (service, sync) ${lag} <= on (service, sync) group_left () 3 * max by (service, sync) (${schedule})`,
     for: '10m',
     severity: 'page',
-    summary: '{{ $labels.feed }} of {{ $labels.service }} is {{ $value | humanizeDuration }} old',
-    description: 'The feed was not pulled to its end for that long: tillbridge sync --status says why.',
+    summary: '{{ $labels.sync }} of {{ $labels.service }} is {{ $value | humanizeDuration }} old',
+    description: 'The sync was not pulled to its end for that long: tillbridge sync --status says why.',
   },
   {
-    alert: 'TillbridgeFeedFails',
+    alert: 'TillbridgeSyncFails',
     expr: `${of('tillbridge_sync_failed')} == 1`,
     for: '30m',
     severity: 'ticket',
-    summary: '{{ $labels.feed }} of {{ $labels.service }} fails',
+    summary: '{{ $labels.sync }} of {{ $labels.service }} fails',
     description: 'Its last runs came to nothing: tillbridge sync --status says why.',
   },
   {

@@ -5,7 +5,7 @@ import { type BackOfficeSettings, ours } from '../domain/tenancy/back-office-set
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { raiseAlert, settleKind } from '../store/alerts/alerts.ts'
 import { type StoredBackOffice, storedBackOffices } from '../store/backoffice/connections.ts'
-import { finishedRuns } from '../store/sync/status.ts'
+import { readFinishedAt } from '../store/sync/status.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { countCalls } from './call-minutes.ts'
 import { drivers } from './drivers.ts'
@@ -18,7 +18,7 @@ export interface BackOffices {
   of(service: Service): BackOffice
   driverOf(service: Service): Driver
   settingsOf(service: Service): BackOfficeSettings
-  /** When each feed of a service last ended well (RFC 3339), a few seconds late; undefined where nothing is pulled. */
+  /** When each sync of a service last ended well (RFC 3339), a few seconds late; undefined where nothing is pulled. */
   syncedAt(service: Service): ReadonlyMap<string, string> | undefined
   /** The drivers that are open, by the names of their services. */
   opened(): { service: string; driver: Driver }[]
@@ -69,7 +69,7 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
         return [one.serviceId, one]
       }),
     )
-    if (stored.length || defaults.driver !== ours) synced = await finishedRuns(db)
+    if (stored.length || defaults.driver !== ours) synced = await readFinishedAt(db)
   }
   await look()
   let polling = Promise.resolve()

@@ -6,7 +6,7 @@ import type { Driver, OpenDriver } from './port/driver.ts'
 const ownTables: Driver = {
   backOffice: embedded,
   isOurs: true,
-  feeds: [],
+  syncs: [],
   source: ours,
   breaker: undefined,
   look: async () => ({ release: undefined, stores: 0, currency: undefined }),

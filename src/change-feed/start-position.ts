@@ -4,7 +4,7 @@ import { isSkipped, momentForms, readMoment } from '../domain/values/timestamp.t
 import { ApiError, toApiError } from '../errors/api-error.ts'
 import { changesAfter } from '../store/change-feed/changes.ts'
 import { currentPositions } from '../store/change-feed/newest.ts'
-import { initialPositions, type FeedPositions, parseTimestamp, positionAfter } from '../store/change-feed/positions.ts'
+import { type FeedPositions, initialPositions, parseTimestamp, positionAfter } from '../store/change-feed/positions.ts'
 import { cursorAt, type Following, placesAt } from './subscription.ts'
 
 /** Where somebody stands who has been told nothing. */

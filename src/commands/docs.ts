@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { envExample } from '../config/config.ts'
 import { errorCodes } from '../errors/api-error.ts'
 import type { Gate } from '../http/admission/admit.ts'
-import { feedsDocument } from '../import/formats/document.ts'
+import { importTypesDocument } from '../import/formats/document.ts'
 import { buildServer } from '../runtime/server.ts'
 
 const root = new URL('../../', import.meta.url)
@@ -14,7 +14,7 @@ export async function documents(): Promise<Record<string, string>> {
     'openapi.json': await openApiText(),
     '.env.example': envExample(),
     'docs/reference/errors.md': errorsPage(),
-    'docs/reference/import-formats.md': feedsDocument(),
+    'docs/reference/import-formats.md': importTypesDocument(),
   }
 }
 

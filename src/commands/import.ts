@@ -7,7 +7,7 @@ import type { Dialect } from '../import/formats/dialect.ts'
 import { dialectOf, joined, readProfile, saveProfile } from '../import/formats/profile.ts'
 import { importFile } from '../import/import-file.ts'
 import { ImportError } from '../import/pipeline/import-error.ts'
-import { kindNamed, kinds } from '../import/pipeline/import-types.ts'
+import { findImportType, importTypes } from '../import/pipeline/import-types.ts'
 import { type Format, openSource } from '../import/sources/file.ts'
 import { examples } from './terminal/examples.ts'
 import { type DialectOptions, profileFrom, withDialect } from './terminal/import-options.ts'
@@ -29,13 +29,13 @@ interface Options extends DialectOptions {
   resume?: boolean
 }
 
-/** `tillbridge import`. Exit code: 0 nothing refused, 2 some lines refused, 1 a failure, 130 and 143 stopped by a signal. */
+/** `tillbridge import`. Exit code: 0 nothing rejected, 2 some lines rejected, 1 a failure, 130 and 143 stopped by a signal. */
 export const importCommand = (program: Command) =>
   withDialect(
     program
       .command('import')
       .description('Import CSV or NDJSON files')
-      .addArgument(new Argument('<kind>', 'the import type').choices(Object.keys(kinds)))
+      .addArgument(new Argument('<type>', 'the import type').choices(Object.keys(importTypes)))
       .argument('<file...>', 'CSV or NDJSON, optionally .gz or .zst; - is standard input')
       .option(...serviceOption),
   )
@@ -69,25 +69,25 @@ export const importCommand = (program: Command) =>
 Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ctrl-C.
 `,
     )
-    .action(async (kind: string, files: string[], options: Options) => {
-      const saved = options.profile === undefined ? {} : await readProfile(options.profile, kind)
+    .action(async (type: string, files: string[], options: Options) => {
+      const saved = options.profile === undefined ? {} : await readProfile(options.profile, type)
       const profile = joined(saved, profileFrom(options))
       const dialect = dialectOf(profile)
       await withDatabase(async ({ keys, services }) => {
         const placed = await services.find(options.service)
         const { service, db } = placed
         // What an earlier system had is of use to the embedded back office alone.
-        if (kindNamed(kind)?.movesIn) await requireOwnTables({ keys }, placed, kind, 'they are not imported')
+        if (findImportType(type)?.isOnboarding) await requireOwnTables({ keys }, placed, type, 'they are not imported')
         if (options.rejected && files.length > 1) throw new ImportError('--rejected takes one file at a time.')
-        if (kindNamed(kind)?.replaces && files.length > 1)
+        if (findImportType(type)?.replaces && files.length > 1)
           throw new ImportError(
-            `A file of ${kind} is all that there is: of several, what is not in the last one would be gone. Join them into one.`,
+            `A file of ${type} is all that there is: of several, what is not in the last one would be gone. Join them into one.`,
           )
         const stop = stopBySignal()
-        const importing = { db, keys, service, kind, options, dialect, format: profile.format, signal: stop.signal }
+        const importing = { db, keys, service, type, options, dialect, format: profile.format, signal: stop.signal }
         for (const file of files) if (!stop.signal.aborted) await importNamed(file, importing)
         stop.end()
-        if (options.saveProfile && !stop.signal.aborted) await saveProfile(options.saveProfile, { ...profile, kind })
+        if (options.saveProfile && !stop.signal.aborted) await saveProfile(options.saveProfile, { ...profile, type })
       })
     })
 
@@ -95,7 +95,7 @@ interface Importing {
   db: Database
   keys: Keys
   service: Service
-  kind: string
+  type: string
   options: Options
   dialect: Dialect
   format: Format | undefined
@@ -103,16 +103,16 @@ interface Importing {
 }
 
 async function importNamed(file: string, importing: Importing) {
-  const { db, keys, service, kind, options, dialect, format, signal } = importing
+  const { db, keys, service, type, options, dialect, format, signal } = importing
   const source = await openSource(file, format)
-  const rejected = options.rejected ?? `${source.path ?? `import-${kind}`}.rejected.${source.format}`
+  const rejected = options.rejected ?? `${source.path ?? `import-${type}`}.rejected.${source.format}`
   if (file !== '-' && (await isSame(file, rejected)))
-    throw new ImportError(`${rejected} is the file to import: refused lines have to go elsewhere.`)
+    throw new ImportError(`${rejected} is the file to import: rejected lines have to go elsewhere.`)
   const display = progressDisplay(source.name)
-  const summary = await importFile(db, service, kind, source, {
+  const summary = await importFile(db, service, type, source, {
     ...dialect,
     keys,
-    rejected,
+    rejectedPath: rejected,
     edited: options.overwriteRejected ? 'written over' : 'left',
     dryRun: options.dryRun,
     resume: options.resume,
@@ -120,10 +120,10 @@ async function importNamed(file: string, importing: Importing) {
     signal,
     onProgress: progress => display.show(progress),
     onRemark: remark => console.error(remark),
-    onWait: () => console.error(`Another import of ${kind} into ${service.name} is under way; this one waits for it.`),
+    onWait: () => console.error(`Another import of ${type} into ${service.name} is under way; this one waits for it.`),
   }).finally(() => display.end())
   console.log(importReport(source.name, summary, options.dryRun))
-  if (summary.refused) process.exitCode ??= 2
+  if (summary.rejected) process.exitCode ??= 2
 }
 
 async function isSame(file: string, other: string) {

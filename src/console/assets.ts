@@ -10,8 +10,8 @@ import { Settings } from '../domain/tenancy/service-settings.ts'
 import { errorCodes } from '../errors/api-error.ts'
 import { asItWas, withoutFormula } from '../import/formats/formulas.ts'
 import { columnsOf } from '../import/pipeline/columns.ts'
-import type { Kind } from '../import/pipeline/import-type.ts'
-import { kinds } from '../import/pipeline/import-types.ts'
+import type { ImportType } from '../import/pipeline/import-type.ts'
+import { importTypes } from '../import/pipeline/import-types.ts'
 
 /** A file that the console's page is made of. */
 export interface Asset {
@@ -33,7 +33,7 @@ const packages = {
   uplot: 'packages/uplot.js',
   'tillbridge/remedies': 'packages/remedies.js',
   'tillbridge/settings': 'packages/settings.js',
-  'tillbridge/kinds': 'packages/kinds.js',
+  'tillbridge/kinds': 'packages/importTypes.js',
   'tillbridge/formulas': 'packages/formulas.js',
   'tillbridge/mappings': 'packages/mappings.js',
   'tillbridge/changes': 'packages/changes.js',
@@ -45,11 +45,11 @@ const remedies = Object.fromEntries(Object.entries(errorCodes).map(([code, { rem
 /** The kinds of rows with their columns. */
 const importable = () =>
   Object.fromEntries(
-    Object.entries(kinds).map(([name, kind]) => [
+    Object.entries(importTypes).map(([name, kind]) => [
       name,
       {
         description: kind.description,
-        role: (kind as Kind).role ?? 'maintainer',
+        role: (kind as ImportType).role ?? 'maintainer',
         columns: columnsOf(kind).map(({ name, required, shape: { type, format, description, examples } }) => ({
           name,
           required,
@@ -57,8 +57,8 @@ const importable = () =>
           format,
           description,
           example: String(examples[0] ?? ''),
-          titles: (kind as Kind).titles?.[name],
-          role: (kind as Kind).ofAdmins?.includes(name) ? 'admin' : undefined,
+          titles: (kind as ImportType).titles?.[name],
+          role: (kind as ImportType).ofAdmins?.includes(name) ? 'admin' : undefined,
         })),
       },
     ]),
@@ -72,8 +72,8 @@ const says: Record<Package, () => string> = {
   uplot: () => read(beside('uplot', 'uPlot.esm.js')),
   'tillbridge/remedies': () => `export const remedies = ${JSON.stringify(remedies)}\n`,
   'tillbridge/settings': () => `export const settings = ${JSON.stringify(Settings.properties)}\n`,
-  'tillbridge/changes': () => `export const kinds = ${JSON.stringify(told)}\n`,
-  'tillbridge/kinds': () => `export const kinds = ${JSON.stringify(importable())}\n`,
+  'tillbridge/changes': () => `export const importTypes = ${JSON.stringify(told)}\n`,
+  'tillbridge/kinds': () => `export const importTypes = ${JSON.stringify(importable())}\n`,
   'tillbridge/mappings': () =>
     `export const platformImportTypes = ${JSON.stringify(platformImportTypes)}\nexport const issueCsvHeaders = ${JSON.stringify(issueCsvHeaders)}\nexport ${issueCsvCells}\n`,
   'tillbridge/formulas': () => `export const withoutFormula = ${withoutFormula}\nexport const asItWas = ${asItWas}\n`,

@@ -18,21 +18,21 @@ export const alertKinds = {
     title: 'The back office refuses our user and password.',
     wayOut:
       'Set the right ones: `tillbridge back-office set {service} user=…` asks for the password, and `tillbridge back-office test {service}` tries them.',
-    path: '/feeds',
+    path: '/syncs',
     settlesItself: true,
   },
   sync_failing: {
-    title: 'A feed cannot be pulled.',
+    title: 'A sync cannot be pulled.',
     wayOut:
-      'The last runs of the feed say what the back office answers. It is tried again by itself; POST /feeds/{subject}/run tries it now.',
-    path: '/feeds/{subject}/runs',
+      'The last runs of the sync say what the back office answers. It is tried again by itself; POST /syncs/{subject}/run tries it now.',
+    path: '/syncs/{subject}/runs',
     settlesItself: true,
   },
   sync_stalled: {
-    title: 'A feed has not been pulled for three times as long as it should.',
+    title: 'A sync has not been pulled for three times as long as it should.',
     wayOut:
-      'See whether its runs fail or take too long, and whether a process does jobs (GET /capabilities); POST /feeds/{subject}/run pulls it now.',
-    path: '/feeds/{subject}/runs',
+      'See whether its runs fail or take too long, and whether a process does jobs (GET /capabilities); POST /syncs/{subject}/run pulls it now.',
+    path: '/syncs/{subject}/runs',
     settlesItself: true,
   },
   exports_unreadable: {
@@ -105,10 +105,10 @@ export const AlertRecord = Type.Object(
     id: Id('The identifier of the alert.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
     kind: Text('What has happened, in a word that does not change.', 'sync_failing'),
     subject: Text('What it has happened to; empty where it is the service.', 'stock'),
-    title: Text('What has happened.', 'A feed cannot be pulled.'),
+    title: Text('What has happened.', 'A sync cannot be pulled.'),
     detail: Text('What was met.', 'back_office_unavailable (5 times)', 1_000),
-    wayOut: Text('What to do about it.', 'The last runs of the feed say what the back office answers.', 1_000),
-    path: Nullable(Text('The path that tells more.', '/feeds/stock/runs', 500)),
+    wayOut: Text('What to do about it.', 'The last runs of the sync say what the back office answers.', 1_000),
+    path: Nullable(Text('The path that tells more.', '/syncs/stock/runs', 500)),
     settlesItself: Flag('Whether it goes by itself once what it is about is well again.'),
     times: Whole('How often it has happened.', 3, { minimum: 1 }),
     since: Instant('When it first happened.'),

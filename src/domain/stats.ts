@@ -53,17 +53,17 @@ export const Figures = Type.Object(
         'What is owed for vouchers that can still be spent, or were suspended, by currency; null where a head office keeps them.',
       ),
     ),
-    feeds: Type.Array(
+    syncs: Type.Array(
       Type.Object(
         {
-          feed: Text('What it brings.', 'stock'),
+          sync: Text('What it brings.', 'stock'),
           lagSeconds: Nullable(Count('How long ago it last came to its end; null: it never has.', 142)),
-          everySeconds: Nullable(Count('How often it is pulled by itself; null: it is not.', 300)),
-          isLate: Flag('Whether the one is three times the other or more.', false),
+          intervalSeconds: Nullable(Count('How often it is pulled by itself; null: it is not.', 300)),
+          isOverdue: Flag('Whether the one is three times the other or more.', false),
         },
-        { $id: 'FeedLag', additionalProperties: false },
+        { $id: 'SyncLag', additionalProperties: false },
       ),
-      { description: 'How old the data is, feed by feed, in the order of `GET /feeds`.' },
+      { description: 'How old the data is, sync by sync, in the order of `GET /syncs`.' },
     ),
   },
   { $id: 'Figures', additionalProperties: false },

@@ -23,7 +23,7 @@ interface Reached {
   end(): Promise<void>
 }
 
-interface Wishes {
+interface IngestOptions {
   /** Go on where an earlier import was interrupted. */
   resume: boolean
   onRemark(text: string): void
@@ -33,9 +33,9 @@ interface Wishes {
 export async function reachedIn(
   db: Database,
   service: Service,
-  kind: string,
+  type: string,
   { name, path }: Source,
-  { resume, onRemark }: Wishes,
+  { resume, onRemark }: IngestOptions,
 ): Promise<Reached | undefined> {
   if (path === undefined) {
     if (resume) throw new ImportError(`${name} cannot be gone on with: --resume needs a file.`)
@@ -43,7 +43,7 @@ export async function reachedIn(
   }
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)
-  const file = { kind, digest: hash.digest() }
+  const file = { importType: type, digest: hash.digest() }
   const earlier = await interruptedAt(db, service, file)
   if (earlier)
     onRemark(

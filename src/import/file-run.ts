@@ -1,35 +1,35 @@
 import type { Database } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { beginFileRun, endFileRun, type FileRun, noteFileRun } from '../store/sync/file-runs.ts'
+import { beginFileRun, endFileRun, type FileRun, updateFileRun } from '../store/sync/file-runs.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
-import type { Taken } from './pipeline/counts.ts'
+import type { ImportCounts } from './pipeline/counts.ts'
 import type { Left } from './pipeline/import.ts'
 import { ImportError } from './pipeline/import-error.ts'
-import type { Refusal } from './pipeline/rejections.ts'
+import type { Rejection } from './pipeline/rejections.ts'
 
-const everyMs = 2_000
+const updateIntervalMs = 2_000
 
-/** Reads a file as a run of its feed: what has become of its lines is noted while it is read, and how it ended. */
-export async function asRun<T extends Left>(
-  { db, service, run, isTrial }: { db: Database; service: Service; run: FileRun; isTrial: boolean },
-  taken: Taken,
+/** Runs `work` as a run of its import type: stores the counts while it runs, and its result. */
+export async function withFileRun<T extends Left>(
+  { db, service, run, isDryRun }: { db: Database; service: Service; run: FileRun; isDryRun: boolean },
+  counts: ImportCounts,
   work: () => Promise<T>,
 ): Promise<T> {
-  const note = () => noteFileRun(db, service, run, taken)
-  const end = async (fault: string | undefined, refusals: readonly Refusal[] = []) => {
-    await note()
-    await endFileRun(db, service, run, { fault, refused: refusals.map(told) })
+  const update = () => updateFileRun(db, service, run, counts)
+  const end = async (error: string | undefined, rejections: readonly Rejection[] = []) => {
+    await update()
+    await endFileRun(db, service, run, { error, rejections: rejections.map(withoutContent) })
   }
-  await beginFileRun(db, service, run, isTrial)
-  // One that fails is made up for by the next, or by what ends the run.
-  const timer = setInterval(() => void ignoreError(note(), 'import progress is written again'), everyMs)
+  await beginFileRun(db, service, run, isDryRun)
+  // If an update fails, the next one or the end of the run makes up for it.
+  const timer = setInterval(() => void ignoreError(update(), 'import progress is written again'), updateIntervalMs)
   try {
-    const left = await work()
-    const { stoppedAfter, refusals } = left
-    await end(stoppedAfter === undefined ? undefined : `It was stopped behind line ${stoppedAfter}.`, refusals)
-    return left
+    const result = await work()
+    const { stoppedAfter, rejections } = result
+    await end(stoppedAfter === undefined ? undefined : `The import was stopped after line ${stoppedAfter}.`, rejections)
+    return result
   } catch (error) {
-    // Where the database is away the run has no end either, and counts as lost.
+    // If the database is unavailable, the run has no end and counts as interrupted.
     await ignoreError(
       end(error instanceof ImportError ? error.kept : 'Something went wrong on our side.'),
       'stale loads are reaped later',
@@ -40,5 +40,5 @@ export async function asRun<T extends Left>(
   }
 }
 
-/** What stands in a line is not kept. */
-const told = ({ column, kept, lines, numbers }: Refusal) => ({ column, reason: kept, lines, numbers })
+/** Content of lines is never stored. */
+const withoutContent = ({ column, kept, lines, numbers }: Rejection) => ({ column, reason: kept, lines, numbers })

@@ -5,19 +5,19 @@ import { DatabaseAway, DiskFull } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { behind, reachedIn } from './checkpoint.ts'
-import { asRun } from './file-run.ts'
+import { withFileRun } from './file-run.ts'
 import type { Dialect } from './formats/dialect.ts'
 import { openSheet } from './formats/sheet.ts'
-import { note, nothingTaken, type Taken } from './pipeline/counts.ts'
+import { type ImportCounts, noCounts, note } from './pipeline/counts.ts'
 import { importSheet, type Left } from './pipeline/import.ts'
 import { ImportError } from './pipeline/import-error.ts'
-import { holdKind } from './pipeline/import-type-lock.ts'
-import { kindNamed, kinds } from './pipeline/import-types.ts'
-import { keepDraft, rejectedFile } from './rejected-file.ts'
+import { lockImportType } from './pipeline/import-type-lock.ts'
+import { findImportType, importTypes } from './pipeline/import-types.ts'
+import { keepDraft, openRejectedFile } from './rejected-file.ts'
 import type { Source } from './sources/file.ts'
 
 /** What became of the lines of a file, the header apart. */
-export interface Summary extends Taken, Left {
+export interface Summary extends ImportCounts, Left {
   /** There already, just so; in a dry run, whatever is good. */
   unchanged: number
   /** The line behind which it went on; 0: it began at the beginning. */
@@ -37,8 +37,8 @@ export interface Progress {
 export interface ImportOptions extends Dialect {
   /** For kinds with secrets. */
   keys?: Keys | undefined
-  /** Where refused lines go; nowhere when absent. */
-  rejected?: string | undefined
+  /** Where rejected lines go; nowhere when absent. */
+  rejectedPath?: string | undefined
   /** Leave there what somebody has edited of an earlier import, or write over that too. Absent: nobody edits it. */
   edited?: 'left' | 'written over'
   /** Ends it early, behind what is under way. */
@@ -47,14 +47,14 @@ export interface ImportOptions extends Dialect {
   dryRun?: boolean | undefined
   /** Go on behind the last line that an interrupted import of the same file has put in. */
   resume?: boolean | undefined
-  /** End it early once so many lines are refused. */
+  /** End it early once so many lines are rejected. */
   stopAfter?: number | undefined
   /** Hears what has to be said before the end. */
   onRemark?: (text: string) => void
   onProgress?: (progress: Progress) => void
   /** Called when another import of this kind has to end first. */
   onWait?: () => void
-  /** By what the run is found among those of its feed, where its caller wants to know. A trial is among them where this is given. */
+  /** The run's ID, if the caller needs it. A dry run is stored only if it is given. */
   run?: string
 }
 
@@ -65,45 +65,46 @@ export interface ImportOptions extends Dialect {
 export async function importFile(
   db: Database,
   service: Service,
-  kindName: string,
+  typeName: string,
   source: Source,
   options: ImportOptions = {},
 ): Promise<Summary> {
-  const { keys, rejected: path, edited, dryRun = false, resume = false, stopAfter = Infinity } = options
+  const { keys, rejectedPath: path, edited, dryRun = false, resume = false, stopAfter = Infinity } = options
   const { onProgress, onWait, onRemark = () => {} } = options
-  const kind = kindNamed(kindName)
-  if (!kind) throw new ImportError(`There is no feed ${kindName}. The feeds: ${Object.keys(kinds).join(', ')}.`)
-  const taken = nothingTaken()
+  const type = findImportType(typeName)
+  if (!type)
+    throw new ImportError(`Import type ${typeName} doesn't exist. Use one of: ${Object.keys(importTypes).join(', ')}.`)
+  const taken = noCounts()
   let bytes = 0
   const onRead = (read: number) => {
     bytes += read
   }
   const enough = new AbortController()
   const signal = AbortSignal.any([enough.signal, ...(options.signal ? [options.signal] : [])])
-  const run = { kind: kindName, id: options.run ?? randomUUID() }
-  // Of a kind one import at a time runs for a service, and the next one may go on with it; a trial beside it has its own.
-  const refusing = { run: `${service.id}-${kindName}${dryRun ? '-trial' : ''}`, of: `${kindName} of ${service.name}` }
+  const run = { importType: typeName, id: options.run ?? randomUUID() }
+  // One import of a type runs at a time in a service, and the next one can resume it. A concurrent dry run has its own draft.
+  const draft = { run: `${service.id}-${typeName}${dryRun ? '-dry-run' : ''}`, of: `${typeName} of ${service.name}` }
   const read = async () => {
-    const letGo = dryRun ? undefined : await holdKind(db, service, kindName, { onWait, signal })
+    const letGo = dryRun ? undefined : await lockImportType(db, service, typeName, { onWait, signal })
     try {
-      const reached = dryRun ? undefined : await reachedIn(db, service, kindName, source, { resume, onRemark })
+      const reached = dryRun ? undefined : await reachedIn(db, service, typeName, source, { resume, onRemark })
       const from = reached?.from ?? 0
       const { currency, timeZone } = service.settings
       const dialect = { ...options, today: Temporal.Now.plainDateISO(timeZone).toString() }
-      const sheet = await openSheet(source, kind, { dialect, currency, onRead, onRemark })
+      const sheet = await openSheet(source, type, { dialect, currency, onRead, onRemark })
       const marked = edited && { overwrite: edited === 'written over', goesOn: from > 0 }
-      const rejected = path === undefined ? undefined : rejectedFile(path, sheet, refusing, marked)
-      const kept = path !== undefined && from > 0 ? await keepDraft(path, refusing) : undefined
-      if (kept) onRemark(`What was refused until then is in ${kept}.`)
+      const rejectedFile = path === undefined ? undefined : openRejectedFile(path, sheet, draft, marked)
+      const kept = path !== undefined && from > 0 ? await keepDraft(path, draft) : undefined
+      if (kept) onRemark(`What was rejected until then is in ${kept}.`)
       const onBatch = async (line: number) => {
         onProgress?.({ lines: taken.read, bytes, size: source.size })
-        await reached?.reached(line, () => rejected?.flush())
-        if (taken.refused >= stopAfter) enough.abort()
+        await reached?.reached(line, () => rejectedFile?.flush())
+        if (taken.rejected >= stopAfter) enough.abort()
       }
       const rest = from ? behind(from, sheet) : sheet
-      const end = dryRun ? undefined : await kind.open?.(db, service)
+      const end = dryRun ? undefined : await type.open?.(db, service)
       const mayEnd = stopAfter < Infinity
-      const putIn = importSheet(rest, { db, service, kind, keys, dryRun, rejected, onBatch, mayEnd, signal }, taken)
+      const putIn = importSheet(rest, { db, service, type, keys, dryRun, rejectedFile, onBatch, mayEnd, signal }, taken)
       const left = await putIn.catch(async error => {
         // What is in stays. Where the database is away as well, the file that is imported again sees to it.
         if (end) await ignoreError(end({ isWhole: false, hasCome: false }), 'stale loads are reaped later')
@@ -111,20 +112,20 @@ export async function importFile(
       })
       await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
       const isOver = left.stoppedAfter === undefined
-      const isWhole = isOver && !from && !sheet.isRest && taken.refused === 0
-      const gone = await end?.({ isWhole, hasCome: isOver && taken.read > taken.refused })
+      const isWhole = isOver && !from && !sheet.isRest && taken.rejected === 0
+      const gone = await end?.({ isWhole, hasCome: isOver && taken.read > taken.rejected })
       if (gone) note(taken.notes, 'are not in the file any more: gone', gone)
-      const unchanged = taken.read - taken.refused - taken.inserted - taken.changed
+      const unchanged = taken.read - taken.rejected - taken.inserted - taken.changed
       return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }
     } finally {
       await letGo?.()
     }
   }
-  const isNoted = !dryRun || options.run !== undefined
+  const isRecorded = !dryRun || options.run !== undefined
   try {
-    return await (isNoted ? asRun({ db, service, run, isTrial: dryRun }, taken, read) : read())
+    return await (isRecorded ? withFileRun({ db, service, run, isDryRun: dryRun }, taken, read) : read())
   } catch (error) {
-    throw cutShort(error, dryRun ? 0 : taken.read - taken.refused)
+    throw cutShort(error, dryRun ? 0 : taken.read - taken.rejected)
   } finally {
     source.stream.destroy()
   }

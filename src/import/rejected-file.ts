@@ -4,8 +4,8 @@ import { mark, removeMarked, takeUnedited, takeUnused, unedited } from './format
 import { withoutFormula } from './formats/formulas.ts'
 import { rejectedColumns, whyFields } from './formats/header.ts'
 import type { Field } from './pipeline/columns.ts'
-import type { Rejected } from './pipeline/import.ts'
-import type { Reason } from './pipeline/row-error.ts'
+import type { RejectedFile } from './pipeline/import.ts'
+import type { RowError } from './pipeline/row-error.ts'
 import type { Line, Sheet } from './pipeline/sheet.ts'
 
 /** Cells as they can be opened in a spreadsheet. */
@@ -14,7 +14,7 @@ const shown = (cells: readonly unknown[]) => csvLine(cells.map(cell => withoutFo
 /** A text made of a line, as bytes like those of the line. */
 const bytesOf = ({ bytes }: Line, text: string) => Buffer.from(text, bytes ? 'latin1' : 'utf8')
 
-/** A refused line behind why it was, as it is written down. */
+/** A rejected line behind why it was, as it is written down. */
 interface Form {
   /** The line that names the columns. */
   begins: string
@@ -42,8 +42,8 @@ function asRecords(header: readonly string[]): Form {
   }
 }
 
-/** Line number, columns and reasons: what stands in front of a refused line. */
-function why(line: Line, reasons: readonly Reason[], headers: ReadonlyMap<string, string>, left = line.text) {
+/** Line number, columns and reasons: what stands in front of a rejected line. */
+function why(line: Line, reasons: readonly RowError[], headers: ReadonlyMap<string, string>, left = line.text) {
   const named = reasons.map(({ column, text }) => [headers.get(column) ?? column, text] as const)
   const [first] = named
   const reason =
@@ -74,7 +74,7 @@ function withoutSecrets(
 }
 
 /** Whose lines they are. */
-interface Refusing {
+interface Draft {
   /** Of two that write at the same time each has its own: it is in the name of the draft. */
   run: string
   /** In words. */
@@ -84,8 +84,8 @@ interface Refusing {
 /** Until it is whole a file has another name: what is being imported may be the last import's. */
 const draftOf = (path: string, run: string) => `${path}.${run}.part`
 
-/** Gives what an import that was killed had refused until then a place beside `path`; undefined where there is no such thing. */
-export async function keepDraft(path: string, { run, of }: Refusing): Promise<string | undefined> {
+/** Gives what an import that was killed had rejected until then a place beside `path`; undefined where there is no such thing. */
+export async function keepDraft(path: string, { run, of }: Draft): Promise<string | undefined> {
   const draft = draftOf(path, run)
   const size = await stat(draft).then(
     found => found.size,
@@ -99,16 +99,16 @@ export async function keepDraft(path: string, { run, of }: Refusing): Promise<st
 }
 
 /**
- * Writes the refused lines of a sheet to `path`, each with why in front: as CSV, those of a sparse one as NDJSON. Where `marked`, a file
+ * Writes the rejected lines of a sheet to `path`, each with why in front: as CSV, those of a sparse one as NDJSON. Where `marked`, a file
  * of an earlier import that somebody has edited since, or of other lines, is left as it is, unless that is to be overwritten, and these
  * lines go beside it; where an import goes on with an earlier one, beside any that there is.
  */
-export function rejectedFile(
+export function openRejectedFile(
   path: string,
   { header, fields, sparse }: Omit<Sheet, 'lines'>,
-  { run, of }: Refusing,
+  { run, of }: Draft,
   marked?: { overwrite: boolean; goesOn?: boolean },
-): Rejected {
+): RejectedFile {
   const headers = new Map(fields.map(field => [field.name, field.header]))
   const { begins, written } = (sparse ? asRecords : asCsv)(header)
   const draft = draftOf(path, run)
@@ -142,12 +142,12 @@ export function rejectedFile(
       await rename(draft, place)
       if (marked) await mark(place, of)
     }
-    return { ...(file && { refusedIn: place }), ...(place !== path && !marked?.goesOn && { edited: path }) }
+    return { ...(file && { rejectedPath: place }), ...(place !== path && !marked?.goesOn && { edited: path }) }
   }
 
   return {
-    async add(refused, reasons) {
-      const { line, left } = withoutSecrets(refused, { header, fields, sparse })
+    async add(rejected, reasons) {
+      const { line, left } = withoutSecrets(rejected, { header, fields, sparse })
       if (!file && !size) put(Buffer.from(begins))
       put(bytesOf(line, written(why(line, reasons, headers, left), line.cells)))
       if (size > 64 * 1024) await flush()

@@ -3,7 +3,7 @@ import { type Imported, importExport } from '../backoffice/apparel21/export-file
 import { mostBytes, tooLarge } from '../backoffice/apparel21/export-files/lines.ts'
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { DatabaseAway } from '../database/errors.ts'
-import { nothingTaken } from '../import/pipeline/counts.ts'
+import { noCounts } from '../import/pipeline/counts.ts'
 import { type ExportPlace, ExportsUnreadable } from '../import/sources/export-source.ts'
 import { openExports } from '../import/sources/open-source.ts'
 import { raiseAlert, settleAlert } from '../store/alerts/alerts.ts'
@@ -15,7 +15,7 @@ const soonSeconds = 5
 const failuresToTell = 5
 
 const unreadable = 'exports_unreadable'
-const refused = 'export_refused'
+const rejected = 'export_refused'
 
 /** What a place looked like; at another address that means nothing. */
 interface Looked {
@@ -23,7 +23,7 @@ interface Looked {
   look: Look
 }
 
-/** Imports the files that a back office leaves for a service, each once: it is then in `done/`, or in `failed/` with what was refused. */
+/** Imports the files that a back office leaves for a service, each once: it is then in `done/`, or in `failed/` with what was rejected. */
 export const importExports = (offices: BackOffices): Job => {
   const looks = new Map<number, Looked>()
   return {
@@ -75,7 +75,7 @@ async function take(
   const { kind, name, mark } = file
   const begun = performance.now()
   const isWhole = async () => isSame(await place.markOf(name), mark)
-  let imported: Imported = { ...nothingTaken(), leftOut: 0, fault: tooLarge }
+  let imported: Imported = { ...noCounts(), leftOut: 0, fault: tooLarge }
   if (mark.size <= mostBytes) {
     const brought = await place.bring(name, mark)
     if (!(await isWhole())) return false
@@ -83,16 +83,17 @@ async function take(
   }
   if (!(await isWhole())) return false
   const { fault, notes: _, ...counts } = imported
-  const isGood = fault === undefined && counts.refused === 0
+  const isGood = fault === undefined && counts.rejected === 0
   if (!isGood) {
     // Before it is moved: after that nobody would come back to it.
-    const detail = fault ?? `${counts.refused} of ${counts.read} lines were refused; they are beside it, with reasons.`
-    await raiseAlert(db, service.id, { kind: refused, subject: name, detail: detail.slice(0, 500) })
+    const detail =
+      fault ?? `${counts.rejected} of ${counts.read} lines were rejected; they are beside it, with reasons.`
+    await raiseAlert(db, service.id, { kind: rejected, subject: name, detail: detail.slice(0, 500) })
   }
   const left = await place.leave(name, isGood ? 'done' : 'failed')
   const seconds = Math.round(performance.now() - begun) / 1_000
   const about = { service: service.name, file: name, place: left, ...counts, seconds }
   if (isGood) log.info(about, 'An export was imported.')
-  else log.error({ ...about, alert: refused, fault }, 'An export was not, or not all, imported.')
+  else log.error({ ...about, alert: rejected, fault }, 'An export was not, or not all, imported.')
   return true
 }

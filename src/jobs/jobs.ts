@@ -17,9 +17,9 @@ import { endLoads } from './reap-stale-loads.ts'
 import { settleWrites } from './reconcile-writes.ts'
 import { endMoves } from './recover-moves.ts'
 import { renderStock } from './render-stock.ts'
-import { syncFeed } from './run-sync.ts'
+import { runSync } from './run-sync.ts'
 import { lookForDeliveries } from './schedule-deliveries.ts'
-import { planSyncs } from './schedule-syncs.ts'
+import { scheduleSyncs } from './schedule-syncs.ts'
 import { sendAlert } from './send-alert.ts'
 import { sendMail } from './send-email.ts'
 
@@ -73,8 +73,8 @@ export const backOfficeJobs = (
   offices: BackOffices,
   routes: readonly RouteDefinition[],
 ): Readonly<Record<string, Job>> => ({
-  'plan-syncs': planSyncs(offices),
-  'sync-feed': syncFeed(offices),
+  'schedule-syncs': scheduleSyncs(offices),
+  'run-sync': runSync(offices),
   'import-exports': importExports(offices),
   'settle-writes': settleWrites(offices, routes),
 })

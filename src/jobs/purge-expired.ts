@@ -1,6 +1,6 @@
 import { forgetAlerts } from '../store/alerts/alerts.ts'
 import { forgetFailedMails } from '../store/mail/mails.ts'
-import { forgetRuns } from '../store/sync/runs.ts'
+import { purgeRuns } from '../store/sync/runs.ts'
 import { forgetWrongPins } from '../store/vouchers/pin.ts'
 import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import { forgetAttempts } from '../store/webhooks/attempts.ts'
@@ -10,7 +10,7 @@ import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Deletes what is kept for a time only: answers to writes, wrong PINs, holds of those who died, what is known of a back office's vouchers,
- * the words of mails that failed, old alerts, attempts at webhooks, runs of feeds. Done twice it finds nothing more. Throws in the end where
+ * the words of mails that failed, old alerts, attempts at webhooks, runs of syncs. Done twice it finds nothing more. Throws in the end where
  * some of it could not be deleted; the others are.
  */
 export async function forgetExpired({ db, signal }: JobRun): Promise<void> {
@@ -22,7 +22,7 @@ export async function forgetExpired({ db, signal }: JobRun): Promise<void> {
     forgetFailedMails,
     forgetAlerts,
     forgetAttempts,
-    forgetRuns,
+    purgeRuns,
     forgetAnswers,
   ])
     try {

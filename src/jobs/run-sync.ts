@@ -1,5 +1,5 @@
 import type { BackOffices } from '../backoffice/back-offices.ts'
-import { pullFeed } from '../backoffice/run-sync.ts'
+import { runSyncIfReady } from '../backoffice/run-sync.ts'
 import { DatabaseAway } from '../database/errors.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { raiseAlert, settleAlert } from '../store/alerts/alerts.ts'
@@ -10,14 +10,14 @@ const [minute, hour] = [60, 3_600]
 
 /** Failures in a row after which somebody is told. */
 const failuresToTell = 5
-/** Seconds until a feed is tried again: where what it needs is not there yet, and where somebody else is pulling it. */
+/** Seconds until a sync is tried again: where what it needs is not there yet, and where somebody else is pulling it. */
 const waitSeconds = 3
 const busySeconds = 20
 /** The share of a schedule by which the next run may be earlier, so that services do not all ask at one time. */
 const scatter = 0.1
 
-/** Pulls one feed of one service; when the next time is, the feed says. */
-export const syncFeed = (offices: BackOffices): Job => ({
+/** Pulls one sync of one service; when the next time is, the sync says. */
+export const runSync = (offices: BackOffices): Job => ({
   run: ofService(work => run(offices, work)),
   concurrency: 4,
   concurrencyPerService: 2,
@@ -28,15 +28,15 @@ export const syncFeed = (offices: BackOffices): Job => ({
 async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
   const { db, log, service, subject, attempt, signal, reschedule } = work
   const driver = offices.driverOf(service)
-  const feed = driver.feeds.find(({ name }) => name === subject)
+  const sync = driver.syncs.find(({ name }) => name === subject)
   // It is not pulled any more.
-  if (!feed) return
-  const about = { service: service.name, feed: subject }
+  if (!sync) return
+  const about = { service: service.name, sync: subject }
   const tellFailing = async (detail: string) => {
     await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
-    log.error({ ...about, alert: failingAlert, attempt }, 'A feed cannot be pulled.')
+    log.error({ ...about, alert: failingAlert, attempt }, 'A sync cannot be pulled.')
   }
-  const pulled = await pullFeed(db, service, driver, feed, { signal }).catch(async error => {
+  const pulled = await runSyncIfReady(db, service, driver, sync, { signal }).catch(async error => {
     if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseAway))
       await tellFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
     throw error
@@ -44,17 +44,17 @@ async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
   if ('waitsFor' in pulled) return reschedule(waitSeconds)
   if ('busy' in pulled) return reschedule(busySeconds)
   const { notes, isIdle, ...counts } = pulled.result
-  log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A feed was pulled.')
+  log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A sync was pulled.')
   // One that has asked for nothing is as old as it was.
   if (!isIdle) await settleAlert(db, service.id, { kind: stalledAlert, subject })
-  const { wholeInSeconds, wholeFailures = 0 } = counts
-  if (wholeFailures === 0) await settleAlert(db, service.id, { kind: failingAlert, subject })
+  const { fullRetrySeconds, fullFailures = 0 } = counts
+  if (fullFailures === 0) await settleAlert(db, service.id, { kind: failingAlert, subject })
   // Once for each failure: only the run that follows one is not the first attempt.
-  else if (wholeFailures >= failuresToTell && attempt > 1)
-    await tellFailing(`everything cannot be read (${wholeFailures} times)`)
+  else if (fullFailures >= failuresToTell && attempt > 1)
+    await tellFailing(`everything cannot be read (${fullFailures} times)`)
   const seconds = Math.min(
-    feed.everySeconds * (1 - scatter * Math.random()),
-    wholeInSeconds ?? Number.POSITIVE_INFINITY,
+    sync.intervalSeconds * (1 - scatter * Math.random()),
+    fullRetrySeconds ?? Number.POSITIVE_INFINITY,
   )
   reschedule(Math.max(1, Math.ceil(seconds)))
 }

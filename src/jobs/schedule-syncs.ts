@@ -1,15 +1,15 @@
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { raiseAlert } from '../store/alerts/alerts.ts'
-import { hastenFeeds, newlyStalled, planJobs, stalledAlert } from '../store/sync/schedule.ts'
+import { advanceSyncs, ensureJobs, findNewlyOverdue, stalledAlert } from '../store/sync/schedule.ts'
 import { syncJob } from '../store/sync/status.ts'
 import { listServices } from '../store/tenancy/services.ts'
 import type { Job, JobRun } from './job.ts'
 
 /**
- * Sees to it that every feed of every service has its job, and that somebody is told of one that has not been pulled for too long. A job that
+ * Sees to it that every sync of every service has its job, and that somebody is told of one that has not been pulled for too long. A job that
  * is there already stays, and so does an alert.
  */
-export const planSyncs = (offices: BackOffices): Job => ({
+export const scheduleSyncs = (offices: BackOffices): Job => ({
   run: work => run(offices, work),
   intervalSeconds: 60,
   concurrency: 1,
@@ -21,31 +21,31 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
   const planned = services.flatMap(service =>
     offices
       .driverOf(service)
-      .feeds.map(({ name, everySeconds }) => ({ serviceId: service.id, feed: name, everySeconds })),
+      .syncs.map(({ name, intervalSeconds }) => ({ serviceId: service.id, sync: name, intervalSeconds })),
   )
-  await planJobs(
+  await ensureJobs(
     db,
     syncJob,
-    planned.map(({ serviceId, feed }) => ({ serviceId, subject: feed })),
+    planned.map(({ serviceId, sync }) => ({ serviceId, subject: sync })),
   )
   const exporting = services.filter(service => offices.settingsOf(service).exportFolder !== undefined)
-  await planJobs(
+  await ensureJobs(
     db,
     'import-exports',
     exporting.map(({ id }) => ({ serviceId: id, subject: '' })),
   )
-  const hastened = await hastenFeeds(db, syncJob, planned)
+  const hastened = await advanceSyncs(db, syncJob, planned)
   // What was given a shorter schedule just now is late by no fault.
-  const isHastened = (one: { serviceId: number; feed: string }) =>
-    hastened.some(({ serviceId, feed }) => serviceId === one.serviceId && feed === one.feed)
-  const stalled = await newlyStalled(
+  const isHastened = (one: { serviceId: number; sync: string }) =>
+    hastened.some(({ serviceId, sync }) => serviceId === one.serviceId && sync === one.sync)
+  const stalled = await findNewlyOverdue(
     db,
     planned.filter(one => !isHastened(one)),
   )
-  for (const { serviceId, feed, everySeconds, lagSeconds } of stalled) {
-    const detail = `Not pulled for ${lagSeconds} s; it should be every ${everySeconds} s.`
-    await raiseAlert(db, serviceId, { kind: stalledAlert, subject: feed, detail })
+  for (const { serviceId, sync, intervalSeconds, lagSeconds } of stalled) {
+    const detail = `Not pulled for ${lagSeconds} s; it should be every ${intervalSeconds} s.`
+    await raiseAlert(db, serviceId, { kind: stalledAlert, subject: sync, detail })
     const service = services.find(({ id }) => id === serviceId)?.name
-    log.error({ alert: stalledAlert, service, feed, lagSeconds }, 'A feed has not been pulled for too long.')
+    log.error({ alert: stalledAlert, service, sync, lagSeconds }, 'A sync has not been pulled for too long.')
   }
 }

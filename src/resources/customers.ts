@@ -40,7 +40,7 @@ export const customers = [
     '/customers/search',
     {
       operationId: 'searchCustomers',
-      feed: 'customers',
+      sync: 'customers',
       needs: 'signUpStore',
       tag,
       summary: 'Search customers',
@@ -67,7 +67,7 @@ export const customers = [
     '/customers',
     {
       operationId: 'findCustomers',
-      feed: 'customers',
+      sync: 'customers',
       tag,
       summary: 'Find a customer by email',
       description:

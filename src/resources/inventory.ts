@@ -12,7 +12,7 @@ export const inventory = [
     '/inventory',
     {
       operationId: 'listInventory',
-      feed: 'stock',
+      sync: 'stock',
       tag: 'Inventory',
       summary: 'List stock levels',
       description: 'A `sku` that no variant carries is 404.',

@@ -33,7 +33,7 @@ export const products = [
     '/products',
     {
       operationId: 'listProducts',
-      feed: 'products',
+      sync: 'products',
       tag: 'Products',
       summary: 'List products',
       description: 'A product holds all its colours, and each colour all its sizes with price and barcode.',

@@ -19,7 +19,7 @@ import { service } from './service.ts'
 import { staff } from './staff.ts'
 import { figures } from './stats.ts'
 import { stores } from './stores.ts'
-import { feeds } from './syncs.ts'
+import { syncs } from './syncs.ts'
 import { transactions } from './transactions.ts'
 import { voucherLedgers } from './vouchers/ledger.ts'
 import { vouchers } from './vouchers/vouchers.ts'
@@ -42,7 +42,7 @@ export const routes: readonly RouteDefinition[] = [
   ...paymentGateways,
   ...changes,
   ...webhooks,
-  ...feeds,
+  ...syncs,
   ...imports,
   ...alerts,
   ...figures,

@@ -5,21 +5,21 @@ import { throwIfAny } from '../errors/throw-if-any.ts'
 import { get, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { dueJobs } from '../store/jobs/jobs.ts'
-import { syncFacts } from '../store/sync/status.ts'
+import { readSyncStatuses } from '../store/sync/status.ts'
 import { changeSettings, holdSettings, shownSettings } from '../store/tenancy/settings.ts'
 
-const SyncedFeed = Type.Object(
+const SyncState = Type.Object(
   {
-    feed: Type.String({ description: 'What is pulled.', examples: ['stock'] }),
+    sync: Type.String({ description: 'What is pulled.', examples: ['stock'] }),
     syncedAt: Nullable(Instant('When it was last pulled to its end; null: never yet.', '2026-11-21T09:30:04Z')),
     lagSeconds: Nullable(Type.Integer({ description: 'How long ago that is.', examples: [142] })),
     lastResult: Type.Enum(['ok', 'failed', 'running', 'none'], {
       description: 'How the last run went; `running` while one is under way, `none` before the first.',
       examples: ['ok'],
     }),
-    nextAt: Nullable(Instant('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z')),
+    nextRunAt: Nullable(Instant('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z')),
   },
-  { $id: 'SyncedFeed', additionalProperties: false },
+  { $id: 'SyncState', additionalProperties: false },
 )
 
 const Capabilities = Type.Object(
@@ -47,7 +47,7 @@ const Capabilities = Type.Object(
       ),
     ),
     sync: Type.Optional(
-      Type.Array(SyncedFeed, {
+      Type.Array(SyncState, {
         description: 'What is pulled from the back office, and how fresh it is. Absent where nothing has to be.',
       }),
     ),
@@ -73,7 +73,7 @@ export const service = [
       const { driver, release, capabilities } = await backOffice.capabilities(db)
       const { isIdle } = await dueJobs(db)
       const jobs = isIdle ? { name: 'jobs', available: false, reason: noWorker } : { name: 'jobs', available: true }
-      const sync = (await syncFacts(db, service)).map(({ wholeEvery: _, ...fact }) => fact)
+      const sync = (await readSyncStatuses(db, service)).map(({ fullOnlyIntervalSeconds: _, ...fact }) => fact)
       return {
         data: { backOffice: { driver, release }, capabilities: [...capabilities, jobs], ...(sync.length && { sync }) },
       }

@@ -1,8 +1,8 @@
 import { CallFigures, Figures } from '../domain/stats.ts'
-import type { Feed } from '../domain/sync/syncs.ts'
+import type { Sync } from '../domain/sync/syncs.ts'
 import { get } from '../http/routing/route-definitions.ts'
 import { callMinutes, dayOf, ordersToday, owedForVouchers, requestMinutes, salesToday } from '../store/stats/stats.ts'
-import { standing } from './syncs.ts'
+import { readSyncs } from './syncs.ts'
 
 /** The day in numbers. */
 export const figures = [
@@ -18,7 +18,7 @@ export const figures = [
     },
     async context => {
       const { db, service, driver } = context
-      const feeds: Feed[] = JSON.parse(await standing(db, context))
+      const syncs: Sync[] = JSON.parse(await readSyncs(db, context))
       return {
         data: {
           requests: await requestMinutes(db, service),
@@ -26,11 +26,11 @@ export const figures = [
           orders: await ordersToday(db, service),
           sales: await salesToday(db, service),
           vouchers: driver.isOurs ? await owedForVouchers(db, service) : null,
-          feeds: feeds.map(({ feed, lagSeconds, everySeconds, isLate }) => ({
-            feed,
+          syncs: syncs.map(({ sync, lagSeconds, intervalSeconds, isOverdue }) => ({
+            sync,
             lagSeconds,
-            everySeconds,
-            isLate,
+            intervalSeconds,
+            isOverdue,
           })),
         },
       }

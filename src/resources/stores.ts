@@ -10,7 +10,7 @@ export const stores = [
     '/stores',
     {
       operationId: 'listStores',
-      feed: 'stores',
+      sync: 'stores',
       tag: 'Stores',
       summary: 'List stores',
       description: 'All stores in one answer (up to 10,000), or in pages where a `limit` is given.',

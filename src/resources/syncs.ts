@@ -1,77 +1,77 @@
 import type { Db } from '../database/db.ts'
-import { Feed, FeedRun, FeedRunInput, feedName } from '../domain/sync/syncs.ts'
+import { Sync, SyncRun, SyncRunInput, syncName } from '../domain/sync/syncs.ts'
 import { notFound } from '../errors/api-error.ts'
 import type { Context } from '../http/routing/operation.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
-import { kinds } from '../import/pipeline/import-types.ts'
+import { importTypes } from '../import/pipeline/import-types.ts'
 import { Type } from '../schemas/schemas.ts'
 import { runPage } from '../store/sync/runs.ts'
-import { askForRun, feedRecords, isFeed } from '../store/sync/sync-list.ts'
+import { requestRun, syncExists, syncRecords } from '../store/sync/sync-list.ts'
 
-const [tag, kind] = ['Feeds', 'feed'] as const
-const params = { feed: feedName }
+const [tag, kind] = ['Syncs', 'sync'] as const
+const params = { sync: syncName }
 
-/** How fresh the data is, what became of each run, and a run at once. */
-export const feeds = [
+/** Syncs from the back office, with their runs, and imports of files. */
+export const syncs = [
   get(
-    '/feeds',
+    '/syncs',
     {
-      operationId: 'listFeeds',
+      operationId: 'listSyncs',
       tag,
       summary: 'List syncs',
       description:
-        'What is pulled from a back office, in the order in which one needs the other, and then the kinds of which a file has come.',
-      answer: Type.Array(Feed),
+        'The syncs from the back office come first, in the order of their dependencies. Import types with at least one imported file follow.',
+      answer: Type.Array(Sync),
     },
-    async context => ({ record: await standing(context.db, context) }),
+    async context => ({ record: await readSyncs(context.db, context) }),
   ),
 
   list(
-    '/feeds/:feed/runs',
+    '/syncs/:sync/runs',
     {
-      operationId: 'listFeedRuns',
+      operationId: 'listSyncRuns',
       tag,
       summary: 'List sync runs',
-      description: 'Of the last 30 days. One that is under way tells how far it has come.',
+      description: 'The runs of the last 30 days, newest first. A running one has the counts so far.',
       params,
-      item: FeedRun,
+      item: SyncRun,
     },
-    async ({ db, service, driver, params: { feed } }, asked) => {
-      const isPulled = driver.feeds.some(({ name }) => name === feed)
-      if (!isPulled && !(await isFeed(db, service, feed))) throw notFound(kind)
-      return runPage(db, service, feed, asked)
+    async ({ db, service, driver, params: { sync } }, page) => {
+      const isScheduled = driver.syncs.some(({ name }) => name === sync)
+      if (!isScheduled && !(await syncExists(db, service, sync))) throw notFound(kind)
+      return runPage(db, service, sync, page)
     },
   ),
 
   post(
-    '/feeds/:feed/run',
+    '/syncs/:sync/run',
     {
-      operationId: 'runFeed',
+      operationId: 'startSync',
       tag,
       status: 202,
       summary: 'Start a sync',
       description:
-        'As soon as a worker has time; where a run is under way, another one follows it. The runs of the feed, at `Location`, tell what becomes of it.',
+        'The run starts when a worker is free. If a run is in progress, the requested run follows it. `Location` lists the runs of the sync.',
       params,
-      body: FeedRunInput,
-      answer: Feed,
+      body: SyncRunInput,
+      answer: Sync,
     },
     context => async tx => {
       const { service, driver, params, body } = context
-      if (!driver.feeds.some(({ name }) => name === params.feed)) throw notFound(kind)
-      await askForRun(tx, service, params.feed, body.whole ?? false)
-      const all = JSON.parse(await standing(tx, context)) as Feed[]
-      const data = all.find(({ feed }) => feed === params.feed)
-      return { data, subject: `/feeds/${encodeURIComponent(params.feed)}/runs` }
+      if (!driver.syncs.some(({ name }) => name === params.sync)) throw notFound(kind)
+      await requestRun(tx, service, params.sync, body.full ?? false)
+      const all = JSON.parse(await readSyncs(tx, context)) as Sync[]
+      const data = all.find(({ sync }) => sync === params.sync)
+      return { data, subject: `/syncs/${encodeURIComponent(params.sync)}/runs` }
     },
   ),
 ]
 
-/** The records (`Feed`) of the feeds of a service, as one JSON text. */
-export const standing = (db: Db, { service, driver }: Pick<Context, 'service' | 'driver'>) =>
-  feedRecords(
+/** Returns the records (`Sync`) of a service as one JSON array. */
+export const readSyncs = (db: Db, { service, driver }: Pick<Context, 'service' | 'driver'>) =>
+  syncRecords(
     db,
     service,
-    driver.feeds.map(({ name, everySeconds }) => ({ name, everySeconds })),
-    Object.keys(kinds),
+    driver.syncs.map(({ name, intervalSeconds }) => ({ name, intervalSeconds })),
+    Object.keys(importTypes),
   )

@@ -20,7 +20,7 @@ export const transactions = [
     '/orders/transactions/search',
     {
       operationId: 'searchTransactions',
-      feed: 'transactions',
+      sync: 'transactions',
       needs: 'transactions',
       tag: 'Retail transactions',
       summary: 'Search transactions',

@@ -7,7 +7,7 @@ import { memoize } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
 import { dueJobs } from '../store/jobs/jobs.ts'
-import { databaseBytes, feedFigures, standings } from '../store/stats/sync-status.ts'
+import { databaseBytes, readSyncStats, standings } from '../store/stats/sync-status.ts'
 import { callDurations, databaseDurations, unlogged } from '../telemetry/durations.ts'
 import { ignoredErrors } from '../telemetry/ignored-errors.ts'
 import { exposition, type Sample, sample } from '../telemetry/samples.ts'
@@ -69,14 +69,14 @@ function reachedSamples({
 /** What a process knows of a back office with which it has had to do. */
 function backOfficeSamples({
   service,
-  driver: { breaker, feeds },
+  driver: { breaker, syncs },
 }: ReturnType<BackOffices['opened']>[number]): Sample[] {
   return [
     ...(breaker === undefined
       ? []
       : [sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0)]),
-    ...feeds.map(({ name: feed, everySeconds }) =>
-      sample('tillbridge_sync_schedule_seconds', { service, feed }, everySeconds),
+    ...syncs.map(({ name: sync, intervalSeconds }) =>
+      sample('tillbridge_sync_schedule_seconds', { service, sync }, intervalSeconds),
     ),
   ]
 }
@@ -100,16 +100,18 @@ const samplesTtlMs = 5_000
 export const databaseSamples = (db: Db): (() => Promise<Sample[]>) => memoize(() => read(db), samplesTtlMs)
 
 async function read(db: Db): Promise<Sample[]> {
-  const feeds = await feedFigures(db)
+  const syncs = await readSyncStats(db)
   const counted = await standings(db)
   const { oldestSeconds } = await dueJobs(db)
   return [
-    ...feeds.flatMap(({ service, feed, lagSeconds, wholeEvery, isFailed, records }) => [
-      ...(lagSeconds === null ? [] : [sample('tillbridge_sync_lag_seconds', { service, feed }, lagSeconds)]),
-      ...(wholeEvery === null ? [] : [sample('tillbridge_sync_schedule_seconds', { service, feed }, wholeEvery)]),
-      sample('tillbridge_sync_failed', { service, feed }, isFailed ? 1 : 0),
+    ...syncs.flatMap(({ service, sync, lagSeconds, fullOnlyIntervalSeconds, isFailed, records }) => [
+      ...(lagSeconds === null ? [] : [sample('tillbridge_sync_lag_seconds', { service, sync }, lagSeconds)]),
+      ...(fullOnlyIntervalSeconds === null
+        ? []
+        : [sample('tillbridge_sync_schedule_seconds', { service, sync }, fullOnlyIntervalSeconds)]),
+      sample('tillbridge_sync_failed', { service, sync }, isFailed ? 1 : 0),
       ...Object.entries(records).map(([result, value]) =>
-        sample('tillbridge_sync_records', { service, feed, result }, value),
+        sample('tillbridge_sync_records', { service, sync, result }, value),
       ),
     ]),
     ...counted.map(({ what, kind, state, count }) =>

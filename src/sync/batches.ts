@@ -1,94 +1,98 @@
 import type { Database } from '../database/db.ts'
-import type { Feed, FeedRows, Portion, RowKind } from '../domain/sync/port.ts'
+import type { SyncBatch, SyncDefinition, SyncRows, SyncRowType } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { addTaken, note } from '../import/pipeline/counts.ts'
-import { takeIn } from '../import/pipeline/ingest-rows.ts'
+import { addCounts, note } from '../import/pipeline/counts.ts'
+import { ingest } from '../import/pipeline/ingest-rows.ts'
 import type { Violation } from '../import/pipeline/violations.ts'
-import type { AskedAfter } from '../store/customers/customers.ts'
+import type { StaleRowGuard } from '../store/customers/customers.ts'
 import type { List } from '../store/lists/change-timestamp.ts'
 import { beginInitialLoad, type InitialLoad } from '../store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../store/lists/statistics.ts'
 import { removeRewardAccounts } from '../store/rewards/removal.ts'
-import { addVisits, noteVisited } from '../store/sync/refreshes.ts'
-import type { Hold } from '../store/sync/runs.ts'
-import { noteSeen, type Tally } from '../store/sync/sync.ts'
-import { intakes, type PullIntake } from './ingest.ts'
+import { addRefreshes, recordRefresh } from '../store/sync/refreshes.ts'
+import type { SyncLease } from '../store/sync/runs.ts'
+import { type RunCounts, recordSeen } from '../store/sync/sync.ts'
+import { ingestions, type SyncIngestion } from './ingest.ts'
 
-/** Rows of a transaction. */
-const rowsAtOnce = 1_000
+const rowsPerTransaction = 1_000
 
-/** Seconds after which a record is visited again of which the database has refused something: what that contradicts may have come, or gone, by then. */
-const againSeconds = 3_600
+/** A refresh with a rejected row is repeated after this time: the record that it contradicts may have changed by then. */
+const retrySeconds = 3_600
 
-/** A run of a feed, under way. */
+/** A run in progress. */
 export interface Run {
   db: Database
   service: Service
-  feed: Feed
-  hold: Hold
-  tally: Tally
-  /** Shows that the run lives; throws where another run has taken over. */
+  sync: SyncDefinition
+  lease: SyncLease
+  counts: RunCounts
+  /** Renews the lease. Throws if another run has taken over. */
   keep(): Promise<void>
   isFull: boolean
   since: string | null | undefined
   signal: AbortSignal
-  /** New rows of each kind, and at how many of them the planner was told of them. */
-  inserted: Map<RowKind, { rows: number; told: number }>
-  /** The lists that it has brought something of, each with its first load where it is that. */
+  /** New rows of each type, and their number at the last update of the planner's statistics. */
+  inserted: Map<SyncRowType, { rows: number; analyzed: number }>
+  /** The lists that have received rows, with their initial load if it is one. */
   loads: Map<List, InitialLoad | undefined>
 }
 
 /**
- * Puts a portion in; a visit is done when all that it brought is in. Returns which records were left as they are, since they have changed
- * after it was asked for.
+ * Stores a batch. A refresh is complete when all its rows are stored. Returns the IDs of records that were kept, because they have changed
+ * in Tillbridge since the batch was requested.
  */
-export async function put(portion: Portion, run: Run): Promise<string[]> {
-  const { rows = {}, seen = [], refused = [], goneAccounts = [], visits = [], visited, askedAfter } = portion
-  const { db, service, feed, hold, tally } = run
+export async function storeBatch(batch: SyncBatch, run: Run): Promise<string[]> {
+  const { rows = {}, seen = [], rejected = [], removedAccounts = [], refreshes = [], refreshed, requestedAt } = batch
+  const { db, service, sync, lease, counts } = run
   const newer = new Set<string>()
-  const asked = askedAfter === undefined ? undefined : { moment: askedAfter, onNewer: (id: string) => newer.add(id) }
-  const refusedBefore = tally.refused
-  if (goneAccounts.length) tally.removed += await removeRewardAccounts(db, service, goneAccounts)
-  for (const kind of Object.keys(intakes) as RowKind[]) await putRows(kind, rows[kind] ?? [], run, asked)
-  const isTaken = tally.refused === refusedBefore
-  for (const { list, ids } of seen) await noteSeen(db, service, hold, list, ids)
-  for (const { feed: other, due } of visits) if (due.length) await addVisits(db, service, other, due)
-  if (visited)
-    await noteVisited(db, service, feed.name, visited, {
-      told: isTaken && !refused.length ? visited.at : undefined,
-      earlierBySeconds: isTaken ? 0 : Math.max(0, (feed.revisitSeconds ?? 0) - againSeconds),
+  const guard = requestedAt === undefined ? undefined : { requestedAt, onNewer: (id: string) => newer.add(id) }
+  const rejectedBefore = counts.rejected
+  if (removedAccounts.length) counts.removed += await removeRewardAccounts(db, service, removedAccounts)
+  for (const type of Object.keys(ingestions) as SyncRowType[]) await storeRows(type, rows[type] ?? [], run, guard)
+  const isStored = counts.rejected === rejectedBefore
+  for (const { list, ids } of seen) await recordSeen(db, service, lease, list, ids)
+  for (const { sync: other, due } of refreshes) if (due.length) await addRefreshes(db, service, other, due)
+  if (refreshed)
+    await recordRefresh(db, service, sync.name, refreshed, {
+      readAt: isStored && !rejected.length ? refreshed.at : undefined,
+      earlierBySeconds: isStored ? 0 : Math.max(0, (sync.refreshIntervalSeconds ?? 0) - retrySeconds),
     })
-  tally.read += refused.length
-  tally.refused += refused.length
-  for (const reason of refused) note(tally.notes, reason)
+  counts.read += rejected.length
+  counts.rejected += rejected.length
+  for (const reason of rejected) note(counts.notes, reason)
   return [...newer]
 }
 
-async function putRows<K extends RowKind>(kind: K, rows: readonly FeedRows[K][], run: Run, asked?: AskedAfter) {
-  const { db, service, hold, tally, inserted, loads } = run
+async function storeRows<K extends SyncRowType>(
+  type: K,
+  rows: readonly SyncRows[K][],
+  run: Run,
+  guard?: StaleRowGuard,
+) {
+  const { db, service, lease, counts, inserted, loads } = run
   if (!rows.length) return
-  const intake: PullIntake<K> = intakes[kind]
-  const { shows, list, writeAskedAfter, write } = intake
+  const ingestion: SyncIngestion<K> = ingestions[type]
+  const { shows, list, writeUnlessNewer, write } = ingestion
   if (list && !loads.has(list)) loads.set(list, await beginInitialLoad(db, service, list))
-  const refuse = (_at: number, { note: what }: Violation, mended: boolean) =>
-    note(tally.notes, `${what}: ${mended ? 'kept without it' : 'refused'}`)
-  const { inputs, ...taken } = await takeIn(rows, {
+  const reject = (_at: number, { note: remark }: Violation, isCorrected: boolean) =>
+    note(counts.notes, `${remark}: ${isCorrected ? 'kept without it' : 'rejected'}`)
+  const { inputs, ...ingested } = await ingest(rows, {
     db,
     service,
-    intake: {
-      ...intake,
-      write: asked && writeAskedAfter ? (to, of, inputs) => writeAskedAfter(to, of, inputs, asked) : write,
+    ingestion: {
+      ...ingestion,
+      write: guard && writeUnlessNewer ? (to, of, inputs) => writeUnlessNewer(to, of, inputs, guard) : write,
     },
-    atOnce: rowsAtOnce,
-    again: true,
-    refuse,
+    rowsPerTransaction,
+    retry: true,
+    reject,
   })
-  addTaken(tally, taken)
-  if (shows) await noteSeen(db, service, hold, shows.list, inputs.map(shows.idOf))
-  const { rows: before, told } = inserted.get(kind) ?? { rows: 0, told: 0 }
-  const now = before + taken.inserted
-  // With the first, and then with twice as many each time: a few stores that it takes for one cost as much as many rows.
-  const isTold = now > 0 && now >= 2 * told
-  inserted.set(kind, { rows: now, told: isTold ? now : told })
-  if (isTold) await analyzeGrownTables(db)
+  addCounts(counts, ingested)
+  if (shows) await recordSeen(db, service, lease, shows.list, inputs.map(shows.idOf))
+  const { rows: before, analyzed } = inserted.get(type) ?? { rows: 0, analyzed: 0 }
+  const total = before + ingested.inserted
+  // Analyze after the first rows, and each time the number has doubled: with old statistics a few stores cost as much as many rows.
+  const isAnalyzed = total > 0 && total >= 2 * analyzed
+  inserted.set(type, { rows: total, analyzed: isAnalyzed ? total : analyzed })
+  if (isAnalyzed) await analyzeGrownTables(db)
 }

@@ -1,12 +1,12 @@
 import type { Database } from '../database/db.ts'
 import type { TransactionParts } from '../domain/orders/merge-lines.ts'
-import type { FeedRows, RowKind, WholeList } from '../domain/sync/port.ts'
+import type { FullSyncList, SyncRows, SyncRowType } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { asTheyAre, type Intake, type Prepare } from '../import/pipeline/ingest.ts'
+import { type Ingestion, type Prepare, unchangedRows } from '../import/pipeline/ingest.ts'
 import { upsertProducts } from '../store/catalog/products.ts'
 import { upsertReferences } from '../store/catalog/references.ts'
 import { upsertStores } from '../store/catalog/stores.ts'
-import { type AskedAfter, upsertCustomers, upsertCustomersAskedAfter } from '../store/customers/customers.ts'
+import { type StaleRowGuard, upsertCustomers, upsertCustomersUnlessNewer } from '../store/customers/customers.ts'
 import { upsertStock } from '../store/inventory/stock.ts'
 import type { List, Upserted } from '../store/lists/change-timestamp.ts'
 import { upsertSalesTold } from '../store/orders/transactions.ts'
@@ -15,17 +15,17 @@ import { knownStock, type SoldItem, skusOfSoldItems, soldItemKey, storesByNumber
 import { followOrders } from '../store/sync/open-orders.ts'
 
 /** How pulled rows of a kind get into the store. */
-export interface PullIntake<K extends RowKind> extends Intake<FeedRows[K]> {
+export interface SyncIngestion<K extends SyncRowType> extends Ingestion<SyncRows[K]> {
   /** The list whose records the inputs are, where only the database can tell which. */
   // biome-ignore lint/suspicious/noExplicitAny: what `prepare` made
-  shows?: { list: WholeList; idOf(input: any): string }
+  shows?: { list: FullSyncList; idOf(input: any): string }
   /** The same as `write`, of rows that may be older than what is there. */
   // biome-ignore lint/suspicious/noExplicitAny: what `prepare` made
-  writeAskedAfter?(db: Database, service: Service, inputs: readonly any[], asked: AskedAfter): Promise<Upserted>
+  writeUnlessNewer?(db: Database, service: Service, inputs: readonly any[], asked: StaleRowGuard): Promise<Upserted>
 }
 
 /** Stock whose store and SKU are known. */
-const knownOnly: Prepare<FeedRows['stock']> = async (db, service, rows) => {
+const knownOnly: Prepare<SyncRows['stock']> = async (db, service, rows) => {
   const inputs = await knownStock(db, service, rows)
   const unknown = rows.length - inputs.length
   return {
@@ -35,7 +35,7 @@ const knownOnly: Prepare<FeedRows['stock']> = async (db, service, rows) => {
 }
 
 /** Lines of transactions, with the stores and the SKUs that their names and codes stand for. */
-const identified: Prepare<FeedRows['transactions']> = async (db, service, rows) => {
+const identified: Prepare<SyncRows['transactions']> = async (db, service, rows) => {
   const names = rows.flatMap(({ header }) => header.storeNumber ?? [])
   const stores = await storesByNumberOrCode(db, service, [...new Set(names)])
   const items = rows.flatMap(({ line }) => itemOf(line) ?? [])
@@ -53,7 +53,7 @@ const identified: Prepare<FeedRows['transactions']> = async (db, service, rows) 
   return { inputs }
 }
 
-function itemOf({ productCode, colourCode, sizeCode }: FeedRows['transactions']['line']): SoldItem | undefined {
+function itemOf({ productCode, colourCode, sizeCode }: SyncRows['transactions']['line']): SoldItem | undefined {
   return productCode ? { productCode, colourCode: colourCode ?? null, sizeCode: sizeCode ?? null } : undefined
 }
 
@@ -61,15 +61,15 @@ function itemOf({ productCode, colourCode, sizeCode }: FeedRows['transactions'][
 const plain = <R extends object>(
   write: (db: Database, service: Service, rows: readonly R[]) => Promise<Upserted>,
   list?: List,
-) => ({ prepare: asTheyAre, write, ...(list && { list }) })
+) => ({ prepare: unchangedRows, write, ...(list && { list }) })
 
 /** How the rows of each kind get in: in this order, since some need others. */
-export const intakes: { readonly [K in RowKind]: PullIntake<K> } = {
-  references: plain<FeedRows['references']>(upsertReferences),
-  stores: plain<FeedRows['stores']>(upsertStores, 'store'),
-  products: plain<FeedRows['products']>(upsertProducts, 'product'),
-  rewardPrograms: plain<FeedRows['rewardPrograms']>(upsertPrograms),
-  rewardGifts: plain<FeedRows['rewardGifts']>(upsertGifts),
+export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
+  references: plain<SyncRows['references']>(upsertReferences),
+  stores: plain<SyncRows['stores']>(upsertStores, 'store'),
+  products: plain<SyncRows['products']>(upsertProducts, 'product'),
+  rewardPrograms: plain<SyncRows['rewardPrograms']>(upsertPrograms),
+  rewardGifts: plain<SyncRows['rewardGifts']>(upsertGifts),
   stock: {
     prepare: knownOnly,
     write: upsertStock,
@@ -77,15 +77,15 @@ export const intakes: { readonly [K in RowKind]: PullIntake<K> } = {
     shows: { list: 'stock', idOf: ({ storeId, skuId }) => `${storeId} ${skuId}` },
   },
   customers: {
-    prepare: asTheyAre,
+    prepare: unchangedRows,
     write: upsertCustomers,
-    writeAskedAfter: upsertCustomersAskedAfter,
+    writeUnlessNewer: upsertCustomersUnlessNewer,
     list: 'customer',
     // Whoever had the address first keeps it.
     clears: { customer_email: 'email' },
   },
-  rewardAccounts: plain<FeedRows['rewardAccounts']>(upsertRewardAccounts),
-  rewardLots: plain<FeedRows['rewardLots']>(replaceRewardLots),
-  orders: plain<FeedRows['orders']>(followOrders),
+  rewardAccounts: plain<SyncRows['rewardAccounts']>(upsertRewardAccounts),
+  rewardLots: plain<SyncRows['rewardLots']>(replaceRewardLots),
+  orders: plain<SyncRows['orders']>(followOrders),
   transactions: { prepare: identified, write: upsertSalesTold, list: 'retail_transaction' },
 }

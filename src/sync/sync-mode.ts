@@ -1,46 +1,54 @@
-import type { Feed } from '../domain/sync/port.ts'
+import type { SyncDefinition } from '../domain/sync/port.ts'
 
-/** What is known of a feed when a run of it begins. */
-interface Known {
+/** The history of a sync when a run begins. */
+interface SyncHistory {
   since: string | null
   secondsSinceFinished: number | null
   secondsSinceFull: number | null
-  /** Somebody wants everything read; `asksAnew`: since that failed last. */
-  asksWhole: boolean
-  asksAnew: boolean | null
-  /** Runs in a row that were to read everything, and failed. */
-  wholeFailures: number
-  secondsSinceWholeFailed: number | null
-  /** Where a run has found that nothing else can be asked for: how often everything is read. */
-  wholeEvery: number | null
+  isFullRequested: boolean
+  /** True if the request is later than the last failed full sync. */
+  isFullRequestedAgain: boolean | null
+  /** Failed full syncs in a row. */
+  fullFailures: number
+  secondsSinceFullFailed: number | null
+  /** Set if an earlier run found that only full syncs are possible. */
+  fullOnlyIntervalSeconds: number | null
 }
 
 const minute = 60
-/** Seconds from a failure to read everything to the next attempt; after the last one as long each time. */
-const waits = [15, 30, 60, 120, 240].map(minutes => minutes * minute)
+/** Seconds from a failed full sync to the next attempt. The last delay repeats. */
+const fullRetryDelays = [15, 30, 60, 120, 240].map(minutes => minutes * minute)
 
 /**
- * Whether a run reads everything, and not only what changed. Where that is due but has just failed, changes are pulled in between, or
- * nothing would be while it cannot succeed; `wholeInSeconds` says when it is tried again.
+ * Returns whether a run is a full sync. If a full sync is due but has just failed, changes are synced until its next attempt, so that one
+ * list that can't be read completely doesn't stop all updates. `fullRetrySeconds` is then the time until that attempt.
  */
-export function extentOf(feed: Feed, known: Known): { isFull: boolean; wholeInSeconds?: number } {
-  if (!known.asksWhole && !isDue(feed, known)) return { isFull: false }
-  const wait = waits[Math.min(known.wholeFailures, waits.length) - 1] ?? 0
-  const left = wait - (known.secondsSinceWholeFailed ?? Number.POSITIVE_INFINITY)
-  return left > 0 && !known.asksAnew && known.wholeEvery === null && tellsChanges(feed, known)
-    ? { isFull: false, wholeInSeconds: left }
+export function chooseSyncMode(
+  sync: SyncDefinition,
+  history: SyncHistory,
+): { isFull: boolean; fullRetrySeconds?: number } {
+  if (!history.isFullRequested && !isFullSyncDue(sync, history)) return { isFull: false }
+  const delay = fullRetryDelays[Math.min(history.fullFailures, fullRetryDelays.length) - 1] ?? 0
+  const left = delay - (history.secondsSinceFullFailed ?? Number.POSITIVE_INFINITY)
+  return left > 0 &&
+    !history.isFullRequestedAgain &&
+    history.fullOnlyIntervalSeconds === null &&
+    canFetchChanges(sync, history)
+    ? { isFull: false, fullRetrySeconds: left }
     : { isFull: true }
 }
 
-/** Whether everything has to be read. */
-function isDue(feed: Feed, known: Known): boolean {
-  if (feed.revisitSeconds !== undefined) return false
-  if (!tellsChanges(feed, known)) return true
-  return (known.secondsSinceFull ?? Number.POSITIVE_INFINITY) >= (feed.fullEverySeconds ?? 0)
+function isFullSyncDue(sync: SyncDefinition, history: SyncHistory): boolean {
+  if (sync.refreshIntervalSeconds !== undefined) return false
+  if (!canFetchChanges(sync, history)) return true
+  return (history.secondsSinceFull ?? Number.POSITIVE_INFINITY) >= (sync.fullIntervalSeconds ?? 0)
 }
 
-/** Whether it can be asked for what has changed since the mark. */
-const tellsChanges = ({ fullEverySeconds, reachSeconds }: Feed, { since, secondsSinceFinished }: Known) =>
-  fullEverySeconds !== undefined &&
+/** True if the back office can list the changes since the checkpoint. */
+const canFetchChanges = (
+  { fullIntervalSeconds, maxLookbackSeconds }: SyncDefinition,
+  { since, secondsSinceFinished }: SyncHistory,
+) =>
+  fullIntervalSeconds !== undefined &&
   since !== null &&
-  (reachSeconds === undefined || (secondsSinceFinished ?? Number.POSITIVE_INFINITY) < reachSeconds)
+  (maxLookbackSeconds === undefined || (secondsSinceFinished ?? Number.POSITIVE_INFINITY) < maxLookbackSeconds)

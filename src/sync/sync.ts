@@ -1,80 +1,87 @@
 import type { Database } from '../database/db.ts'
 import { DatabaseAway } from '../database/errors.ts'
-import type { Feed, Portion, PullEnd, PullRequest, ReferenceKey, Visit } from '../domain/sync/port.ts'
+import type { ReferenceKey, Refresh, SyncBatch, SyncDefinition, SyncEnd, SyncRequest } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { note } from '../import/pipeline/counts.ts'
 import { databaseNow } from '../store/lists/change-timestamp.ts'
 import { unknownReferences } from '../store/sync/lookups.ts'
 import { openOrders } from '../store/sync/open-orders.ts'
-import { addAllVisits, dueVisits, staleVisits } from '../store/sync/refreshes.ts'
+import { addAllRefreshes, findDueRefreshes, markStaleRefreshes } from '../store/sync/refreshes.ts'
 import { removeUnseen } from '../store/sync/remove-unseen.ts'
-import { beginRun, type Hold, takenOver } from '../store/sync/runs.ts'
-import { beat, countSeen, failFeed, finishFeed, holdFeed, lookAtSeen, type Tally } from '../store/sync/sync.ts'
+import { beginRun, leaseLost, type SyncLease } from '../store/sync/runs.ts'
+import {
+  analyzeSeen,
+  completeSync,
+  countSeen,
+  failSync,
+  heartbeat,
+  leaseSync,
+  type RunCounts,
+} from '../store/sync/sync.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
-import { put, type Run } from './batches.ts'
-import { extentOf } from './sync-mode.ts'
+import { type Run, storeBatch } from './batches.ts'
+import { chooseSyncMode } from './sync-mode.ts'
 
 export interface SyncOptions {
-  /** Read everything, whatever is known. */
+  /** Runs a full sync. */
   full?: boolean
-  /** Breaks the run off; the next one begins where it did. */
+  /** Stops the run. The next one repeats its work. */
   signal?: AbortSignal
-  onProgress?: (tally: Readonly<Tally>) => void
+  onProgress?: (counts: Readonly<RunCounts>) => void
 }
 
-/** What a run has come to. */
-export interface SyncResult extends Tally {
-  /** It has read everything, and not only what changed. */
+export interface SyncResult extends RunCounts {
   isFull: boolean
-  /** It has asked for nothing (`PullEnd`): what there is is as old as before. */
+  /** True if nothing was requested (`SyncEnd`): the data is as old as before. */
   isIdle: boolean
-  /** Everything could not be read so many times in a row, and is tried again after so many seconds: these are changes alone. */
-  wholeFailures?: number
-  wholeInSeconds?: number
+  /** Set if a full sync is due but has failed this often in a row. It is retried after `fullRetrySeconds`. This run read changes only. */
+  fullFailures?: number
+  fullRetrySeconds?: number
 }
 
-/** Milliseconds between two beats: several to the time after which a run is taken to be dead. */
-const beatMs = 15_000
-const missedWhole = 'times everything could not be read: these are changes alone'
-/** Records that a run visits at most, unless it is to visit all. */
-const mostVisits = 5_000
+/** Several heartbeats fit into the 60 s after which a lease ends. */
+const heartbeatIntervalMs = 15_000
+const missedFullSync = 'times a full sync failed: this run read changes only'
+/** Maximum number of refreshes of an incremental run. */
+const maxRefreshes = 5_000
 
 /**
- * Reads a feed and puts what it brings into the store: what changed since the last run that ended well, or everything where there is no
- * mark, where `full` says so, or where it is time (`extentOf`). Undefined where another run has the feed. The mark moves when all is in: a run
- * that fails or is killed is repeated by the next one, which changes nothing that is in already, and goes on with a first load. A run that has read everything, and
- * seen all of it, takes away what was not there (`removeUnseen`).
+ * Runs one sync: leases it, reads from the back office, and stores what changed since the checkpoint, or everything in a full sync.
+ * Returns undefined if another run has the lease.
+ *
+ * The checkpoint moves only after everything is stored. A run that fails or is killed is repeated by the next one, which changes nothing
+ * that is stored already. A completed full sync removes the records that it has not seen (`removeUnseen`).
  */
-export async function syncFeed(
+export async function runSync(
   db: Database,
   service: Service,
-  feed: Feed,
+  sync: SyncDefinition,
   { full = false, signal, onProgress = () => {} }: SyncOptions = {},
 ): Promise<SyncResult | undefined> {
-  const held = await holdFeed(db, service, feed.name)
-  if (!held) return
-  const hold: Hold = { feed: feed.name, run: held.run }
-  const tally: Tally = { read: 0, inserted: 0, changed: 0, removed: 0, refused: 0, notes: {} }
+  const leased = await leaseSync(db, service, sync.name)
+  if (!leased) return
+  const lease: SyncLease = { sync: sync.name, run: leased.run }
+  const counts: RunCounts = { read: 0, inserted: 0, changed: 0, removed: 0, rejected: 0, notes: {} }
   const lost = new AbortController()
   const keep = async () => {
-    if (!(await beat(db, service, hold, tally))) lost.abort(takenOver())
+    if (!(await heartbeat(db, service, lease, counts))) lost.abort(leaseLost())
     lost.signal.throwIfAborted()
-    onProgress(tally)
+    onProgress(counts)
   }
-  // An answer may take longer than a run may be silent. A beat that is missed is found out by the next portion.
-  const beats = setInterval(() => void ignoreError(keep(), 'heartbeat is sent again'), beatMs)
-  const { isFull, wholeInSeconds } = full ? { isFull: true } : extentOf(feed, held)
+  // One request can take longer than the lease. If a heartbeat fails, the next batch notices the lost lease.
+  const timer = setInterval(() => void ignoreError(keep(), 'heartbeat is sent again'), heartbeatIntervalMs)
+  const { isFull, fullRetrySeconds } = full ? { isFull: true } : chooseSyncMode(sync, leased)
   try {
-    await beginRun(db, service, hold, isFull)
+    await beginRun(db, service, lease, isFull)
     const signals = AbortSignal.any([lost.signal, ...(signal ? [signal] : [])])
-    const since = isFull ? undefined : held.since
+    const since = isFull ? undefined : leased.since
     const run: Run = {
       db,
       service,
-      feed,
-      hold,
-      tally,
+      sync,
+      lease,
+      counts,
       keep,
       isFull,
       since,
@@ -82,99 +89,105 @@ export async function syncFeed(
       inserted: new Map(),
       loads: new Map(),
     }
-    const end = await pull(run)
-    for (const first of run.loads.values()) await first?.end()
-    const { since: mark, isIdle = false } = end
-    if (wholeInSeconds !== undefined && !isIdle) note(tally.notes, missedWhole, held.wholeFailures)
-    await finishFeed(db, service, hold, {
-      since: mark,
+    const end = await fetchAll(run)
+    for (const initialLoad of run.loads.values()) await initialLoad?.end()
+    const { since: checkpoint, isIdle = false } = end
+    if (fullRetrySeconds !== undefined && !isIdle) note(counts.notes, missedFullSync, leased.fullFailures)
+    await completeSync(db, service, lease, {
+      since: checkpoint,
       isFull,
-      // Who has asked for everything is not served by changes.
-      asked: isFull || !held.asksWhole ? held.asked : null,
-      wholeEvery: isIdle ? feed.fullEverySeconds : undefined,
+      // An incremental run doesn't fulfil the request for a full sync.
+      requestedAt: isFull || !leased.isFullRequested ? leased.requestedAt : null,
+      fullOnlyIntervalSeconds: isIdle ? sync.fullIntervalSeconds : undefined,
     })
     return {
-      ...tally,
+      ...counts,
       isFull,
       isIdle,
-      ...(wholeInSeconds !== undefined && { wholeInSeconds, wholeFailures: held.wholeFailures }),
+      ...(fullRetrySeconds !== undefined && { fullRetrySeconds, fullFailures: leased.fullFailures }),
     }
   } catch (error) {
     const isStopped = signal?.aborted === true
-    const fault = isStopped ? 'The run was stopped.' : faultOf(error)
-    await ignoreError(failFeed(db, service, hold, { fault, isWhole: isFull && !isStopped }), 'sync lease expires')
+    const cause = isStopped ? 'The run was stopped.' : describeError(error)
+    await ignoreError(failSync(db, service, lease, { error: cause, isFull: isFull && !isStopped }), 'sync lease expires')
     throw error
   } finally {
-    clearInterval(beats)
+    clearInterval(timer)
   }
 }
 
-function faultOf(error: unknown) {
+function describeError(error: unknown) {
   if (error instanceof ApiError) return `${error.code}: ${error.message}`
   return error instanceof DatabaseAway ? error.message : 'internal_error'
 }
 
-async function pull(run: Run): Promise<PullEnd> {
-  const { db, service, feed, hold, tally, keep, isFull, since, signal } = run
-  let end: PullEnd = {}
-  let isUnclear = false
-  const request: PullRequest = {
+/** Stores all batches and, after a full sync, removes unseen records. */
+async function fetchAll(run: Run): Promise<SyncEnd> {
+  const { db, service, sync, lease, counts, keep, isFull, since, signal } = run
+  let end: SyncEnd = {}
+  let isSeenIncomplete = false
+  const request: SyncRequest = {
     since: since ?? undefined,
     settings: service.settings,
-    unknownReferences: async (wanted: readonly ReferenceKey[]) =>
-      wanted.length ? unknownReferences(db, service, wanted) : [],
+    unknownReferences: async (keys: readonly ReferenceKey[]) =>
+      keys.length ? unknownReferences(db, service, keys) : [],
     openOrders: () => openOrders(db, service),
-    moment: () => databaseNow(db),
-    visits: visitsOf(run),
+    now: () => databaseNow(db),
+    refreshes: refreshesOf(run),
     signal,
   }
-  async function putAll(portions: AsyncIterable<Portion>) {
-    for await (const portion of portions) {
+  async function storeAll(batches: AsyncIterable<SyncBatch>) {
+    for await (const batch of batches) {
       signal.throwIfAborted()
-      const newer = await put(portion, run)
-      if (portion.isUnclear) isUnclear = true
-      end = portion.end ?? end
+      const newer = await storeBatch(batch, run)
+      if (batch.isSeenIncomplete) isSeenIncomplete = true
+      end = batch.end ?? end
       await keep()
-      if (newer.length && feed.again) await putAll(feed.again(newer, request))
+      if (newer.length && sync.refetch) await storeAll(sync.refetch(newer, request))
     }
   }
-  await putAll(feed.pull(request))
-  if (end.total && (await countSeen(db, service, hold, end.total.list)) < end.total.atLeast)
+  await storeAll(sync.fetch(request))
+  if (end.total && (await countSeen(db, service, lease, end.total.list)) < end.total.atLeast)
     throw new ApiError('back_office_error', 'The back office returned fewer records than it announced.')
-  if (!isFull || !feed.whole) return end
-  if (isUnclear) note(tally.notes, 'some records could not be told apart: nothing was taken away')
+  if (!isFull || !sync.fullLists) return end
+  if (isSeenIncomplete) note(counts.notes, 'some records could not be identified: no record was removed')
   else {
-    await lookAtSeen(db)
-    for (const list of feed.whole) await remove(list)
+    await analyzeSeen(db)
+    for (const list of sync.fullLists) await removeUnseenFrom(list)
   }
-  // The run is told of with its notes.
+  // Stores the notes.
   await keep()
   return end
 
-  async function remove(list: NonNullable<Feed['whole']>[number]) {
-    const onSome = async (removed: number) => {
-      tally.removed += removed
+  async function removeUnseenFrom(list: NonNullable<SyncDefinition['fullLists']>[number]) {
+    const onRemoved = async (removed: number) => {
+      counts.removed += removed
       await keep()
     }
-    const thoseThere = async (ids: readonly string[]) => (await feed.thoseThere?.(ids, signal)) ?? []
-    const { kept } = await removeUnseen(db, service, { hold, list, thoseThere, onSome })
-    if (kept) note(tally.notes, `of the list ${list} are gone, more than half of it: nothing was taken away`, kept)
+    const findExisting = async (ids: readonly string[]) => (await sync.findExisting?.(ids, signal)) ?? []
+    const { kept } = await removeUnseen(db, service, { lease, list, findExisting, onRemoved })
+    if (kept) note(counts.notes, `of the list ${list} are missing, more than half of it: no record was removed`, kept)
   }
 }
 
-/** What a feed has to visit: all, or what is due and what was not visited for long. */
-async function* visitsOf({ db, service, feed: { name, revisitSeconds }, isFull }: Run): AsyncGenerator<Visit> {
-  if (revisitSeconds === undefined) return
-  if (isFull) await addAllVisits(db, service, name)
-  else await staleVisits(db, service, name, revisitSeconds, mostVisits)
-  let given = 0
+/** Yields the refreshes of this run: all in a full sync, otherwise those that are due or stale. */
+async function* refreshesOf({
+  db,
+  service,
+  sync: { name, refreshIntervalSeconds },
+  isFull,
+}: Run): AsyncGenerator<Refresh> {
+  if (refreshIntervalSeconds === undefined) return
+  if (isFull) await addAllRefreshes(db, service, name)
+  else await markStaleRefreshes(db, service, name, refreshIntervalSeconds, maxRefreshes)
+  let count = 0
   for (let after = ''; ; ) {
-    const some = await dueVisits(db, service, name, after, 200)
-    for (const visit of some) {
-      if (!isFull && given++ >= mostVisits) return
-      yield visit
+    const page = await findDueRefreshes(db, service, name, after, 200)
+    for (const refresh of page) {
+      if (!isFull && count++ >= maxRefreshes) return
+      yield refresh
     }
-    const last = some.at(-1)
+    const last = page.at(-1)
     if (!last) return
     after = last.id
   }

@@ -88,24 +88,24 @@ export const metrics = {
   },
   tillbridge_sync_lag_seconds: {
     type: 'gauge',
-    help: 'Seconds since a feed was last pulled to its end.',
-    labels: ['service', 'feed'],
+    help: 'Seconds since a sync was last pulled to its end.',
+    labels: ['service', 'sync'],
   },
   tillbridge_sync_schedule_seconds: {
     type: 'gauge',
-    help: 'Seconds between two pulls of a feed: its schedule, or how often everything is read where nothing else can be asked for.',
-    labels: ['service', 'feed'],
+    help: 'Seconds between two pulls of a sync: its schedule, or how often everything is read where nothing else can be asked for.',
+    labels: ['service', 'sync'],
     largest: true,
   },
   tillbridge_sync_failed: {
     type: 'gauge',
-    help: '1 where the last run of a feed failed.',
-    labels: ['service', 'feed'],
+    help: '1 where the last run of a sync failed.',
+    labels: ['service', 'sync'],
   },
   tillbridge_sync_records: {
     type: 'gauge',
-    help: 'Records of the last run of a feed, by what became of them.',
-    labels: ['service', 'feed', 'result'],
+    help: 'Records of the last run of a sync, by what became of them.',
+    labels: ['service', 'sync', 'result'],
   },
   tillbridge_alerts: { type: 'gauge', help: 'Alerts that nobody has settled.', labels: ['kind'] },
   tillbridge_mails: {

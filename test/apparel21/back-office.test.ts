@@ -10,7 +10,7 @@ import { sql } from '../../src/database/db.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../../src/store/backoffice/connections.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { syncFeed } from '../../src/sync/sync.ts'
+import { runSync } from '../../src/sync/sync.ts'
 import { until } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { post } from '../support/write.ts'
@@ -88,8 +88,8 @@ describe('the back office of a service', () => {
     await until(isKnown, 'the merchants are known', 5_000)
 
     const driver = drivers.apparel21(settings, shop.service, pino({ level: 'silent' }))
-    for (const feed of driver.feeds)
-      if (['stores', 'products'].includes(feed.name)) await syncFeed(service.db, shop.service, feed)
+    for (const sync of driver.syncs)
+      if (['stores', 'products'].includes(sync.name)) await runSync(service.db, shop.service, sync)
     driver.close()
     const { id: customerId } = (await post(shop, '/customers', other)).json.data
     const { sku, price } = await service.db
@@ -161,7 +161,7 @@ describe('the back office of a service', () => {
       return capabilities.find(({ name }: { name: string }) => name === 'jobs')
     }
     assert.deepEqual(await jobs(), { name: 'jobs', available: true })
-    await service.db.run(sql`insert into job (name, due_at) values ('plan-syncs', now() - interval '50 s')`)
+    await service.db.run(sql`insert into job (name, due_at) values ('schedule-syncs', now() - interval '50 s')`)
     assert.equal((await jobs()).available, true, 'it may be about to be taken')
     await service.db.run(sql`update job set due_at = now() - interval '61 s'`)
     assert.match((await jobs()).reason, /^No process does jobs: e-mails wait/)
@@ -176,11 +176,11 @@ describe('the back office of a service', () => {
     await setBackOffice(service.db, service.keys, stuck.service, settingsFor(hanging))
     await setBackOffice(service.db, service.keys, own.service, { driver: 'embedded' })
     await until(async () => (await driverOf(own)).driver === 'embedded', 'it is its own tables', 5_000)
-    const isAsked = async () => {
+    const isQueued = async () => {
       await driverOf(stuck)
       return hanging.ledger.calls.length > 0
     }
-    await until(isAsked, 'it is asked', 5_000)
+    await until(isQueued, 'it is asked', 5_000)
     hanging.faults.add({ kind: 'hang', path: '/Persons' })
     let answered = 0
     const writes = Promise.all(
@@ -230,11 +230,11 @@ describe('the back office of a service', () => {
     const lone = await service.tenant()
     const gone = await startSimulator()
     await setBackOffice(service.db, service.keys, lone.service, settingsFor(gone))
-    const isAsked = async () => {
+    const isQueued = async () => {
       await driverOf(lone)
       return gone.ledger.calls.length > 0
     }
-    await until(isAsked, 'it is asked', 5_000)
+    await until(isQueued, 'it is asked', 5_000)
     await gone.close()
     const made = await post(lone, '/customers', customer)
     assert.equal(made.status, 503, made.text)

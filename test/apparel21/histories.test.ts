@@ -31,9 +31,9 @@ const historyOf = async (personId: number, caller: Pick<typeof api, 'get'> = api
 async function importOrders(name: string) {
   const path = join(directory, name)
   await writeFile(path, await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text())
-  const file = { kind: 'orders' as const, name, path, rejected: `${path}.rejected.ndjson` }
-  const { refused } = await importExport(api.db, api.service, file, new AbortController().signal)
-  assert.equal(refused, 0)
+  const file = { kind: 'orders' as const, name, path, rejectedPath: `${path}.rejected.ndjson` }
+  const { rejected } = await importExport(api.db, api.service, file, new AbortController().signal)
+  assert.equal(rejected, 0)
 }
 const asked = (personId: number) => simulator.ledger.callsTo({ path: `/Persons/${personId}/RetailTransactions` }).length
 const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
@@ -61,7 +61,7 @@ test('while the back office is away the history is what was last known, with its
   const [known, unknown] = [somebody(), somebody()]
   const before = await historyOf(known)
   sell(known)
-  await api.db.run(sql`update sync_visit set told_at = told_at - interval '1 hour' where id = ${String(known)}`)
+  await api.db.run(sql`update sync_refresh set read_at = read_at - interval '1 hour' where id = ${String(known)}`)
   await simulator.refuse()
   const { ids, meta } = await historyOf(known)
   assert.deepEqual(ids, before.ids)
@@ -126,7 +126,7 @@ test('a back office that hangs holds a list for a few seconds and no connection;
   assert.ok(later.ids.includes(sold), 'the answer that came late')
 })
 
-test('sales that cannot be read are warned of, and neither a request nor a run of the feed has seen them', async () => {
+test('sales that cannot be read are warned of, and neither a request nor a run of the sync has seen them', async () => {
   const personId = somebody()
   sell(personId)
   simulator.faults.add({ kind: 'malformed', path: `/Persons/${personId}/RetailTransactions` })

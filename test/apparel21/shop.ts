@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts'
 import type { Connection } from '../../src/backoffice/apparel21/client/connection.ts'
-import { feedsOf } from '../../src/backoffice/apparel21/syncs/syncs.ts'
+import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { BackOffice } from '../../src/backoffice/port/back-office.ts'
 import { sql } from '../../src/database/db.ts'
 import type { Settings } from '../../src/domain/tenancy/service-settings.ts'
@@ -11,7 +11,7 @@ import { createWriteRegistry } from '../../src/http/routing/write-registry.ts'
 import { routes } from '../../src/resources/resources.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
 import { takeLeft } from '../../src/store/writes/intents.ts'
-import { syncFeed } from '../../src/sync/sync.ts'
+import { runSync } from '../../src/sync/sync.ts'
 import { recoverWrite } from '../../src/writes/recover.ts'
 import type { CommitPhase } from '../../src/writes/write.ts'
 import { behind, settings } from '../drivers/apparel21.ts'
@@ -27,8 +27,8 @@ export interface Sold {
 export interface Shop {
   simulator: Simulator
   api: TestService
-  /** Reads a feed once more, all of it. */
-  sync(feed: string): Promise<void>
+  /** Reads a sync once more, all of it. */
+  sync(sync: string): Promise<void>
   /** The next so many writes are undone when all of their work is done, as where the process is killed before it commits. */
   undo(writes: number): void
   /** Follows up what was left open, as the job does once it is due, with settings as they are by then. Returns how many. */
@@ -66,11 +66,11 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
   })
   await upsertGateways(api.db, api.service, [{ name: 'paypal' }, { name: 'visa' }, { name: 'wrong' }, { name: 'cash' }])
   const seconds: (() => Promise<void>)[] = []
-  const feeds = feedsOf(client, release)
+  const syncs = buildSyncs(client, release)
   const sync = async (name: string) => {
-    const feed = feeds.find(one => one.name === name)
-    if (!feed) throw new Error(`There is no feed ${name}`)
-    await syncFeed(api.db, api.service, feed, { full: true })
+    const sync = syncs.find(one => one.name === name)
+    if (!sync) throw new Error(`There is no sync ${name}`)
+    await runSync(api.db, api.service, sync, { full: true })
   }
   for (const name of ['references', 'stores', 'products', 'stock', 'customers']) await sync(name)
   simulator.ledger.clear()
@@ -105,7 +105,7 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       const registry = createWriteRegistry(routes, {
         keys,
         backOffice,
-        driver: () => ({ isOurs: false, feeds, breaker: undefined }),
+        driver: () => ({ isOurs: false, syncs, breaker: undefined }),
       })
       const seen = new Set<string>()
       for (let left = await takeLeft(db, keys); left; left = await takeLeft(db, keys)) {

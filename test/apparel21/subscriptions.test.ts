@@ -47,7 +47,7 @@ test('a new subscription mapping is what stored customers show at once, and whoe
   assert.equal(simulator.ledger.calls.length, 0)
 })
 
-test('another value for yes changes them again, one that is taken away leaves them, and the feed sees it the same way', async () => {
+test('another value for yes changes them again, one that is taken away leaves them, and the sync sees it the same way', async () => {
   await put(admin, '/settings', { subscriptionMapping: { email: { ...email, yes: '4422', no: '4421' } } })
   const turned = await subscribed()
   assert.deepEqual([turned.email, turned.sms], [withReference(1322, 4422), withReference(1323, 4431)])

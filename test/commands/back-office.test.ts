@@ -167,7 +167,7 @@ describe('tillbridge back-office', () => {
       /^Background jobs are off \(RUN_JOBS=false\)\. Run them with: tillbridge worker\nUntil a worker runs, emails wait and no sync runs\.$/m,
     )
     const client = await databaseOf(environment.DATA_DIR)
-    const asked = async () => (await client.query("select from job where name = 'plan-syncs'")).rowCount === 1
+    const asked = async () => (await client.query("select from job where name = 'schedule-syncs'")).rowCount === 1
     await until(asked, 'jobs are asked for')
     await client.query("update job set due_at = now() - interval '2 minutes'")
     const { code, out } = await run(['doctor'], environment)

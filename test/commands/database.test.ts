@@ -108,7 +108,7 @@ test('doctor leads from an empty installation to one where all is well', async (
       ['ok', 'Secret'],
       ['ok', 'Services'],
       ['ok', 'Back'],
-      ['ok', 'Feeds'],
+      ['ok', 'Syncs'],
       ['ok', 'Mail'],
       ['ok', 'Jobs'],
       ['ok', 'Alerts'],

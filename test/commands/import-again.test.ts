@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 
 const shop = await openShop()
 after(() => shop.close())
@@ -21,43 +21,43 @@ const run = (...args: string[]) => spawnSync(process.execPath, [cli, 'import', .
 const at = (name: string) => join(shop.directory, name)
 const textOf = (name: string) => readFileSync(at(name), 'utf8')
 
-test('a rejected file that was edited is kept, and what is refused meanwhile goes beside it', () => {
+test('a rejected file that was edited is kept, and what is rejected meanwhile goes beside it', () => {
   writeFileSync(at('staff.csv'), 'id,code,surname\n1,,Lee\n2,B,Roe\n')
   assert.equal(run('staff', 'staff.csv').status, 2)
-  const refused = textOf('staff.csv.rejected.csv')
+  const rejected = textOf('staff.csv.rejected.csv')
   const untouched = run('staff', 'staff.csv')
-  assert.match(untouched.stdout, /The refused lines are in staff\.csv\.rejected\.csv,/)
+  assert.match(untouched.stdout, /The rejected lines are in staff\.csv\.rejected\.csv,/)
   assert.doesNotMatch(untouched.stdout, /edited/)
 
-  const mended = refused.replace('1,,Lee', '1,A,Lee')
+  const mended = rejected.replace('1,,Lee', '1,A,Lee')
   writeFileSync(at('staff.csv.rejected.csv'), mended)
   const again = run('staff', 'staff.csv')
   assert.equal(again.status, 2)
-  assert.match(again.stdout, /The refused lines are in staff\.csv\.rejected-2\.csv, with reasons/)
+  assert.match(again.stdout, /The rejected lines are in staff\.csv\.rejected-2\.csv, with reasons/)
   assert.match(
     again.stdout,
-    /^staff\.csv\.rejected\.csv was edited, or is of another import, and is left as it is \(--overwrite-rejected would write over it\)\.$/m,
+    /^staff\.csv\.rejected\.csv was edited, or is of another import, and is left as it is \(--overwrite-rejectedFile would write over it\)\.$/m,
   )
   assert.equal(textOf('staff.csv.rejected.csv'), mended)
-  assert.equal(textOf('staff.csv.rejected-2.csv'), refused)
+  assert.equal(textOf('staff.csv.rejected-2.csv'), rejected)
   assert.match(run('staff', 'staff.csv').stdout, /rejected-2\.csv, with/, 'one that nobody has edited is written over')
 
   const over = run('staff', 'staff.csv', '--overwrite-rejected')
-  assert.match(over.stdout, /The refused lines are in staff\.csv\.rejected\.csv,/)
-  assert.equal(textOf('staff.csv.rejected.csv'), refused)
+  assert.match(over.stdout, /The rejected lines are in staff\.csv\.rejected\.csv,/)
+  assert.equal(textOf('staff.csv.rejected.csv'), rejected)
 })
 
-test('refused records are in a file of records, and those of a later import beside the one that was edited', () => {
+test('rejected records are in a file of records, and those of a later import beside the one that was edited', () => {
   writeFileSync(at('staff.ndjson'), '{"id":"3","surname":"Lee"}\n')
-  assert.match(run('staff', 'staff.ndjson').stdout, /The refused lines are in staff\.ndjson\.rejected\.ndjson,/)
+  assert.match(run('staff', 'staff.ndjson').stdout, /The rejected lines are in staff\.ndjson\.rejected\.ndjson,/)
   const mended = textOf('staff.ndjson.rejected.ndjson').replace('}', ',"code":"C"}')
   writeFileSync(at('staff.ndjson.rejected.ndjson'), mended)
-  assert.match(run('staff', 'staff.ndjson').stdout, /The refused lines are in staff\.ndjson\.rejected-2\.ndjson,/)
+  assert.match(run('staff', 'staff.ndjson').stdout, /The rejected lines are in staff\.ndjson\.rejected-2\.ndjson,/)
   const again = run('staff', 'staff.ndjson.rejected.ndjson')
   assert.deepEqual([again.status, /rejected\.ndjson +1 +1 +0 +0 +0/.test(again.stdout)], [0, true], again.stdout)
 })
 
-test('one that was edited stays also where nothing is refused any more, and goes where nobody has touched it', () => {
+test('one that was edited stays also where nothing is rejected any more, and goes where nobody has touched it', () => {
   writeFileSync(at('gateways.csv'), 'name\n"a\tb"\n')
   run('payment-gateways', 'gateways.csv')
   const mended = textOf('gateways.csv.rejected.csv').replace('a\tb', 'ab')
@@ -98,7 +98,7 @@ for (const [signal, code] of [
       out,
       /^Stopped after line 2,001 of standard input: what went in stays, and importing it again is safe\.$/m,
     )
-    assert.match(out, /The refused lines are in import-customers\.rejected\.csv,/)
+    assert.match(out, /The rejected lines are in import-customers\.rejected\.csv,/)
     assert.equal((await faults)?.join(''), '')
     assert.equal(await count(), 1_999)
   })

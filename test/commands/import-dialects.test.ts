@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { cli } from '../support/processes.ts'
 
 const shop = await openShop()
@@ -155,16 +155,16 @@ test('UTF-16 is known by its bytes, with and without a mark, and an encoding may
   )
 })
 
-test('what is refused of such a file is mended and imported with the same options', async () => {
+test('what is rejected of such a file is mended and imported with the same options', async () => {
   writeFileSync(at('mixed.csv'), Buffer.from(german.replaceAll('G', 'M').replace('0,735', 'Käse'), 'latin1'))
   const first = run('transactions', 'mixed.csv', '--profile', 'kassen.json')
   assert.equal(first.status, 2)
-  const refused = readFileSync(at('mixed.csv.rejected.csv'), 'utf8')
+  const rejected = readFileSync(at('mixed.csv.rejected.csv'), 'utf8')
   assert.match(
-    refused,
+    rejected,
     /^line,column,reason,Bon,Pos,.*\n3,Menge,"is no number: digits, with a comma .*",M1,2,26\.05\.2024,14:05,Käse,"12,90",Käse\n$/,
   )
-  writeFileSync(at('mended.csv'), refused.replace('Käse,"12', '"0,735","12'))
+  writeFileSync(at('mended.csv'), rejected.replace('Käse,"12', '"0,735","12'))
   const again = run('transactions', 'mended.csv', '--profile', 'kassen.json')
   assert.deepEqual([again.status, (await sale('M1')).total], [0, '1243.98'], again.err)
 })
@@ -185,7 +185,7 @@ test('a mark of UTF-8, as spreadsheets write it, outranks what is said of the en
   )
 })
 
-test('refusals are told by reason, with how many there are and one of them; --stop-after ends early', async () => {
+test('rejections are told by reason, with how many there are and one of them; --stop-after ends early', async () => {
   const lines = Array.from(
     { length: 5_000 },
     (_, i) => `p${i},Name,1,s${i},S,${i % 2 ? '"1,50"' : 'free'},${i % 5 ? '1.0' : '1.5'}\n`,

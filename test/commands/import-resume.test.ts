@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { hold } from '../support/postgres/holding.ts'
 import { cli, until } from '../support/processes.ts'
 
@@ -23,13 +23,13 @@ const run = (...args: string[]) => importing('customers', ...args)
 const customers = async () => Number((await shop.rows('select count(*) from customer'))[0].count)
 const reached = async () => Number((await shop.rows('select line from import_progress'))[0]?.line ?? 0)
 
-/** Lines of the file; one of each batch is refused. */
+/** Lines of the file; one of each batch is rejected. */
 const count = 24_000
 const atOnce = 2_000
 const batches = count / atOnce
 const lines = Array.from({ length: count }, (_, i) => `c${i},${i % atOnce === 7 ? 'a\tb' : 'Lee'}`)
 const file = `id,surname\n${lines.join('\n')}\n`
-const refusedIn = (path: string) => readFileSync(join(shop.directory, path), 'utf8').trim().split('\n').slice(1)
+const rejectedPath = (path: string) => readFileSync(join(shop.directory, path), 'utf8').trim().split('\n').slice(1)
 
 /** Begins an import while what a statement locks is held, and ends it by a signal once `isIn`. */
 async function interrupt(
@@ -80,9 +80,9 @@ test('an import that was killed has left whole batches, and --resume goes on beh
   assert.match(stdout, new RegExp(`^killed\\.csv +${(count + 1 - line).toLocaleString('en')} `, 'm'))
   assert.match(stdout, new RegExp(`^Went on behind line ${from}\\.$`, 'm'))
   assert.deepEqual([await customers(), await reached()], [count - batches, 0])
-  // What the first one had refused is kept beside what the second one did.
-  const refused = new Set(['', '-2'].flatMap(number => refusedIn(`killed.csv.rejected${number}.csv`)))
-  assert.equal(refused.size, batches)
+  // What the first one had rejected is kept beside what the second one did.
+  const rejected = new Set(['', '-2'].flatMap(number => rejectedPath(`killed.csv.rejected${number}.csv`)))
+  assert.equal(rejected.size, batches)
 
   const again = run('killed.csv', '--resume')
   assert.match(
@@ -120,9 +120,12 @@ test('a stream cannot be gone on with', () => {
 
 test('of batches that go in two at a time a kill may leave the later one, whole, and --resume puts in both', async () => {
   const skus = Array.from({ length: 2 * atOnce }, (_, i) => `k${i}`)
-  await shop.feed('stores', 'storeId,storeNumber,name\n1,1,One\n2,2,Two\n')
+  await shop.importFile('stores', 'storeId,storeNumber,name\n1,1,One\n2,2,Two\n')
   const products = skus.map(sku => `p${sku},P,P,c,${sku},${sku},S,1`)
-  await shop.feed('products', ['productId,productCode,name,colourId,skuId,sku,sizeCode,price', ...products].join('\n'))
+  await shop.importFile(
+    'products',
+    ['productId,productCode,name,colourId,skuId,sku,sizeCode,price', ...products].join('\n'),
+  )
   const batch = (store: number, of: string[]) => of.map(sku => `${store},${sku},5`)
   const [early, late] = [skus.slice(0, atOnce), skus.slice(atOnce)]
   const stock = [...batch(2, early), ...batch(1, early), ...batch(2, late)]

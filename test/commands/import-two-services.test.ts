@@ -3,14 +3,14 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { hold } from '../support/postgres/holding.ts'
 import { begin, until } from '../support/processes.ts'
 
 const shop = await openShop()
 after(() => shop.close())
 
-test('what two services refuse of one file at once goes to two files, both whole', async () => {
+test('what two services reject of one file at once goes to two files, both whole', async () => {
   await shop.db.run(sql`insert into service (name) values ('other')`)
   const lines = Array.from({ length: 5_000 }, (_, i) => `c${i},${i % 1000 === 7 ? 'a\tb' : 'Lee'}`)
   writeFileSync(join(shop.directory, 'both.csv'), `id,surname\n${lines.join('\n')}\n`)
@@ -33,8 +33,8 @@ test('what two services refuse of one file at once goes to two files, both whole
     letGo()
   }
   assert.deepEqual(await first.ended, { code: 2, signal: null }, first.err)
-  const refused = (name: string) => readFileSync(join(shop.directory, name), 'utf8').trim().split('\n').length - 1
-  assert.deepEqual([refused('both.csv.rejected.csv'), refused('both.csv.rejected-2.csv')], [5, 5])
+  const rejected = (name: string) => readFileSync(join(shop.directory, name), 'utf8').trim().split('\n').length - 1
+  assert.deepEqual([rejected('both.csv.rejected.csv'), rejected('both.csv.rejected-2.csv')], [5, 5])
   assert.match(first.out, /both\.csv\.rejected\.csv .*another import/)
   const again = importing('shop')
   await again.ended

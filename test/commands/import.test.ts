@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openShop, type Shop } from '../support/feeds.ts'
+import { openShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
@@ -32,17 +32,17 @@ function run(args: string[], input = '') {
   return { status, stdout, stderr }
 }
 
-test('the exit code tells: nothing refused, lines refused, not done', async () => {
+test('the exit code tells: nothing rejected, lines rejected, not done', async () => {
   const good = run(['payment-gateways', '-'], 'name\npaypal\n')
   assert.deepEqual([good.status, good.stderr], [0, ''])
-  assert.match(good.stdout, /^file +read +new +changed +unchanged +refused\n.*\nstandard input +1 +1 +0 +0 +0\n$/)
+  assert.match(good.stdout, /^file +read +new +changed +unchanged +rejected\n.*\nstandard input +1 +1 +0 +0 +0\n$/)
 
-  const rejected = join(shop.directory, 'import-payment-gateways.rejected.csv')
+  const rejectedFile = join(shop.directory, 'import-payment-gateways.rejected.csv')
   const partly = run(['payment-gateways', '-'], 'name\npaypal\nstripe,1\n')
   assert.equal(partly.status, 2)
-  assert.match(partly.stdout, /The refused lines are in import-payment-gateways\.rejected\.csv/)
+  assert.match(partly.stdout, /The rejected lines are in import-payment-gateways\.rejected\.csv/)
   assert.match(
-    readFileSync(rejected, 'utf8'),
+    readFileSync(rejectedFile, 'utf8'),
     /^line,column,reason,name\n3,,"The line has 2 cells, the header 1\.",stripe,1\n$/,
   )
 
@@ -53,14 +53,14 @@ test('the exit code tells: nothing refused, lines refused, not done', async () =
   assert.equal(run(['payment-gateways', '-', '--service', 'nobody']).status, 1)
 })
 
-test('a pipe that has a name is read once, as standard input is, and what is refused of it is not put beside it', () => {
+test('a pipe that has a name is read once, as standard input is, and what is rejected of it is not put beside it', () => {
   execFileSync('mkfifo', [join(shop.directory, 'pipe.ndjson')])
   const lines = '{"name":"piped"}\n{"name":"a\\u0007"}\n'
   spawn('sh', ['-c', 'printf %s "$0" > pipe.ndjson', lines], { cwd: shop.directory })
   const { status, stdout, stderr } = run(['payment-gateways', 'pipe.ndjson'])
   assert.deepEqual([status, stderr], [2, ''])
   assert.match(stdout, /^pipe\.ndjson +2 +1 +0 +0 +1$/m)
-  assert.match(stdout, /The refused lines are in import-payment-gateways\.rejected\.ndjson,/)
+  assert.match(stdout, /The rejected lines are in import-payment-gateways\.rejected\.ndjson,/)
 })
 
 test('several files are imported in order, with the names that --map gives', async () => {
@@ -83,7 +83,7 @@ test('of a list that a file has whole one file is taken at a time, since the nex
   assert.equal(run(['ecommerce-customers', 'part1.csv']).status, 0)
 })
 
-test('refused lines never go into the file that is imported', async () => {
+test('rejected lines never go into the file that is imported', async () => {
   writeFileSync(join(shop.directory, 'again.csv'), 'name\n"a\tb"\n')
   const { status, stderr } = run(['payment-gateways', 'again.csv', '--rejected', 'again.csv'])
   assert.deepEqual([status, /is the file to import/.test(stderr)], [1, true])

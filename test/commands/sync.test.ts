@@ -19,11 +19,11 @@ import {
   until,
 } from '../support/processes.ts'
 
-/** The row of a feed in a table that a command has printed. */
-const rowOf = (out: string, feed: string) =>
+/** The row of a sync in a table that a command has printed. */
+const rowOf = (out: string, sync: string) =>
   out
     .split('\n')
-    .find(line => line.startsWith(`${feed} `))
+    .find(line => line.startsWith(`${sync} `))
     ?.split(/ {2,}/)
 
 describe('tillbridge sync', () => {
@@ -72,8 +72,8 @@ describe('tillbridge sync', () => {
     simulator.change({ kind: 'sell-stock', skuId: Number(sku_id), storeId: Number(store_id), quantity: 2 })
     const { code, out } = await sync('stock', 'customers')
     assert.equal(code, 0, out)
-    const [, read, inserted, changed, unchanged, removed, refused, kind] = rowOf(out, 'stock') ?? []
-    assert.deepEqual([changed, removed, refused, kind], ['1', '0', '0', 'changes'])
+    const [, read, inserted, changed, unchanged, removed, rejected, kind] = rowOf(out, 'stock') ?? []
+    assert.deepEqual([changed, removed, rejected, kind], ['1', '0', '0', 'changes'])
     assert.equal(Number(read), Number(inserted) + 1 + Number(unchanged))
     assert.equal(rowOf(out, 'customers')?.[7], 'changes')
     assert.equal(rowOf(out, 'products'), undefined)
@@ -87,8 +87,8 @@ describe('tillbridge sync', () => {
     simulator.change({ kind: 'sell-stock', skuId: Number(sku_id), storeId: Number(store_id), quantity: free_stock })
     const { code, out } = await sync('stock', '--full', '--service', 'shop')
     assert.equal(code, 0, out)
-    const [, , , , , removed, refused, kind] = rowOf(out, 'stock') ?? []
-    assert.deepEqual([removed, refused, kind], ['1', '0', 'everything'])
+    const [, , , , , removed, rejected, kind] = rowOf(out, 'stock') ?? []
+    assert.deepEqual([removed, rejected, kind], ['1', '0', 'everything'])
     const after = await client.query('select free_stock from stock where sku_id = $1 and store_id = $2', [
       sku_id,
       store_id,
@@ -96,7 +96,7 @@ describe('tillbridge sync', () => {
     assert.equal(after.rows[0].free_stock, 0)
   })
 
-  test('--status tells of each feed when it was pulled and how that went, and pulls nothing', async () => {
+  test('--status tells of each sync when it was pulled and how that went, and pulls nothing', async () => {
     simulator.ledger.clear()
     const out = await done(['sync', '--status'], environment)
     const [, last, at, lag, every] = rowOf(out, 'stock') ?? []
@@ -107,7 +107,7 @@ describe('tillbridge sync', () => {
     assert.deepEqual(simulator.ledger.calls, [])
   })
 
-  test('doctor judges the age of each feed by its schedule', async () => {
+  test('doctor judges the age of each sync by its schedule', async () => {
     const doctor = async () => {
       const { out } = await run(['doctor', '--json'], environment)
       return (JSON.parse(out) as { check: string; ok: boolean; detail: string }[]).find(
@@ -117,17 +117,17 @@ describe('tillbridge sync', () => {
     assert.deepEqual(await doctor(), {
       check: 'Syncs',
       ok: true,
-      detail: 'shop: 9 feeds, each as old as its schedule allows',
+      detail: 'shop: 9 syncs, each as old as its schedule allows',
     })
     const { rows } = await client.query(`
-      with was as (select feed, finished_at, fault from sync_state)
-      update sync_state s set finished_at = case s.feed when 'stock' then now() - interval '1 day' when 'customers' then null else s.finished_at end,
-             fault = case s.feed when 'products' then 'It was refused.' end
-        from was where was.feed = s.feed returning was.feed, was.finished_at, was.fault`)
+      with was as (select sync, finished_at, fault from sync_state)
+      update sync_state s set finished_at = case s.sync when 'stock' then now() - interval '1 day' when 'customers' then null else s.finished_at end,
+             fault = case s.sync when 'products' then 'It was rejected.' end
+        from was where was.sync = s.sync returning was.sync, was.finished_at, was.fault`)
     const { ok, detail = '' } = (await doctor()) ?? {}
-    for (const { feed, finished_at, fault } of rows)
-      await client.query('update sync_state set finished_at = $2, fault = $3 where feed = $1', [
-        feed,
+    for (const { sync, finished_at, fault } of rows)
+      await client.query('update sync_state set finished_at = $2, fault = $3 where sync = $1', [
+        sync,
         finished_at,
         fault,
       ])
@@ -142,7 +142,7 @@ describe('tillbridge sync', () => {
     assert.match(detail, /See: tillbridge sync --status --service shop$/)
   })
 
-  test('a feed that cannot be pulled is told with its reason; the others are pulled, and the exit code is 1', async () => {
+  test('a sync that cannot be pulled is told with its reason; the others are pulled, and the exit code is 1', async () => {
     const fault = simulator.faults.add({ kind: 'html', path: '/Stores' })
     const { code, out } = await sync('stores', 'reward-programs')
     simulator.faults.remove(fault.id)
@@ -156,7 +156,7 @@ describe('tillbridge sync', () => {
     const fault = simulator.faults.add({ kind: 'hang', path: '/Stores' })
     const interrupted = begin(['sync', 'stores'], environment)
     const held = async () =>
-      (await client.query(`select from sync_state where feed = 'stores' and beat_at is not null`)).rowCount
+      (await client.query(`select from sync_state where sync = 'stores' and heartbeat_at is not null`)).rowCount
     await until(held, 'it pulls', 20_000)
     const busy = await sync('stores')
     assert.deepEqual([busy.code, busy.out], [1, 'stores: another process is pulling it.\n'])
@@ -167,10 +167,10 @@ describe('tillbridge sync', () => {
     assert.equal((await sync('stores')).code, 0)
   })
 
-  test('a feed that there is not, and a service that nothing is pulled for, are told', async () => {
+  test('a sync that there is not, and a service that nothing is pulled for, are told', async () => {
     const { code, err } = await sync('stok')
     assert.equal(code, 1)
-    assert.match(err, /^tillbridge: There is no feed stok; there are: references, stores, /)
+    assert.match(err, /^tillbridge: There is no sync stok; there are: references, stores, /)
     const unset = { BACK_OFFICE: '', BACK_OFFICE_URL: '', BACK_OFFICE_COUNTRY: '', BACK_OFFICE_TIME_ZONE: '' }
     const bare = { ...environment, ...unset }
     const embedded = await run(['sync', 'stock'], bare)

@@ -24,13 +24,13 @@ after(async () => {
 /** What is said to whoever has nothing there yet. */
 const firstSteps: Record<string, RegExp> = {
   today: /Nothing needs attention\./,
-  feeds: /Drop one, or import it: tillbridge import stock stock\.csv/,
-  'feeds/stock': /no file of it has come yet\. Import a file of stock/,
+  syncs: /Drop one, or import it: tillbridge import stock stock\.csv/,
+  'syncs/stock': /no file of it has come yet\. Import a file of stock/,
   import: /Drop a file here, \.csv or \.ndjson/,
   'look-up': /A customer's e-mail address, name or id, an order/,
   'requests/search/code%3Dnot_found': /Leave something out, or look at another time/,
   webhooks: /Add one, and what changes from then on is posted to it/,
-  'mappings/skus': /There are no SKUs here yet\. They come with the feeds\./,
+  'mappings/skus': /There are no SKUs here yet\. They come with the syncs\./,
   'mappings/check': /Press Check now\./,
   'mappings/fixes': /Nothing has been mended yet\. See what is wrong\./,
   accounts: /New account/,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { holdKind } from '../../src/import/pipeline/import-type-lock.ts'
+import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
 import { customerExport } from '../api/mappings/shopify.ts'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
@@ -65,9 +65,9 @@ test('a file as people have it is dropped, its columns are found or chosen, and 
   assert.equal(await page.filled('Numbers'), ',')
   await isAccessible(page, 'the columns of a file')
   await page.press('Try it, write nothing')
-  await page.until(figure('Refused 3'))
+  await page.until(figure('Rejected 3'))
   assert.equal(await page.evaluate(figure('Good 1')), true)
-  const [sent = ''] = page.requests.filter(url => url.includes('/imports/stock?'))
+  const [sent = ''] = page.requests.filter(url => url.includes('/imports?type=stock&'))
   assert.deepEqual(
     [sent.includes('Filiale'), decodeURIComponent(sent).includes('Größe')],
     [true, false],
@@ -76,15 +76,15 @@ test('a file as people have it is dropped, its columns are found or chosen, and 
   assert.deepEqual(await stock(), before)
 })
 
-test('what is refused stands in groups by its reason, is mended line by line or all at once, and sent again', {
+test('what is rejected stands in groups by its reason, is mended line by line or all at once, and sent again', {
   skip,
 }, async () => {
   await page.press('Import')
   await page.says('New')
-  await page.until(figure('Refused 3'))
+  await page.until(figure('Rejected 3'))
   await page.says('Filiale names no store')
   await page.until(`document.querySelector('details.card table')`)
-  await isAccessible(page, 'refused lines')
+  await isAccessible(page, 'rejected lines')
   await page.appear({ width: 320 })
   assert.ok((await page.evaluate<number>('document.documentElement.scrollWidth')) <= 320)
   await page.appear({})
@@ -97,7 +97,7 @@ test('what is refused stands in groups by its reason, is mended line by line or 
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
   await page.fill('Frei of line 5', '4')
   await page.press('Send 3 lines again')
-  await page.until(figure('Refused 0'))
+  await page.until(figure('Rejected 0'))
   assert.deepEqual(await stock(), [
     ['HOOD-S', 4, 2],
     ['TEE', 1, 2],
@@ -114,7 +114,7 @@ test('the columns are as they were when one goes back to them; records are taken
   await page.says('shoes')
   assert.equal(await page.filled('Rows are'), 'stores')
   await page.press('Try it, write nothing')
-  await page.until(figure('Refused 1'))
+  await page.until(figure('Rejected 1'))
   await page.says('is required')
   await page.until(`document.querySelector('details.card table')`)
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
@@ -124,13 +124,13 @@ test('the columns are as they were when one goes back to them; records are taken
   await page.says('Trial: records (mended).ndjson')
   await page.until(figure('Good 1'))
   await page.says('Import takes in all of records.ndjson, and then these lines as they are mended.')
-  assert.equal((await shop.get('/stores/10')).status, 404, 'what a trial has refused is tried, not written')
+  assert.equal((await shop.get('/stores/10')).status, 404, 'what a trial has rejected is tried, not written')
 })
 
 test('after a trial all of the file is imported, its mended lines behind it; a connection that fails for some looks hides nothing of it', {
   skip,
 }, async () => {
-  const letGo = await holdKind(shop.db, shop.service, 'stores')
+  const letGo = await lockImportType(shop.db, shop.service, 'stores')
   try {
     await page.evaluate(`{
       const real = fetch
@@ -145,7 +145,8 @@ test('after a trial all of the file is imported, its mended lines behind it; a c
   }
   await page.until(figure('New 2'))
   await page.says('Import: records.ndjson')
-  for (const shown of ['Lines read 2', 'Refused 0', 'Unchanged 0']) assert.ok(await page.evaluate(figure(shown)), shown)
+  for (const shown of ['Lines read 2', 'Rejected 0', 'Unchanged 0'])
+    assert.ok(await page.evaluate(figure(shown)), shown)
   assert.equal((await shop.get('/stores/10')).json.data.name, 'South')
   assert.equal((await shop.get('/stores/9')).json.data.name, 'North', 'what the trial found good')
   assert.deepEqual(
@@ -164,17 +165,17 @@ test('what is mended trial after trial is in after the import, and what is still
   await page.drop('more stores.csv', Buffer.from('storeId;storeNumber;name\n21;21;A\n22;;B\n23;;C\n24;;D\n'))
   await page.says('more stores.csv')
   await page.press('Try it, write nothing')
-  await shows('Lines read 4', 'Good 1', 'Refused 3')
+  await shows('Lines read 4', 'Good 1', 'Rejected 3')
   await page.fill('storeNumber of line 3', '22')
   await page.press('Try 3 lines again')
-  await shows('Lines read 3', 'Good 1', 'Refused 2')
+  await shows('Lines read 3', 'Good 1', 'Rejected 2')
   await page.fill('storeNumber of line 3', '23')
   await page.press('Try 2 lines again')
-  await shows('Lines read 2', 'Good 1', 'Refused 1')
+  await shows('Lines read 2', 'Good 1', 'Rejected 1')
   await page.says('Import takes in all of more stores.csv')
   await page.press('Import')
   await page.says('Import: more stores.csv')
-  await shows('Lines read 4', 'New 3', 'Unchanged 0', 'Refused 1')
+  await shows('Lines read 4', 'New 3', 'Unchanged 0', 'Rejected 1')
   await page.fill('storeNumber of line 3', '24')
   await page.press('Send 1 line again')
   await page.until(figure('New 1'))
@@ -195,7 +196,7 @@ test('an export of Shopify is known by its columns; what is left out of it stays
   assert.equal(await page.filled('Rows are'), 'ecommerce-customers')
   await page.fill('email is', ' none')
   await page.press('Import')
-  await page.until(figure('Refused 1'))
+  await page.until(figure('Rejected 1'))
   assert.deepEqual(await there(), [
     { id: '1', other: null },
     { id: '2', other: null },
@@ -221,7 +222,7 @@ test('letters are read as what they are wherever the first of them stands, and a
   await page.says('Notes')
   assert.equal(await page.filled('Encoding'), 'windows-1252')
   await page.press('Import')
-  await page.until(figure('Refused 1'))
+  await page.until(figure('Rejected 1'))
   await page.until(`document.querySelector('details.card table')`)
   await page.fill('storeNumber of line 3', '32')
   await page.press('Send 1 line again')
@@ -233,7 +234,7 @@ test('letters are read as what they are wherever the first of them stands, and a
   await page.until(`document.querySelector('[aria-label="How it is written"]')`)
   assert.equal(await page.filled('Encoding'), 'utf-8')
   await page.press('Import')
-  await page.until(figure('Refused 2'))
+  await page.until(figure('Rejected 2'))
   await page.says('is not valid UTF-8')
   await page.evaluate(`for (const each of document.querySelectorAll('details.card')) each.open = true`)
   await page.fill('storeNumber of line 3', '33')

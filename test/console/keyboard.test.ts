@@ -56,7 +56,7 @@ test('an alert that is settled leaves the focus with the others, the last one to
   await raiseAlert(shop.db, shop.service.id, { kind: 'export_refused', subject: 'a.csv', detail: 'The last one.' })
   await page.show('today')
   await page.says('The last one.')
-  await focus('Mark as settled: Lines of an export were refused.')
+  await focus('Mark as settled: Lines of an export were rejected.')
   await page.key('Enter')
   await page.says('Nothing needs attention.')
   await page.until(`document.activeElement.ariaLabel === 'Alerts'`)
@@ -83,10 +83,10 @@ test('who follows a link from a list to a record is at what is shown then, and t
   skip,
 }, async () => {
   const body = 'storeId,storeNumber,name\n9,9,North\n'
-  await shop.request('/imports/stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
+  await shop.request('/imports?type=stores', { method: 'POST', headers: { 'content-type': 'text/csv' }, body })
   const { id } = (await post(shop, '/webhooks', { url: 'http://127.0.0.1:9999/hooks' })).json.data
   for (const [screen, title, link, record] of [
-    ['feeds', 'Feeds', '#feeds/stores', 'stores'],
+    ['syncs', 'Syncs', '#syncs/stores', 'stores'],
     ['webhooks', 'Webhooks', `#webhooks/${id}`, id],
     ['requests', 'Requests', '#requests/', ''],
     ['look-up', 'Look-up', '#look-up/customer/65432', 'customer 65432'],

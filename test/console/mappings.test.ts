@@ -55,7 +55,7 @@ test('the page shows the progress of a check that another client started', {
     ['S', 'MH01-S'],
     ['M', 'MH01-M'],
   ])
-  const sent = await shop.request('/imports/ecommerce-variants', {
+  const sent = await shop.request('/imports?type=ecommerce-variants', {
     method: 'POST',
     headers: { 'content-type': 'text/csv' },
     body,

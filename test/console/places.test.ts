@@ -34,7 +34,7 @@ before(async () => {
   const { customer, sku, voucher, request, webhook } = await spendMorning(shop, receiver)
   page = await openConsole(shop, shop)
   const further = [
-    'feeds/stock',
+    'syncs/stock',
     `look-up/customer/${customer}`,
     `look-up/product/${encodeURIComponent(`sku:${sku}`)}`,
     `look-up/voucher/${voucher}`,
@@ -166,7 +166,7 @@ const reaches = (role: Role, needed: Role = 'admin') => ladder.indexOf(role) >= 
 const screenAt = (place: string) => screens.find(({ path }) => path === place.split('/')[0])
 
 for (const role of ['visitor', 'maintainer'] as const)
-  test(`a ${role} finds the screens and buttons of a ${role}, and is refused all else by the server`, {
+  test(`a ${role} finds the screens and buttons of a ${role}, and is rejected all else by the server`, {
     skip,
   }, async () => {
     const caller = await shop.account(role)
@@ -180,14 +180,14 @@ for (const role of ['visitor', 'maintainer'] as const)
       await lookAt(page, place)
       const { buttons: admins = [], asked = [] } = found.get(place) ?? {}
       const answers = await Promise.all(asked.map(path => session.get(path)))
-      const refused = answers.filter(({ json }) => json?.code === 'insufficient_role')
+      const rejected = answers.filter(({ json }) => json?.code === 'insufficient_role')
       if (reaches(role, screenAt(place)?.role)) {
         const isWriting = (button: string) => !reading.includes(button)
         const theirs = admins.filter(button => isWriting(button) && reaches(role, writing[button]))
         assert.deepEqual((await page.evaluate<string[]>(buttons)).filter(isWriting), theirs, place)
       } else {
         assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Today', place)
-        assert.ok(refused.length > 0 || asked.length === 0, `${place} asks ${asked}`)
+        assert.ok(rejected.length > 0 || asked.length === 0, `${place} asks ${asked}`)
       }
     }
     for (const operation of operationsOf((await shop.raw('/openapi.json')).json)) {

@@ -11,7 +11,7 @@ import { keyed, post } from '../support/write.ts'
 const skip = browserMissing ?? false
 let shop: TestService
 let page: Console
-let refused: string
+let rejected: string
 
 before(async () => {
   shop = await startTestService()
@@ -22,10 +22,10 @@ before(async () => {
   for (let i = 0; i < 2; i++) {
     const taken = await post(shop, '/customers', customer)
     assert.equal(taken.json.code, 'email_taken', taken.text)
-    refused = taken.json.requestId
+    rejected = taken.json.requestId
   }
   await until(
-    async () => (await shop.get(`/requests?request_id=${refused}`)).json.data.length > 0,
+    async () => (await shop.get(`/requests?request_id=${rejected}`)).json.data.length > 0,
     'it is logged',
     20_000,
   )
@@ -49,16 +49,16 @@ test('errors stand in groups by their codes, and a group leads to its requests',
   await page.until(`${found}.length === 2`)
   const csv = await page.exported('Requests')
   assert.match(csv, /^When,Status,Error,Operation,Record,Account,Took \(ms\),Request\r\n/)
-  assert.match(csv, new RegExp(`Z,409,email_taken,POST /customers,/customers,${shop.username},[\\d.]+,${refused}\r\n`))
+  assert.match(csv, new RegExp(`Z,409,email_taken,POST /customers,/customers,${shop.username},[\\d.]+,${rejected}\r\n`))
 })
 
 test('a request is found by what is known of it, and tells what took its time', { skip }, async () => {
   await page.press('Clear')
   await page.until(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
-  await page.fill('Request id', refused)
+  await page.fill('Request id', rejected)
   await page.press('Search')
   await page.until(`${found}.length === 1`)
-  await page.press(`…${refused.slice(-8)}`)
+  await page.press(`…${rejected.slice(-8)}`)
   await page.until(`${rows('Where the time went')}.length >= 3`)
   const steps = await page.evaluate<string[]>(rows('Where the time went'))
   assert.match(steps[0] ?? '', /^the whole request 0 ms [\d.]+ ms 409 email_taken/)

@@ -38,7 +38,7 @@ test('today tells what has to be looked at, with a way out, until it is settled'
     detail: 'Nobody takes it.',
   })
   // Where it was opened it may have asked before.
-  await page.show('feeds')
+  await page.show('syncs')
   await page.show('today')
   await page.says('Nobody takes it.')
   await page.says('Requests by the minute')
@@ -48,11 +48,11 @@ test('today tells what has to be looked at, with a way out, until it is settled'
   )
   assert.deepEqual(figures.slice(3), [
     'Orders today 0 none yet #look-up',
-    'Sales today 0 none yet #feeds/transactions',
+    'Sales today 0 none yet #syncs/transactions',
     'Owed for vouchers 0 none yet #look-up/voucher',
   ])
   await isAccessible(page, 'today')
-  await page.press('Mark as settled: Lines of an export were refused.')
+  await page.press('Mark as settled: Lines of an export were rejected.')
   await page.says('Nothing needs attention.')
 })
 
@@ -64,40 +64,40 @@ test('today is asked for anew when somebody comes back to it', { skip }, async (
   // As a browser tells a page that is looked at again.
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
   await page.says('It came meanwhile.')
-  await page.press('Mark as settled: Lines of an export were refused.')
+  await page.press('Mark as settled: Lines of an export were rejected.')
   await page.says('Nothing needs attention.')
 })
 
-test('a feed tells its runs and how old the data was, and is pulled at once', { skip }, async () => {
+test('a sync tells its runs and how old the data was, and is pulled at once', { skip }, async () => {
   await shop.db.run(sql`
-    insert into feed_run (service_id, feed, changed_at, ended_at, is_whole, read, inserted, refused)
+    insert into sync_run (service_id, sync, changed_at, ended_at, is_full, read, inserted, rejected)
     select ${shop.service.id}, 'stock', now() - n * interval '10 minutes', now() - n * interval '10 minutes' + interval '90 seconds', n = 3, 1200 * n, n, 2 - n % 3
       from generate_series(1, 3) n`)
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(shop.db, shop.keys, shop.service, settings)
-  await until(async () => (await shop.get('/feeds')).json.data.length > 5, 'the back office is known', 20_000)
+  await until(async () => (await shop.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
   await shop.db.run(sql`
     insert into call_minute (service_id, minute, calls, failed, milliseconds, slowest)
     select ${shop.service.id}, date_trunc('minute', now()) - n * interval '1 minute', 1200, 1, 60000, 310 from generate_series(1, 2) n`)
-  await page.show('feeds')
+  await page.show('syncs')
   await page.says('2,400, of which 2 failed')
   await page.until(`document.querySelector('.chart canvas')`)
-  await isAccessible(page, 'feeds')
+  await isAccessible(page, 'syncs')
   await page.press('stock')
   await page.until(`document.querySelector('.chart canvas')`)
   await page.until(`${rows}.length === 3`)
   assert.match((await page.evaluate<string[]>(rows))[2] ?? '', / ok everything 3,600 3 0 /)
-  await isAccessible(page, 'a feed')
+  await isAccessible(page, 'a sync')
   await page.press('Pull changes')
   await page.says('A run is asked for')
   assert.equal(
-    (await shop.get('/feeds')).json.data.find((feed: { feed: string }) => feed.feed === 'stock').isAsked,
+    (await shop.get('/syncs')).json.data.find((sync: { sync: string }) => sync.sync === 'stock').isQueued,
     true,
   )
   await shop.db.run(sql`
-    insert into sync_state (service_id, feed, since, started_at, finished_at)
+    insert into sync_state (service_id, sync, since, started_at, finished_at)
     values (${shop.service.id}, 'stock', '1', now() - interval '3 hours', now() - interval '3 hours')
-    on conflict (service_id, feed) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
+    on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
   await page.show('today')
   await page.says('stock is late: 3 h old, due every 5 min')
   await setBackOffice(shop.db, shop.keys, shop.service, { driver: 'embedded' })
@@ -178,7 +178,7 @@ test('an account is made with its key, given another role and revoked', { skip }
   await page.until(`!${rows}.some(row => row.startsWith('anna'))`)
 })
 
-test('a setting is changed after it was seen what that comes to; one that cannot be is refused before', {
+test('a setting is changed after it was seen what that comes to; one that cannot be is rejected before', {
   skip,
 }, async () => {
   await page.show('settings')

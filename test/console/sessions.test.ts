@@ -177,7 +177,7 @@ test('a link signs in once, within 60 seconds, of two at once one', async () => 
   assert.equal(await makeLink(api.db, api.keys, 'nobody'), undefined)
 })
 
-test('guesses are counted with those at Basic; a right password is never refused', async () => {
+test('guesses are counted with those at Basic; a right password is never rejected', async () => {
   const { username, password } = await api.account('visitor')
   const wrong = { username, password: 'wrong' }
   for (let i = 0; i < 20; i++) {
@@ -186,8 +186,8 @@ test('guesses are counted with those at Basic; a right password is never refused
     assert.ok([401, 429].includes(answer.status))
   }
   const answers = [await signIn(wrong), await signIn(wrong)]
-  const refused = answers.find(({ status }) => status === 429)
-  if (refused) assert.ok(Number(refused.headers['retry-after']) > 0)
+  const rejected = answers.find(({ status }) => status === 429)
+  if (rejected) assert.ok(Number(rejected.headers['retry-after']) > 0)
   const [counted] = await api.db.rows<{ failures: number }>(sql`select sum(failures)::integer as failures from failure`)
   assert.ok(Number(counted?.failures) >= 44, 'by account and by address, each')
   assert.equal((await signIn({ username, password })).status, 200)
@@ -199,7 +199,7 @@ const basic = ({ username, password }: { username: string; password: string }) =
   'x-service-name': api.service.name,
 })
 
-test('a wrong password is refused without a window of the browser, a body that is none by its faults', async () => {
+test('a wrong password is rejected without a window of the browser, a body that is none by its faults', async () => {
   const answer = await signIn({ username: 'nobody', password: 'x' })
   isProblem(answer, 'invalid_credentials', api.baseUrl, '/console/session')
   assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"')

@@ -164,7 +164,7 @@ test('back-office drivers do not import each other', () => {
 test('the embedded back office is recognised by one name', () => {
   const besides = source.filter(
     ({ path, text }) =>
-      /'embedded'|\.feeds\.length/.test(text) &&
+      /'embedded'|\.syncs\.length/.test(text) &&
       !path.startsWith('src/backoffice/') &&
       path !== 'src/domain/tenancy/back-office-settings.ts',
   )

@@ -67,10 +67,10 @@ const exceptions: Exception[] = [
   { list: '/orders', filters: ['order_number'], faults: ['a sort'], why: 'A number is of one order.' },
   { list: '/orders/{id}/returns', filters: [], faults: ['a sort'], why: 'By id or by number, an order is one of two.' },
   {
-    list: '/feeds/{feed}/runs',
+    list: '/syncs/{sync}/runs',
     filters: [],
     faults: ['a whole table', 'a sort'],
-    why: 'Of feeds a service has few, and of notes a run.',
+    why: 'Of syncs a service has few, and of notes a run.',
   },
   {
     list: '/requests',

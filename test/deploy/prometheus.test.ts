@@ -14,8 +14,8 @@ before(async () => {
   monitored = await startMonitored()
   assert.equal((await ask(monitored.service, '/stores', monitored.access)).status, 200)
   await monitored.simulator.close()
-  // As a run of the feed leaves it where the back office cannot say what has changed.
-  await monitored.db.run(sql`update sync_state set whole_every = 86400 where feed = 'customers'`)
+  // As a run of the sync leaves it where the back office cannot say what has changed.
+  await monitored.db.run(sql`update sync_state set full_only_interval = 86400 where sync = 'customers'`)
   prometheus = await startPrometheus(monitored.metrics, 5)
 })
 after(async () => {
@@ -30,11 +30,11 @@ async function live() {
   assert.equal((await ask(service, '/rewards/accounts/7', access)).status, 503)
 }
 
-test('each series is told once, the schedule of a feed too, which is how often anything can be asked for', {
+test('each series is told once, the schedule of a sync too, which is how often anything can be asked for', {
   skip,
 }, async () => {
   const isTold = async () =>
-    /^tillbridge_sync_schedule_seconds\{.*feed="customers".*\} 86400$/m.test(await monitored.told())
+    /^tillbridge_sync_schedule_seconds\{.*sync="customers".*\} 86400$/m.test(await monitored.told())
   await until(isTold, 'it is told', patienceMs)
   const lines = (await monitored.told()).trim().split('\n')
   const series = lines.filter(line => !line.startsWith('#')).map(line => line.slice(0, line.lastIndexOf(' ')))

@@ -111,7 +111,7 @@ async function serves(port: number) {
   assert.deepEqual(JSON.parse(page.text).data, [])
   const file = `storeId,storeNumber,name\n${'\n'.repeat(2_000_000)}`
   const headers = { ...credentials(service), 'content-type': 'text/csv' }
-  const imported = await through(port, '/imports/stores', headers, file)
+  const imported = await through(port, '/imports?type=stores', headers, file)
   assert.equal(imported.status, 202, imported.text)
   const refused = await through(port, '/stores', {})
   assert.equal(refused.status, 401)

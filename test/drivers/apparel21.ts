@@ -3,10 +3,10 @@ import { type SimulatorOptions, startSimulator } from '../../simulator/simulator
 import type { Connection } from '../../src/backoffice/apparel21/client/connection.ts'
 import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
-import { feedsOf } from '../../src/backoffice/apparel21/syncs/syncs.ts'
+import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { syncFeed } from '../../src/sync/sync.ts'
+import { runSync } from '../../src/sync/sync.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 /** What a service needs so that vouchers can be sold at the simulator. */
@@ -49,7 +49,7 @@ export async function startApparel21Service({ simulated = {}, ...options }: Opti
     simulator,
     api,
     async sync() {
-      for (const feed of feedsOf(client, release)) await syncFeed(api.db, api.service, feed)
+      for (const sync of buildSyncs(client, release)) await runSync(api.db, api.service, sync)
     },
     async stop() {
       await api.stop()

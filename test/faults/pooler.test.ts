@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Database, openDatabase, sql } from '../../src/database/db.ts'
-import { holdKind } from '../../src/import/pipeline/import-type-lock.ts'
+import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
 import { john } from '../support/customer-bodies.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 import { noPgBouncer, startPgBouncer } from '../support/pgbouncer.ts'
@@ -89,10 +89,10 @@ describe('through a PgBouncer that lends connections for a transaction at a time
   })
 
   test('one import of a kind waits for the other', async () => {
-    const letGo = await holdKind(db, service.service, 'staff')
+    const letGo = await lockImportType(db, service.service, 'staff')
     let waits = false
     const second: (() => void)[] = []
-    const held = holdKind(db, service.service, 'staff', {
+    const held = lockImportType(db, service.service, 'staff', {
       onWait: () => {
         waits = true
       },

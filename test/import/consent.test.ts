@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { leave } from '../../src/store/customers/removal.ts'
-import { openShop, type Shop } from '../support/feeds.ts'
+import { openShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
@@ -10,8 +10,8 @@ before(async () => {
 after(() => shop.close())
 
 const feed = async (content: string) => {
-  const { inserted, changed, unchanged, refused } = await shop.feed('customers', content)
-  return [inserted, changed, unchanged, refused]
+  const { inserted, changed, unchanged, rejected } = await shop.importFile('customers', content)
+  return [inserted, changed, unchanged, rejected]
 }
 const consentOf = async (id: string) => {
   const [row] = await shop.rows(`select record, changed_at::text as at from customer where id = '${id}'`)

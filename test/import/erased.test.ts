@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { keysFrom } from '../../src/crypto/keys.ts'
 import { emptyPlacesOf } from '../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../src/store/privacy/erasure.ts'
-import { openShop, type Shop } from '../support/feeds.ts'
+import { openShop, type Shop } from '../support/import-shop.ts'
 
 const keys = keysFrom(randomBytes(32))
 let shop: Shop
@@ -19,18 +19,18 @@ const sale = (id: string, customerId: string) =>
 const eraseOne = (id: string) => shop.db.transaction(tx => erase(tx, shop.service, id, () => {}))
 
 test("who was erased is not brought back by a file that still has them, and what comes in late of them is nobody's", async () => {
-  await shop.feed('customers', customers)
-  await shop.feed('transactions', sale('early', '1'))
+  await shop.importFile('customers', customers)
+  await shop.importFile('transactions', sale('early', '1'))
   await eraseOne('1')
   await emptyPlacesOf(shop.db, keys, shop.service, '1')
 
-  const again = await shop.feed('customers', customers)
-  assert.deepEqual([again.refused, again.unchanged], [1, 1])
-  assert.match(again.rejected ?? '', /2,id,was erased: 1,/)
-  await shop.feed('transactions', sale('late', '1'))
-  await shop.feed('transactions', sale('early', '1'))
-  const mapped = await shop.feed('customer-mapping', 'customerId,ecommerceLegacyId\n1,6477890125896\n')
-  assert.equal(mapped.refused, 1)
+  const again = await shop.importFile('customers', customers)
+  assert.deepEqual([again.rejected, again.unchanged], [1, 1])
+  assert.match(again.rejectedFile ?? '', /2,id,was erased: 1,/)
+  await shop.importFile('transactions', sale('late', '1'))
+  await shop.importFile('transactions', sale('early', '1'))
+  const mapped = await shop.importFile('customer-mapping', 'customerId,ecommerceLegacyId\n1,6477890125896\n')
+  assert.equal(mapped.rejected, 1)
 
   assert.deepEqual(await shop.rows('select id from customer'), [{ id: '2' }])
   const sales = await shop.rows('select id, customer_id, record from retail_transaction order by id')
@@ -45,10 +45,10 @@ test("who was erased is not brought back by a file that still has them, and what
 
 test('imports that are under way while somebody is erased bring nothing of them back', async () => {
   for (let id = 100; id < 110; id++) {
-    await shop.feed('customers', `id,firstname\n${id},Canary\n`)
+    await shop.importFile('customers', `id,firstname\n${id},Canary\n`)
     await Promise.all([
-      shop.feed('customers', `id,surname\n${id},Canary\n`, { file: 'customers-again.csv' }),
-      shop.feed('transactions', sale(`t${id}`, String(id))),
+      shop.importFile('customers', `id,surname\n${id},Canary\n`, { file: 'customers-again.csv' }),
+      shop.importFile('transactions', sale(`t${id}`, String(id))),
       eraseOne(String(id)),
     ])
     await emptyPlacesOf(shop.db, keys, shop.service, String(id))

@@ -51,10 +51,12 @@ test('what is exported goes in elsewhere, and comes out again as it was, byte fo
     assert.deepEqual([code, out], [0, ''], err)
     const lines = sorted(unpacked[packing](await readFile(at(file))).toString())
     assert.ok(lines === (await told(api, path)), `${kind} are what the API tells`)
-    const rejected = at(`${file}.rejected.ndjson`)
+    const rejectedFile = at(`${file}.rejected.ndjson`)
     const source = await openSource(at(file))
-    const { refused, read, inserted } = await importFile(api.db, other.service, kind, source, { rejected })
-    const reasons = refused ? (await readFile(rejected, 'utf8')).slice(0, 1_000) : ''
+    const { rejected, read, inserted } = await importFile(api.db, other.service, kind, source, {
+      rejectedPath: rejectedFile,
+    })
+    const reasons = rejected ? (await readFile(rejectedFile, 'utf8')).slice(0, 1_000) : ''
     assert.deepEqual([kind, reasons, inserted], [kind, '', read])
     assert.ok(lines === (await told(other, path)), `${kind} come out as they went in`)
     if (kind === 'customers') continue
@@ -71,21 +73,21 @@ test('mappings go out and in as well, and the command line takes what it wrote',
   ] as const) {
     const { code, err } = await exporting(api, kind, `${kind}.ndjson.gz`)
     assert.equal(code, 0, err)
-    const { read, refused, changed } = await importFile(
+    const { read, rejected, changed } = await importFile(
       api.db,
       other.service,
       kind,
       await openSource(at(`${kind}.ndjson.gz`)),
     )
     assert.ok(read > 0)
-    assert.deepEqual([kind, refused, changed], [kind, 0, 0])
+    assert.deepEqual([kind, rejected, changed], [kind, 0, 0])
     assert.equal(await told(other, `${path}?state=mapped`), await told(api, `${path}?state=mapped`))
   }
   const done = await run(['import', 'staff', at('staff.ndjson.gz'), '--service', other.service.name], environment)
   assert.equal(done.code, 0, done.err)
 })
 
-test('a record that is no row is refused with its reason', async () => {
+test('a record that is no row is rejected with its reason', async () => {
   const [store] = (await api.get('/stores')).json.data
   const [sale] = (await api.get('/orders/transactions/search?limit=1')).json.data
   const [line] = sale.lines
@@ -97,18 +99,18 @@ test('a record that is no row is refused with its reason', async () => {
     { ...sale, id: 'x4', lines: [{ ...line, colour: 'red' }] },
   ]
   await writeFile(at('odd.ndjson'), records.map(record => `${JSON.stringify(record)}\n`).join(''))
-  const rejected = at('odd.rejected.ndjson')
-  const { read, refused } = await importFile(
+  const rejectedFile = at('odd.rejected.ndjson')
+  const { read, rejected } = await importFile(
     api.db,
     other.service,
     'transactions',
     await openSource(at('odd.ndjson')),
     {
-      rejected,
+      rejectedPath: rejectedFile,
     },
   )
-  assert.deepEqual([read, refused], [4, 4])
-  const text = await readFile(rejected, 'utf8')
+  assert.deepEqual([read, rejected], [4, 4])
+  const text = await readFile(rejectedFile, 'utf8')
   for (const reason of [
     /is in another currency than the service, [A-Z]{3}: XTS/,
     /has no line/,
@@ -154,7 +156,7 @@ test('an export that is stopped, or killed, leaves what had the name', async () 
   assert.deepEqual(await parts(), [elsewhere])
 })
 
-test('a name that tells no format, and a kind that there is not, are refused with a way out', async () => {
+test('a name that tells no format, and a kind that there is not, are rejected with a way out', async () => {
   const odd = await exporting(api, 'stores', 'stores.txt')
   assert.deepEqual([odd.code, /has to end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
   const unknown = await exporting(api, 'shoes', 'shoes.ndjson')

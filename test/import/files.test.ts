@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
-import { openShop, type Shop } from '../support/feeds.ts'
+import { openShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
@@ -17,29 +17,29 @@ after(() => shop.close())
 
 const gateways = async () => (await shop.rows('select name from payment_gateway order by name')).map(row => row.name)
 const empty = () => shop.rows('delete from payment_gateway')
-/** The refused lines: number, columns and reason. */
-const reasons = (rejected = '') =>
-  parse(rejected, { relax_column_count: true })
+/** The rejected lines: number, columns and reason. */
+const reasons = (rejectedFile = '') =>
+  parse(rejectedFile, { relax_column_count: true })
     .slice(1)
     .map(cells => cells.slice(0, 3).join(' | '))
 
 test('CSV may have a byte order mark, CRLF, blank lines, quoted line breaks and no last line end', async () => {
   const file = '\ufeffid,"surname",code\r\n\r\n1,"O""Hara, jr",x\r\n2,Äß€𝄞,"y"\r\n"3",Z,'
-  const { read, refused } = await shop.feed('customers', file)
-  assert.deepEqual([read, refused], [3, 0])
+  const { read, rejected } = await shop.importFile('customers', file)
+  assert.deepEqual([read, rejected], [3, 0])
   assert.deepEqual(await shop.rows('select id, surname, code from customer order by id'), [
     { id: '1', surname: 'O"Hara, jr', code: 'x' },
     { id: '2', surname: 'Äß€𝄞', code: 'y' },
     { id: '3', surname: 'Z', code: null },
   ])
   const products = 'productId,productCode,name,description,colourId,skuId,sizeCode,price'
-  await shop.feed('products', `${products}\n1,1,N,"first\nsecond, ""third""",1,1,S,1\n`)
+  await shop.importFile('products', `${products}\n1,1,N,"first\nsecond, ""third""",1,1,S,1\n`)
   assert.deepEqual(await shop.rows('select description from product'), [{ description: 'first\nsecond, "third"' }])
 })
 
 test('the columns of a file are settled before anything is imported', async () => {
   const message = async (kind: string, header: string, options = {}) => {
-    const error = await shop.feed(kind, `${header}\n`, options).then(
+    const error = await shop.importFile(kind, `${header}\n`, options).then(
       () => assert.fail('it was imported'),
       (fault: Error) => fault,
     )
@@ -60,7 +60,7 @@ test('the columns of a file are settled before anything is imported', async () =
   assert.match(await message('stock', 'storeNumber;skuId;freeStock'), /not separated by commas/)
   assert.match(await message('stores', '', { map: new Map([['nope', 'x']]) }), /is empty/)
   assert.match(await message('stores', 'a', { map: new Map([['nope', 'x']]) }), /there is no column nope/)
-  await assert.rejects(shop.feed('shops', ''), /There is no feed shops\. The feeds: references, stores, /)
+  await assert.rejects(shop.importFile('shops', ''), /There is no feed shops\. The feeds: references, stores, /)
 })
 
 test('one column of the file may serve for two of ours, and one that is not needed is passed over', async () => {
@@ -68,26 +68,26 @@ test('one column of the file may serve for two of ours, and one that is not need
     ['storeId', 'No'],
     ['storeNumber', 'No'],
   ])
-  await shop.feed('stores', 'No,Manager,name\n008,Lee,North\n', { map, ignore: ['Manager'] })
+  await shop.importFile('stores', 'No,Manager,name\n008,Lee,North\n', { map, ignore: ['Manager'] })
   assert.deepEqual(await shop.rows('select store_id, store_number from store'), [
     { store_id: '008', store_number: '008' },
   ])
 })
 
 test('a column that we have too is passed over where that is said', async () => {
-  await shop.feed('stores', 'storeId,storeNumber,name,code\n77,077,South,S\n', { ignore: ['code'] })
+  await shop.importFile('stores', 'storeId,storeNumber,name,code\n77,077,South,S\n', { ignore: ['code'] })
   assert.deepEqual(await shop.rows(`select name, code from store where store_id = '77'`), [
     { name: 'South', code: null },
   ])
   await assert.rejects(
-    shop.feed('stores', 'storeId,storeNumber,name\n77,077,South\n', { ignore: ['name'] }),
+    shop.importFile('stores', 'storeId,storeNumber,name\n77,077,South\n', { ignore: ['name'] }),
     /The column name is missing\./,
   )
 })
 
 test('a column that is known by what other systems call it is passed over where that is said', async () => {
   const file = 'Customer ID,Email\n1,a@example.com\n'
-  await shop.feed('ecommerce-customers', file, { ignore: ['Email'] })
+  await shop.importFile('ecommerce-customers', file, { ignore: ['Email'] })
   assert.deepEqual(await shop.rows('select ecommerce_id, other from ecommerce_item'), [
     { ecommerce_id: '1', other: null },
   ])
@@ -95,7 +95,7 @@ test('a column that is known by what other systems call it is passed over where 
 
 test('the same in records, whose other fields stay where they belong', async () => {
   const record = { storeId: '78', storeNumber: '078', name: 'East', ecommerceLocationId: 'L', code: 'E' }
-  await shop.feed('stores', JSON.stringify(record), { file: 'stores.ndjson', ignore: ['code'] })
+  await shop.importFile('stores', JSON.stringify(record), { file: 'stores.ndjson', ignore: ['code'] })
   assert.deepEqual(
     await shop.rows(
       `select name, code, ecommerce_location_id, to_char(changed_at, 'YYYY') >= '2026' as now from store where store_id = '78'`,
@@ -104,56 +104,56 @@ test('the same in records, whose other fields stay where they belong', async () 
   )
 })
 
-test('ragged lines and stray quotation marks are refused alone', async () => {
+test('ragged lines and stray quotation marks are rejected alone', async () => {
   const file = 'id,code,surname\n1,a,A,B\n2,b\n3,c"c,C\n4,"d"d,D\n5,"e,E\n6,"f",F\n7,g,G\n'
-  const { inserted, rejected } = await shop.feed('staff', file)
+  const { inserted, rejectedFile } = await shop.importFile('staff', file)
   assert.equal(inserted, 2)
   const stray =
     'A quotation mark stands within a cell: put the cell in quotation marks, and double those that belong to it.'
-  assert.deepEqual(reasons(rejected), [
+  assert.deepEqual(reasons(rejectedFile), [
     '2 |  | The line has 4 cells, the header 3.',
     '3 |  | The line has 2 cells, the header 3.',
     `4 |  | ${stray}`,
     `5 |  | ${stray}`,
     '6 |  | A quotation mark that is opened in this line is not closed where the cell ends.',
   ])
-  assert.match(rejected ?? '', /,3,"c""c",C\n/)
+  assert.match(rejectedFile ?? '', /,3,"c""c",C\n/)
 })
 
-test('a line that is no UTF-8 is refused, and stays in the rejected file byte for byte', async () => {
+test('a line that is no UTF-8 is rejected, and stays in the rejected file byte for byte', async () => {
   await empty()
   const file = Buffer.concat([Buffer.from('name\nfirst\n'), Buffer.from('caf\xe9\n', 'latin1'), Buffer.from('café\n')])
-  const { inserted, rejected } = await shop.feed('payment-gateways', file)
+  const { inserted, rejectedFile } = await shop.importFile('payment-gateways', file)
   assert.deepEqual([inserted, await gateways()], [2, ['café', 'first']])
-  assert.deepEqual(reasons(rejected), [
+  assert.deepEqual(reasons(rejectedFile), [
     '3 |  | The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252.',
   ])
   const bytes = await readFile(join(shop.directory, 'payment-gateways.csv.rejected.csv'))
   assert.ok(bytes.includes(Buffer.from('caf\xe9\n', 'latin1')))
 })
 
-test('a line of more than 1 MiB is refused, and so is a quotation mark that is never closed', async () => {
+test('a line of more than 1 MiB is rejected, and so is a quotation mark that is never closed', async () => {
   await empty()
   const giant = 'x'.repeat(3 * 1024 * 1024)
   // More than 1 MiB behind the mark that is never closed.
   const filler = Array.from({ length: 25_000 }, (_, i) => `g${i}`.padEnd(50, '-')).join('\n')
-  const { read, inserted, rejected } = await shop.feed('customers', `id\na\n${giant}\n"b\n${filler}\n`)
+  const { read, inserted, rejectedFile } = await shop.importFile('customers', `id\na\n${giant}\n"b\n${filler}\n`)
   assert.deepEqual([read, inserted], [25_003, 25_001])
-  assert.deepEqual(reasons(rejected), [
+  assert.deepEqual(reasons(rejectedFile), [
     '3 |  | The line is longer than 1 MiB.',
     '4 |  | A quotation mark that is opened in this line is not closed where the cell ends.',
   ])
-  assert.ok((rejected?.length ?? 0) < 1000)
+  assert.ok((rejectedFile?.length ?? 0) < 1000)
 })
 
 test('gzip is known by its first bytes, whatever the name says, and a damaged file by its end', async () => {
   await empty()
   const packed = gzipSync('name\npacked\n')
-  await shop.feed('payment-gateways', packed, { file: 'a.csv.gz' })
-  await shop.feed('payment-gateways', gzipSync('name\nunnamed\n'), { file: 'a.csv' })
+  await shop.importFile('payment-gateways', packed, { file: 'a.csv.gz' })
+  await shop.importFile('payment-gateways', gzipSync('name\nunnamed\n'), { file: 'a.csv' })
   assert.deepEqual(await gateways(), ['packed', 'unnamed'])
   await assert.rejects(
-    shop.feed('payment-gateways', packed.subarray(0, -9), { file: 'a.csv.gz' }),
+    shop.importFile('payment-gateways', packed.subarray(0, -9), { file: 'a.csv.gz' }),
     /a\.csv\.gz is damaged: it cannot be unpacked to its end/,
   )
 })
@@ -178,9 +178,9 @@ test('NDJSON has the same columns, strictly typed', async () => {
     { id: 'n5', lineId: '\ud800', quantity: true, price: '1', saleDate: 'x\0' },
   ]
   const file = `${lines.map(line => JSON.stringify(line)).join('\n')}\n[1]\n{"id":\n\n`
-  const { read, inserted, rejected } = await shop.feed('transactions', file, { file: 'sales.ndjson' })
+  const { read, inserted, rejectedFile } = await shop.importFile('transactions', file, { file: 'sales.ndjson' })
   assert.deepEqual([read, inserted], [7, 2])
-  const [third, fourth, fifth, ...rest] = (rejected ?? '')
+  const [third, fourth, fifth, ...rest] = (rejectedFile ?? '')
     .trim()
     .split('\n')
     .map(line => JSON.parse(line))

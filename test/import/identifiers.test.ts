@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { isEmail } from '../../src/domain/values/email.ts'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { startTestService } from '../support/service.ts'
 import { post, put } from '../support/write.ts'
 
@@ -19,32 +19,32 @@ for (const [kind, columns, rest] of [
 ] as const)
   test(`an identifier of ${kind} can stand in a path`, async () => {
     for (const bad of ['../../x', 'a/b', 'a\\b', '..', '.']) {
-      const { refused, rejected } = await shop.feed(kind, `${columns}\n${bad}${rest}\n`)
-      assert.equal(refused, 1, bad)
-      assert.match(rejected ?? '', /cannot stand in a path: it has no \/ or \\, and is neither \. nor \.\./)
+      const { rejected, rejectedFile } = await shop.importFile(kind, `${columns}\n${bad}${rest}\n`)
+      assert.equal(rejected, 1, bad)
+      assert.match(rejectedFile ?? '', /cannot stand in a path: it has no \/ or \\, and is neither \. nor \.\./)
     }
-    const { rejected } = await shop.feed(kind, `${columns}\n"a\u0007b"${rest}\n`)
-    assert.match(rejected ?? '', /has a control character/)
+    const { rejectedFile } = await shop.importFile(kind, `${columns}\n"a\u0007b"${rest}\n`)
+    assert.match(rejectedFile ?? '', /has a control character/)
   })
 
 test('identifiers that look odd and can stand in a path are taken', async () => {
   const odd = ['a b', 'ä-1', '100%', 'a?b', 'a#b', '...', '.a', 'a:b', '008']
-  assert.equal((await shop.feed('customers', `id\n${odd.join('\n')}\n`)).inserted, odd.length)
+  assert.equal((await shop.importFile('customers', `id\n${odd.join('\n')}\n`)).inserted, odd.length)
 })
 
 test('blanks at the ends of an identifier are no part of it', async () => {
-  const { inserted } = await shop.feed('customers', 'id\n00123 \n  00123\n00123\n')
+  const { inserted } = await shop.importFile('customers', 'id\n00123 \n  00123\n00123\n')
   assert.deepEqual(
     [inserted, await shop.rows(`select id from customer where id like '%00123%'`)],
     [1, [{ id: '00123' }]],
   )
-  assert.equal((await shop.feed('vouchers', 'number,pin,balance\n0099 ,1234,5.00\n0099,1234,5.00\n')).inserted, 1)
+  assert.equal((await shop.importFile('vouchers', 'number,pin,balance\n0099 ,1234,5.00\n0099,1234,5.00\n')).inserted, 1)
   const order =
     'orderNumber,customerId,placedAt,total,skuId,quantity,price\nPAD,00123,2024-01-01,2,S,1,1.00\nPAD ,,,,S,x,1.00\n'
-  assert.equal((await shop.feed('orders', order)).refused, 2, 'the lines are of one order')
+  assert.equal((await shop.importFile('orders', order)).rejected, 2, 'the lines are of one order')
 })
 
-test('a text that a spreadsheet has made a number is refused', async () => {
+test('a text that a spreadsheet has made a number is rejected', async () => {
   for (const [kind, column, required] of [
     ['ecommerce-customers', 'customerId', ''],
     ['ecommerce-variants', 'barcode', 'sku'],
@@ -54,12 +54,12 @@ test('a text that a spreadsheet has made a number is refused', async () => {
   ] as const) {
     const names = [column, ...required.split(',').filter(Boolean)]
     const lines = ['6.47789E+12', '"6,47789E+12"', '6E+12'].map(cell => [cell, ...names.slice(1).map(() => '1')].join())
-    const { refused, refusals } = await shop.feed(kind, `${[names.join(), ...lines].join('\n')}\n`)
+    const { rejected, rejections } = await shop.importFile(kind, `${[names.join(), ...lines].join('\n')}\n`)
     const why = 'was made a number by a spreadsheet: format the column as text there, and export again'
-    assert.deepEqual([refused, refusals.map(({ text }) => text)], [3, [why]], `${kind} ${column}`)
+    assert.deepEqual([rejected, rejections.map(({ text }) => text)], [3, [why]], `${kind} ${column}`)
   }
   const others = ['6E12', '1e+5', 'A1.5E+10', '12E+10', '6.4.7E+12']
-  assert.equal((await shop.feed('ecommerce-customers', `customerId\n${others.join('\n')}\n`)).refused, 0)
+  assert.equal((await shop.importFile('ecommerce-customers', `customerId\n${others.join('\n')}\n`)).rejected, 0)
 })
 
 test('an e-mail address is judged by the same rule in a file and in a body', async () => {
@@ -78,11 +78,11 @@ test('an e-mail address is judged by the same rule in a file and in a body', asy
   ]
   try {
     for (const [i, email] of addresses.entries()) {
-      const { refused, rejected } = await shop.feed('customers', `id,email\ne${i},"${email}"\n`)
+      const { rejected, rejectedFile } = await shop.importFile('customers', `id,email\ne${i},"${email}"\n`)
       const answer = await post(api, '/customers', { firstname: 'A', surname: 'B', contact: { email } })
-      assert.equal(answer.status === 201, refused === 0, email)
-      assert.equal(isEmail(email), refused === 0, email)
-      if (refused) assert.match(rejected ?? '', /email,is no e-mail address,/)
+      assert.equal(answer.status === 201, rejected === 0, email)
+      assert.equal(isEmail(email), rejected === 0, email)
+      if (rejected) assert.match(rejectedFile ?? '', /email,is no e-mail address,/)
     }
   } finally {
     await api.stop()
@@ -100,10 +100,10 @@ test('a text is judged by the same rule in a file and in a body', async () => {
       await post(api, '/customers', { firstname: 'A', surname: 'B', contact: { email: 'a@example.com' } })
     ).json.data
     for (const [i, firstname] of texts.entries()) {
-      const { refused, rejected } = await shop.feed('customers', `id,firstname\nt${i},"${firstname}"\n`)
+      const { rejected, rejectedFile } = await shop.importFile('customers', `id,firstname\nt${i},"${firstname}"\n`)
       const answer = await put(api, `/customers/${id}`, { firstname })
-      assert.equal(answer.status === 200, refused === 0, JSON.stringify(firstname))
-      if (refused) assert.match(rejected ?? '', /has a (control character|character that changes the direction)/)
+      assert.equal(answer.status === 200, rejected === 0, JSON.stringify(firstname))
+      if (rejected) assert.match(rejectedFile ?? '', /has a (control character|character that changes the direction)/)
     }
   } finally {
     await api.stop()

@@ -9,11 +9,11 @@ export interface ImportRun {
   code: number | null
   out: string
   err: string
-  /** The text of the CSV that it says the refused lines are in; empty where there is none. */
-  rejected: string
-  /** Why each refused line is, behind its columns. */
+  /** The text of the CSV that it says the rejected lines are in; empty where there is none. */
+  rejectedFile: string
+  /** Why each rejected line is, behind its columns. */
   reasons: string[]
-  /** read, new, changed, unchanged, refused. */
+  /** read, new, changed, unchanged, rejected. */
   counts: number[]
 }
 
@@ -30,13 +30,13 @@ export function importing(installation: TestService) {
     const path = join(place, file)
     await writeFile(path, text)
     const { code, out, err } = await run(['import', kind, path, '--service', service.name, ...args], environment)
-    const [, refusedIn] = /^The refused lines are in (.*), with reasons/m.exec(out) ?? []
-    const rejected = refusedIn?.endsWith('.csv') ? await readFile(refusedIn, 'utf8') : ''
+    const [, rejectedPath] = /^The rejected lines are in (.*), with reasons/m.exec(out) ?? []
+    const rejectedFile = rejectedPath?.endsWith('.csv') ? await readFile(rejectedPath, 'utf8') : ''
     const figures = /^-[- ]+\n\S+ +(.*)$/m.exec(out)?.[1] ?? ''
     const counts = figures.split(/ +/).map(figure => Number(figure.replaceAll(',', '')))
-    const [, ...refused] = parse(rejected, { relax_column_count: true }) as string[][]
-    const reasons = refused.map(([, column, reason]) => `${column} ${reason}`)
-    return { code, out, err, rejected, reasons, counts }
+    const [, ...rejected] = parse(rejectedFile, { relax_column_count: true }) as string[][]
+    const reasons = rejected.map(([, column, reason]) => `${column} ${reason}`)
+    return { code, out, err, rejectedFile, reasons, counts }
   }
 }
 

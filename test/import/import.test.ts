@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { exampleFile, feedsDocument } from '../../src/import/formats/document.ts'
+import { exampleFile, importTypesDocument } from '../../src/import/formats/document.ts'
 import type { Summary } from '../../src/import/import-file.ts'
 import { ImportError } from '../../src/import/pipeline/import-error.ts'
-import { holdKind } from '../../src/import/pipeline/import-type-lock.ts'
-import { kinds } from '../../src/import/pipeline/import-types.ts'
-import { kindNames, openShop, type Shop } from '../support/feeds.ts'
+import { lockImportType } from '../../src/import/pipeline/import-type-lock.ts'
+import { importTypes } from '../../src/import/pipeline/import-types.ts'
+import { importTypeNames, openShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
@@ -15,39 +15,42 @@ before(async () => {
 })
 after(() => shop.close())
 
-const counts = ({ read, inserted, changed, unchanged, refused }: Summary) => [
+const counts = ({ read, inserted, changed, unchanged, rejected }: Summary) => [
   read,
   inserted,
   changed,
   unchanged,
-  refused,
+  rejected,
 ]
 const customer = async (id: string) =>
   (await shop.rows(`select record, email, surname from customer where id = '${id}'`))[0]
 
 test('the documented example of every kind goes in, and a second time changes nothing', async () => {
-  for (const kind of kindNames) {
-    const { refused, rejected } = await shop.feed(kind, exampleFile(kinds[kind]))
-    assert.deepEqual([kind, refused, rejected], [kind, 0, undefined])
+  for (const kind of importTypeNames) {
+    const { rejected, rejectedFile } = await shop.importFile(kind, exampleFile(importTypes[kind]))
+    assert.deepEqual([kind, rejected, rejectedFile], [kind, 0, undefined])
   }
   const before = await shop.everything()
-  for (const kind of kindNames)
-    assert.deepEqual([kind, ...counts(await shop.feed(kind, exampleFile(kinds[kind])))], [kind, 2, 0, 0, 2, 0])
+  for (const kind of importTypeNames)
+    assert.deepEqual(
+      [kind, ...counts(await shop.importFile(kind, exampleFile(importTypes[kind])))],
+      [kind, 2, 0, 0, 2, 0],
+    )
   assert.equal(await shop.everything(), before)
 })
 
 test('docs/reference/import-formats.md says what the code says', async () => {
   const page = await readFile(new URL('../../docs/reference/import-formats.md', import.meta.url), 'utf8')
-  assert.ok(page === feedsDocument(), 'docs/reference/import-formats.md is stale: run `npm run docs`.')
+  assert.ok(page === importTypesDocument(), 'docs/reference/import-formats.md is stale: run `npm run docs`.')
 })
 
 test('an absent column keeps what is stored, an empty cell clears it, an empty flag leaves it', async () => {
-  await shop.feed('customers', 'id,surname,email,privacy,references\n1,Smith,a@example.com,false,brand=7\n')
-  await shop.feed('customers', 'id,surname\n1,Smythe\n')
+  await shop.importFile('customers', 'id,surname,email,privacy,references\n1,Smith,a@example.com,false,brand=7\n')
+  await shop.importFile('customers', 'id,surname\n1,Smythe\n')
   const kept = JSON.parse(`${(await customer('1')).record}}`)
   assert.deepEqual([kept.surname, kept.contact.email, kept.privacy], ['Smythe', 'a@example.com', false])
   assert.equal(kept.references.brand.referenceValueId, '7')
-  await shop.feed('customers', 'id,email,privacy,references\n1,,,\n')
+  await shop.importFile('customers', 'id,email,privacy,references\n1,,,\n')
   const cleared = JSON.parse(`${(await customer('1')).record}}`)
   assert.deepEqual([cleared.contact.email, cleared.privacy, cleared.references], [null, false, {}])
 })
@@ -56,9 +59,9 @@ test('all faults of a line are reported, under the names that the file uses', as
   const file =
     'id,Verkauft,lineId,quantity,price,channel,customerId\n1,2023-02-30,1,1.5kg,2.99999,phone,\n2,2023-02-28,1,1,2.99,web,\n'
   const map = new Map([['saleDate', 'Verkauft']])
-  const { refused, rejected } = await shop.feed('transactions', file, { map })
-  assert.equal(refused, 1)
-  const [header, line] = rejected?.split('\n') ?? []
+  const { rejected, rejectedFile } = await shop.importFile('transactions', file, { map })
+  assert.equal(rejected, 1)
+  const [header, line] = rejectedFile?.split('\n') ?? []
   assert.equal(header, 'line,column,reason,id,Verkauft,lineId,quantity,price,channel,customerId')
   assert.match(line ?? '', /^2,channel; Verkauft; quantity; price,/)
   assert.match(line ?? '', /channel is none of store, headOffice, web; Verkauft is no day|Verkauft is no time/)
@@ -67,41 +70,41 @@ test('all faults of a line are reported, under the names that the file uses', as
 })
 
 test('a rejected file that is mended and imported completes the import', async () => {
-  const good = await shop.feed('staff', 'id,code,surname,email\n5,=SUM(A1),Lee,"-x,""y"""\n6,,Roe,+r\n')
+  const good = await shop.importFile('staff', 'id,code,surname,email\n5,=SUM(A1),Lee,"-x,""y"""\n6,,Roe,+r\n')
   assert.deepEqual(counts(good), [2, 1, 0, 0, 1])
-  assert.equal(good.rejected, "line,column,reason,id,code,surname,email\n3,code,is required,6,,Roe,'+r\n")
-  const mended = good.rejected.replace('6,,Roe', '6,@R,Roe')
-  assert.deepEqual(counts(await shop.feed('staff', mended, { file: 'again.csv' })), [1, 1, 0, 0, 0])
+  assert.equal(good.rejectedFile, "line,column,reason,id,code,surname,email\n3,code,is required,6,,Roe,'+r\n")
+  const mended = good.rejectedFile.replace('6,,Roe', '6,@R,Roe')
+  assert.deepEqual(counts(await shop.importFile('staff', mended, { file: 'again.csv' })), [1, 1, 0, 0, 0])
   assert.deepEqual(await shop.rows(`select code, email from staff where id in ('5', '6') order by id`), [
     { code: '=SUM(A1)', email: '-x,"y"' },
     { code: '@R', email: '+r' },
   ])
 })
 
-test('a rejected file goes when nothing is refused any more', async () => {
-  const bad = await shop.feed('payment-gateways', 'name\n"a\tb"\nstripe\n')
-  assert.match(bad.rejected ?? '', /has a control character/)
-  assert.equal((await shop.feed('payment-gateways', 'name\nstripe\n')).rejected, undefined)
+test('a rejected file goes when nothing is rejected any more', async () => {
+  const bad = await shop.importFile('payment-gateways', 'name\n"a\tb"\nstripe\n')
+  assert.match(bad.rejectedFile ?? '', /has a control character/)
+  assert.equal((await shop.importFile('payment-gateways', 'name\nstripe\n')).rejectedFile, undefined)
 })
 
-test('one line of a thousand that the database refuses is refused alone', async () => {
-  await shop.feed('customers', 'id,email\nfirst,taken@example.com\n')
+test('one line of a thousand that the database refuses is rejected alone', async () => {
+  await shop.importFile('customers', 'id,email\nfirst,taken@example.com\n')
   const lines = Array.from({ length: 1000 }, (_, i) => `b${i},${i === 617 ? 'TAKEN@example.com' : `b${i}@example.com`}`)
-  const { rejected, ...summary } = await shop.feed('customers', `id,email\n${lines.join('\n')}\n`)
+  const { rejectedFile, ...summary } = await shop.importFile('customers', `id,email\n${lines.join('\n')}\n`)
   assert.deepEqual(counts(summary), [1000, 999, 0, 0, 1])
   assert.equal(
-    rejected,
+    rejectedFile,
     'line,column,reason,id,email\n619,email,belongs to another customer: TAKEN@example.com,b617,TAKEN@example.com\n',
   )
 })
 
 test('what the database refuses is said in words', async () => {
   const reasons = async (kind: string, ...lines: string[]) =>
-    (await shop.feed(kind, lines.join('\n'))).rejected
+    (await shop.importFile(kind, lines.join('\n'))).rejectedFile
       ?.split('\n')
       .slice(1, -1)
       .map(line => line.split(',').slice(1, 3))
-  await shop.feed('stores', 'storeId,storeNumber,name\n90,900,A\n')
+  await shop.importFile('stores', 'storeId,storeNumber,name\n90,900,A\n')
   assert.deepEqual(await reasons('stores', 'storeId,storeNumber,name', '91,900,B'), [
     ['storeNumber', 'belongs to another store: 900'],
   ])
@@ -124,13 +127,13 @@ test('what the database refuses is said in words', async () => {
   ])
 })
 
-test('stock and mappings of something unknown are refused', async () => {
-  const stock = await shop.feed(
+test('stock and mappings of something unknown are rejected', async () => {
+  const stock = await shop.importFile(
     'stock',
     'storeNumber,sku,skuId,freeStock\n404,,12001,1\n123,nope,,1\n123,,,1\n123,nope,12001,4\n',
   )
   assert.deepEqual(
-    stock.rejected
+    stock.rejectedFile
       ?.split('\n')
       .slice(1, -1)
       .map(line => line.split(',').slice(0, 3)),
@@ -142,15 +145,15 @@ test('stock and mappings of something unknown are refused', async () => {
   )
   for (const kind of ['store-mapping', 'sku-mapping', 'customer-mapping'] as const) {
     const before = await shop.everything()
-    const [key] = kinds[kind].key
-    const other = Object.keys(kinds[kind].shape.properties)[1]
-    assert.deepEqual(counts(await shop.feed(kind, `${key},${other}\n404,x\n`)), [1, 0, 0, 0, 1])
+    const [key] = importTypes[kind].key
+    const other = Object.keys(importTypes[kind].shape.properties)[1]
+    assert.deepEqual(counts(await shop.importFile(kind, `${key},${other}\n404,x\n`)), [1, 0, 0, 0, 1])
     assert.equal(await shop.everything(), before)
   }
 })
 
 test('of two lines with one key the later one wins', async () => {
-  const { inserted, changed } = await shop.feed('customers', 'id,surname\nd1,A\nd2,B\nd1,C\n')
+  const { inserted, changed } = await shop.importFile('customers', 'id,surname\nd1,A\nd2,B\nd1,C\n')
   assert.deepEqual([inserted, changed, (await customer('d1')).surname], [2, 1, 'C'])
 })
 
@@ -160,23 +163,23 @@ test('of two lines that name one SKU differently the later one wins, also when t
     { skuId: '12001', freeStock: -3 },
   ]
   const file = lines.map(line => JSON.stringify({ storeNumber: '123', ...line })).join('\n')
-  const first = await shop.feed('stock', file, { file: 'stock.ndjson' })
+  const first = await shop.importFile('stock', file, { file: 'stock.ndjson' })
   const stored = await shop.rows(`select * from stock where sku_id = '12001'`)
-  assert.deepEqual([first.refused, stored.map(row => [row.free_stock, row.buffer])], [0, [[-3, 2]]])
-  assert.deepEqual(counts(await shop.feed('stock', file, { file: 'stock.ndjson' })), [2, 0, 0, 2, 0])
+  assert.deepEqual([first.rejected, stored.map(row => [row.free_stock, row.buffer])], [0, [[-3, 2]]])
+  assert.deepEqual(counts(await shop.importFile('stock', file, { file: 'stock.ndjson' })), [2, 0, 0, 2, 0])
   assert.deepEqual(await shop.rows(`select * from stock where sku_id = '12001'`), stored)
 })
 
 test('identifiers that differ in case are two', async () => {
   const header = 'productId,productCode,name,colourId,skuId,sku,sizeCode,price'
-  await shop.feed('products', `${header}\nP,P,Pot,1,85049A,85049A,-,1\nP,P,Pot,1,85049a,85049a,-,2\n`)
+  await shop.importFile('products', `${header}\nP,P,Pot,1,85049A,85049A,-,1\nP,P,Pot,1,85049a,85049a,-,2\n`)
   assert.equal((await shop.rows(`select from variant where lower(sku) = '85049a'`)).length, 2)
 })
 
 test('a second import of a kind waits for the first, and says so', async () => {
-  const end = await holdKind(shop.db, shop.service, 'staff')
+  const end = await lockImportType(shop.db, shop.service, 'staff')
   let waits = 0
-  const second = shop.feed('staff', 'id,code,surname\n9,Q,Quinn\n', { onWait: () => waits++ })
+  const second = shop.importFile('staff', 'id,code,surname\n9,Q,Quinn\n', { onWait: () => waits++ })
   await delay(200)
   assert.deepEqual([waits, await shop.rows(`select from staff where id = '9'`)], [1, []])
   await end()
@@ -185,7 +188,9 @@ test('a second import of a kind waits for the first, and says so', async () => {
 
 test('imports, and those that wait for their turn, leave the connections of the pool to everybody else', async () => {
   const most = shop.db.pool.options.max
-  const ends = await Promise.all(Array.from({ length: most }, (_, i) => holdKind(shop.db, shop.service, `kind ${i}`)))
+  const ends = await Promise.all(
+    Array.from({ length: most }, (_, i) => lockImportType(shop.db, shop.service, `kind ${i}`)),
+  )
   try {
     const [held] = await shop.rows(`
       select count(*)::integer as locks from pg_locks
@@ -197,7 +202,7 @@ test('imports, and those that wait for their turn, leave the connections of the 
 })
 
 test('an import ends though its database answers no goodbye any more', async t => {
-  const end = await holdKind(shop.db, shop.service, 'staff')
+  const end = await lockImportType(shop.db, shop.service, 'staff')
   const [holder] = await shop.rows(`
     select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
   t.after(() => process.kill(holder.pid, 'SIGCONT'))
@@ -207,8 +212,10 @@ test('an import ends though its database answers no goodbye any more', async t =
 
 test('a dry run finds the faults and writes nothing, into the rejected file apart', async () => {
   const before = await shop.everything()
-  const run = await shop.feed('stock', 'storeNumber,skuId,freeStock\n123,12001,77\n404,12001,1\n', { dryRun: true })
-  assert.deepEqual([counts(run), run.rejected?.includes('names no store: 404')], [[2, 0, 0, 1, 1], true])
+  const run = await shop.importFile('stock', 'storeNumber,skuId,freeStock\n123,12001,77\n404,12001,1\n', {
+    dryRun: true,
+  })
+  assert.deepEqual([counts(run), run.rejectedFile?.includes('names no store: 404')], [[2, 0, 0, 1, 1], true])
   assert.equal(await shop.everything(), before)
 })
 
@@ -221,7 +228,7 @@ test('when the database goes away the import stops with what to do, and what wen
     ended.push(shop.rows(terminate).catch(() => {}))
   }
   const file = `id,surname\n${lines.join('\n')}\n`
-  await assert.rejects(shop.feed('customers', file, { onProgress }), (error: unknown) => {
+  await assert.rejects(shop.importFile('customers', file, { onProgress }), (error: unknown) => {
     assert.ok(error instanceof ImportError)
     assert.match(
       error.message,
@@ -231,15 +238,15 @@ test('when the database goes away the import stops with what to do, and what wen
   })
   await Promise.all(ended)
   // A connection that was ended may be found out only when it is used.
-  const again = await shop.feed('customers', file).catch(() => shop.feed('customers', file))
+  const again = await shop.importFile('customers', file).catch(() => shop.importFile('customers', file))
   assert.equal(again.inserted + again.unchanged, 20_000)
   assert.ok(again.unchanged >= 1000)
 })
 
 test('a SKU that moves to another product leaves the one it was in', async () => {
   const header = 'productId,productCode,name,colourId,skuId,sizeCode,price\n'
-  await shop.feed('products', `${header}M1,M1,One,C1,moving,S,10\nM1,M1,One,C1,staying,S,10\n`)
-  await shop.feed('products', `${header}M2,M2,Two,C2,moving,S,10\n`)
+  await shop.importFile('products', `${header}M1,M1,One,C1,moving,S,10\nM1,M1,One,C1,staying,S,10\n`)
+  await shop.importFile('products', `${header}M2,M2,Two,C2,moving,S,10\n`)
   const rows = await shop.rows(`select record from product where product_id in ('M1', 'M2') order by product_id`)
   const skus = rows.map(row =>
     JSON.parse(row.record).colours.flatMap((colour: { sizes: { skuId: string }[] }) =>

@@ -91,10 +91,10 @@ test('the oddities of a made-up shop are counted as it was made', () => {
 
 test('a made-up shop is imported line for line, but for a tenth of a penny, and its lists say what the file says', () => {
   for (const { file, rows } of accounts.files) assert.equal(seen.summaries[file]?.read, rows, file)
-  assert.equal(seen.refused.transactions.lines, 1)
+  assert.equal(seen.rejected.transactions.lines, 1)
   for (const reason of Object.keys(seen.reasons)) assert.match(reason, /more decimals than GBP has/)
   for (const kind of ['products', 'customers', 'transactions'] as const)
-    assert.deepEqual(sumOf(seen.answered[kind], seen.refused[kind]), seen.given[kind], kind)
+    assert.deepEqual(sumOf(seen.answered[kind], seen.rejected[kind]), seen.given[kind], kind)
   assert.deepEqual([seen.linesTwice, seen.wrongTotals], [0, 0])
   const { records } = accounts
   assert.equal(seen.listed['/products']?.different, records.products)

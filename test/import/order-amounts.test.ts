@@ -24,7 +24,7 @@ test('a price that is finer than the currency refuses its order, and no other', 
   const tried = await shop.another()
   const reasons = [
     'price has more decimals than AUD has: 2',
-    ' Another line of this order is refused; an order is taken as a whole.',
+    ' Another line of this order is rejected; an order is taken as a whole.',
   ]
   const dry = await load(tried, 'orders', tooFine, { args: ['--dry-run'] })
   assert.deepEqual([dry.code, dry.counts, dry.reasons], [2, [4, 2, 2], reasons])
@@ -34,8 +34,8 @@ test('a price that is finer than the currency refuses its order, and no other', 
   assert.deepEqual([run.code, run.counts, run.reasons], [2, [4, 2, 0, 0, 2], reasons])
 
   const sent = await shop.another()
-  const { state, new: added, refused } = await bring(sent, 'orders', tooFine)
-  assert.deepEqual([state, added, refused], ['ok', 2, 2])
+  const { state, new: added, rejected } = await bring(sent, 'orders', tooFine)
+  assert.deepEqual([state, added, rejected], ['ok', 2, 2])
 
   for (const at of [imported, sent]) {
     assert.equal((await at.get('/orders/A2')).status, 404)

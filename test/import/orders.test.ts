@@ -92,7 +92,7 @@ test('importing the same again changes nothing, other words take its place until
   assert.equal((await returnable(at, 'O1'))[0].returned, 1)
 })
 
-test('numbers of orders that were placed here are refused, and those that are made follow on the imported ones', async () => {
+test('numbers of orders that were placed here are rejected, and those that are made follow on the imported ones', async () => {
   const at = await shop.another()
   const line = (number: string) => `${number},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
   await orders(at, line('W0000041'), line('OTHER'))
@@ -104,9 +104,9 @@ test('numbers of orders that were placed here are refused, and those that are ma
   assert.deepEqual(await read(at, own.id), own)
 })
 
-test('an order is taken as a whole: sums that do not add up, and lines that are refused, refuse all of it', async () => {
+test('an order is taken as a whole: sums that do not add up, and lines that are rejected, reject all of it', async () => {
   const at = await shop.another()
-  const whole = 'Another line of this order is refused; an order is taken as a whole.'
+  const whole = 'Another line of this order is rejected; an order is taken as a whole.'
   const { counts, reasons } = await orders(
     at,
     'GOOD,65432,2024-05-10,,10.00,TEE,1,10.00,,,,,',
@@ -144,7 +144,7 @@ test('an order is taken as a whole: sums that do not add up, and lines that are 
   assert.equal((await at.get('/orders/HALF')).status, 404)
 })
 
-test('an order is taken as a whole wherever it stands in the file, also where a line of it is refused', async () => {
+test('an order is taken as a whole wherever it stands in the file, also where a line of it is rejected', async () => {
   const at = await shop.another()
   const order = (name: string) => `${name},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
   const others = Array.from({ length: 999 }, (_, i) => order(`B${i}`))
@@ -227,7 +227,7 @@ test('lines whose sequence is empty are numbered as they come', async () => {
   assert.deepEqual(await numbered('S2'), [['1', 'TEE']])
 })
 
-test('what is remarked of lines that go in is not remarked of refused ones', async () => {
+test('what is remarked of lines that go in is not remarked of rejected ones', async () => {
   const at = await shop.another()
   const line = (number: string, total: string) => `${number},65432,2024-05-10,,${total},GONE-1,1,10.00,,,,,`
   const { counts, out } = await orders(at, line('R1', '10.00'), line('R2', '11.00'))

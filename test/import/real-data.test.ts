@@ -172,13 +172,13 @@ describe('the real data as a whole shop', { skip }, () => {
     })
 
     test('the import refuses four lines, those of a tenth of a penny, and writes them out', () => {
-      const refused = accounts.files.filter(({ file }) => seen.summaries[file]?.refused)
+      const rejected = accounts.files.filter(({ file }) => seen.summaries[file]?.rejected)
       assert.deepEqual(
-        refused.map(({ file }) => file),
+        rejected.map(({ file }) => file),
         ['transactions-uci.csv.gz'],
       )
-      assert.equal(seen.summaries['transactions-uci.csv.gz']?.refused, 4)
-      assert.equal(seen.refused.transactions.lines, 4)
+      assert.equal(seen.summaries['transactions-uci.csv.gz']?.rejected, 4)
+      assert.equal(seen.rejected.transactions.lines, 4)
       for (const reason of Object.keys(seen.reasons)) assert.match(reason, /more decimals than GBP has/)
     })
 
@@ -187,14 +187,14 @@ describe('the real data as a whole shop', { skip }, () => {
     })
 
     for (const kind of importOrder)
-      test(`${kind}: the lists say what the files say, line for line, the refused ones apart`, () => {
-        assert.deepEqual(sumOf(seen.answered[kind], seen.refused[kind]), seen.given[kind])
+      test(`${kind}: the lists say what the files say, line for line, the rejected ones apart`, () => {
+        assert.deepEqual(sumOf(seen.answered[kind], seen.rejected[kind]), seen.given[kind])
       })
 
     test('units and money come out as they were counted in the sources', () => {
       const files = accounts.files.filter(({ kind }) => kind === 'transactions')
       const sum = (of: 'quantity' | 'value') => files.reduce((total, file) => total + BigInt(file[of]), 0n)
-      const { quantity, value } = sumOf(seen.answered.transactions, seen.refused.transactions)
+      const { quantity, value } = sumOf(seen.answered.transactions, seen.rejected.transactions)
       assert.deepEqual({ quantity, value }, { quantity: sum('quantity'), value: sum('value') })
     })
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 
 const shop = await openShop()
 after(() => shop.close())
 
-/** The cells of the refused lines, without the three in front. */
-const cellsIn = (rejected = '') =>
-  parse(rejected)
+/** The cells of the rejected lines, without the three in front. */
+const cellsIn = (rejectedFile = '') =>
+  parse(rejectedFile)
     .slice(1)
     .map(cells => cells.slice(3))
 
@@ -36,15 +36,15 @@ const texts = [
 test('a cell that a spreadsheet would take for a formula has an apostrophe in front, which is not imported', async () => {
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
   const file = texts.map(([text], i) => `f${i},${quoted(text)},\n`).join('')
-  const { refused, rejected } = await shop.feed('staff', `id,surname,code\n${file}`)
-  assert.equal(refused, texts.length)
+  const { rejected, rejectedFile } = await shop.importFile('staff', `id,surname,code\n${file}`)
+  assert.equal(rejected, texts.length)
   assert.deepEqual(
-    cellsIn(rejected).map(([, surname]) => surname),
+    cellsIn(rejectedFile).map(([, surname]) => surname),
     texts.map(([, shown]) => shown),
   )
   let code = 0
-  const mended = (rejected ?? '').replaceAll(/,$/gm, () => `,C${++code}`)
-  const again = await shop.feed('staff', mended, { file: 'mended.csv' })
+  const mended = (rejectedFile ?? '').replaceAll(/,$/gm, () => `,C${++code}`)
+  const again = await shop.importFile('staff', mended, { file: 'mended.csv' })
   assert.equal(again.inserted, texts.length)
   const stored = await shop.rows(`select surname from staff where id like 'f%' order by substr(id, 2)::integer`)
   assert.deepEqual(
@@ -55,33 +55,33 @@ test('a cell that a spreadsheet would take for a formula has an apostrophe in fr
 
 test('a tab and a carriage return are no way around it, nor is the name of a column', async () => {
   const map = new Map([['surname', '=Name']])
-  const { rejected } = await shop.feed('staff', 'id,=Name,code\ng1,"\t=x",G1\ng2,"\r=x",G2\n', { map })
-  assert.deepEqual(parse(rejected ?? '')[0]?.slice(3), ['id', "'=Name", 'code'])
+  const { rejectedFile } = await shop.importFile('staff', 'id,=Name,code\ng1,"\t=x",G1\ng2,"\r=x",G2\n', { map })
+  assert.deepEqual(parse(rejectedFile ?? '')[0]?.slice(3), ['id', "'=Name", 'code'])
   assert.deepEqual(
-    cellsIn(rejected).map(([, surname]) => surname),
+    cellsIn(rejectedFile).map(([, surname]) => surname),
     ["'\t=x", "'\r=x"],
   )
-  const mended = (rejected ?? '').replace(/'[\t\r]=x/g, 'x').replace(/'[\t\r]=x/g, 'x')
-  assert.equal((await shop.feed('staff', mended, { file: 'again.csv', map })).inserted, 2)
+  const mended = (rejectedFile ?? '').replace(/'[\t\r]=x/g, 'x').replace(/'[\t\r]=x/g, 'x')
+  assert.equal((await shop.importFile('staff', mended, { file: 'again.csv', map })).inserted, 2)
 })
 
 test('only a rejected file is read so: in any other an apostrophe is one', async () => {
-  await shop.feed('staff', "id,surname,code\nh1,'=x,H1\n")
+  await shop.importFile('staff', "id,surname,code\nh1,'=x,H1\n")
   assert.deepEqual(await shop.rows(`select surname from staff where id = 'h1'`), [{ surname: "'=x" }])
 })
 
 /** The records of a rejected file. */
-const recordsIn = (rejected = '') =>
-  rejected
+const recordsIn = (rejectedFile = '') =>
+  rejectedFile
     .split('\n')
     .filter(Boolean)
     .map(line => JSON.parse(line))
 
-test('refused records stay records: what one of them does not give is not in it, and formulas are texts like any other', async () => {
+test('rejected records stay records: what one of them does not give is not in it, and formulas are texts like any other', async () => {
   const lines = ['{"id":"i1","surname":"=x","active":true}', '{"id":"i2","surname":null,"email":"a@example.com"}']
-  const { rejected } = await shop.feed('staff', lines.join('\n'), { file: 'staff.ndjson' })
+  const { rejectedFile } = await shop.importFile('staff', lines.join('\n'), { file: 'staff.ndjson' })
   const front = { line: 1, column: 'code', reason: 'is required' }
-  assert.deepEqual(recordsIn(rejected), [
+  assert.deepEqual(recordsIn(rejectedFile), [
     { ...front, id: 'i1', surname: '=x', active: true },
     {
       line: 2,
@@ -90,16 +90,16 @@ test('refused records stay records: what one of them does not give is not in it,
       ...JSON.parse(lines[1] ?? ''),
     },
   ])
-  assert.match(rejected ?? '', /^\{"line":1,"column":"code","reason":"is required",/)
+  assert.match(rejectedFile ?? '', /^\{"line":1,"column":"code","reason":"is required",/)
 })
 
-test('records that were refused, mended and imported again leave alone what they do not mention', async () => {
-  await shop.feed('customers', 'id,surname,phoneMobile,phoneHome\nk1,Lee,0401,0301\nk2,Roe,0402,0302\n')
+test('records that were rejected, mended and imported again leave alone what they do not mention', async () => {
+  await shop.importFile('customers', 'id,surname,phoneMobile,phoneHome\nk1,Lee,0401,0301\nk2,Roe,0402,0302\n')
   const lines = ['{"id":"k1","dateOfBirth":"soon"}', '{"id":"k2","phoneMobile":"a\\u0007","phoneHome":null}']
-  const { rejected = '' } = await shop.feed('customers', lines.join('\n'), { file: 'more.ndjson' })
-  const mended = rejected.replace('soon', '1990-02-01').replace('a\\u0007', '0499')
-  const { changed, refused } = await shop.feed('customers', mended, { file: 'mended.ndjson' })
-  assert.deepEqual([changed, refused], [2, 0])
+  const { rejectedFile = '' } = await shop.importFile('customers', lines.join('\n'), { file: 'more.ndjson' })
+  const mended = rejectedFile.replace('soon', '1990-02-01').replace('a\\u0007', '0499')
+  const { changed, rejected } = await shop.importFile('customers', mended, { file: 'mended.ndjson' })
+  assert.deepEqual([changed, rejected], [2, 0])
   assert.deepEqual(
     await shop.rows(`select surname, phone_mobile, phone_home from customer where id in ('k1', 'k2') order by id`),
     [
@@ -120,10 +120,10 @@ test('a field of theirs that is called like one that stands in front stays their
     { ...sale, line: '8', quantity: 'two' },
   ]
   const text = lines.map(line => JSON.stringify(line)).join('\n')
-  const { rejected = '' } = await shop.feed('transactions', text, { file: 'sales.ndjson', map })
-  const mended = rejected.replace('"one"', '1').replace('"two"', '2')
-  const again = await shop.feed('transactions', mended, { file: 'mended.ndjson', map })
-  assert.deepEqual([again.refused, again.inserted], [0, 2])
+  const { rejectedFile = '' } = await shop.importFile('transactions', text, { file: 'sales.ndjson', map })
+  const mended = rejectedFile.replace('"one"', '1').replace('"two"', '2')
+  const again = await shop.importFile('transactions', mended, { file: 'mended.ndjson', map })
+  assert.deepEqual([again.rejected, again.inserted], [0, 2])
   const [{ record }] = await shop.rows(`select record from retail_transaction where id = 'l1'`)
   assert.deepEqual(
     JSON.parse(record).lines.map(({ id, discounts }: { id: string; discounts: { reason: string }[] }) => [
@@ -140,9 +140,9 @@ test('a field of theirs that is called like one that stands in front stays their
 test('a line of NDJSON that is no object keeps its text behind the reason', async () => {
   const lines = ['{"id":"j1","surname":', '["j2"]', '"j3"', '{"id":"j4","surname":"Lee"}', '{"id":"j5","code":"A"']
   const bytes = Buffer.concat([Buffer.from(`${lines.join('\n')}\n{"id":"`), Buffer.from([0xe4]), Buffer.from('"}\n')])
-  const { rejected } = await shop.feed('staff', bytes, { file: 'broken.ndjson' })
+  const { rejectedFile } = await shop.importFile('staff', bytes, { file: 'broken.ndjson' })
   assert.deepEqual(
-    recordsIn(rejected)
+    recordsIn(rejectedFile)
       .filter(({ line }) => line !== 4)
       .map(({ line, reason }) => `${line} ${reason}`),
     [

@@ -5,7 +5,7 @@ import { renderStaleStock } from '../../src/jobs/render-stock.ts'
 import { holdStock, moveStock } from '../../src/store/inventory/stock.ts'
 import { beginChange } from '../../src/store/lists/change-timestamp.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { begin, directory, stop, until } from '../support/processes.ts'
 
 const shop = await openShop()
@@ -29,21 +29,21 @@ const names = async () =>
   (await shop.rows(`select record::json->>'id' as id from stock where sku_id = 'k0007' order by 1`)).map(row => row.id)
 
 test('what much stock shows is rendered some at a time; a worker that is killed in between is gone on with', async () => {
-  await shop.feed(
+  await shop.importFile(
     'stores',
     lines(
       'storeId,storeNumber,name',
       stores.map(id => `${id},${id},${id}`),
     ),
   )
-  await shop.feed(
+  await shop.importFile(
     'products',
     lines(
       'productId,productCode,name,colourId,skuId,sizeCode,price',
       skus.map(id => `${id},${id},P,c,${id},S,1`),
     ),
   )
-  await shop.feed(
+  await shop.importFile(
     'stock',
     lines(
       'storeNumber,skuId,freeStock',
@@ -52,7 +52,7 @@ test('what much stock shows is rendered some at a time; a worker that is killed 
   )
 
   const since = await now()
-  await shop.feed('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n')
+  await shop.importFile('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n')
   const mapped = `record::json->>'ecommerceLocationId' = 'L1'`
   assert.deepEqual(await stale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: '' }])
   assert.equal((await shown(mapped, since)).shown, 0)
@@ -62,7 +62,7 @@ test('what much stock shows is rendered some at a time; a worker that is killed 
   assert.deepEqual(await stale(), [{ stock_column: 'store_id', id: 's1', rendered_up_to: skus[1_999] }])
   assert.deepEqual(await shown(mapped, since), { shown: 2_000, told: 2_000 })
 
-  await shop.feed(
+  await shop.importFile(
     'sku-mapping',
     lines(
       'skuId,ecommerceSku',
@@ -70,7 +70,7 @@ test('what much stock shows is rendered some at a time; a worker that is killed 
     ),
   )
   // Rendered before the worker comes to their new names: what they were called is not forgotten over it.
-  await shop.feed(
+  await shop.importFile(
     'stock',
     lines(
       'storeNumber,skuId,freeStock',
@@ -112,10 +112,10 @@ test('a renaming that commits while an import and an order are about to write is
   await shop.db.transaction(async tx => {
     // Stock can be read, and not be written.
     await tx.run(sql`lock table stock in share mode`)
-    writes = Promise.all([order(), shop.feed('stock', 'storeNumber,skuId,freeStock\ns1,k0007,9\n')])
+    writes = Promise.all([order(), shop.importFile('stock', 'storeNumber,skuId,freeStock\ns1,k0007,9\n')])
     await until(async () => (await shop.db.rows(waiting)).length === 2, 'both wait for the table', 20_000)
     const renamed = skus.slice(0, 701).map(id => `${id},${then}-${id}`)
-    await shop.feed('sku-mapping', lines('skuId,ecommerceSku', renamed))
+    await shop.importFile('sku-mapping', lines('skuId,ecommerceSku', renamed))
   })
   await writes
   assert.deepEqual(await names(), ['s1-F-k0007', 's2-F-k0007', now[2]])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { ImportOptions } from '../../src/import/import-file.ts'
-import { openShop, type Shop } from '../support/feeds.ts'
+import { openShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
@@ -9,7 +9,7 @@ before(async () => {
 })
 after(() => shop.close())
 
-/** What became of cells of a column of sales: what is stored, or why it is refused. */
+/** What became of cells of a column of sales: what is stored, or why it is rejected. */
 async function read(column: string, cells: readonly string[], options: ImportOptions = {}) {
   const columns = ['saleDate', 'quantity', 'price']
   const usual: Record<string, string> = { saleDate: '2024-05-26', quantity: '1', price: '1' }
@@ -18,7 +18,7 @@ async function read(column: string, cells: readonly string[], options: ImportOpt
   if (column === 'saleDate') set.delete('saleDate')
   const lines = cells.map((cell, i) => `${column}${i},1,"${cell}"\n`)
   await shop.rows('delete from retail_transaction')
-  await shop.feed('transactions', `id,lineId,${column}\n${lines.join('')}`, { set, ...options })
+  await shop.importFile('transactions', `id,lineId,${column}\n${lines.join('')}`, { set, ...options })
   const rows = await shop.rows('select id, record from retail_transaction')
   const stored = new Map(rows.map(({ id, record }) => [id, JSON.parse(record)]))
   return cells.map((_, i) => {
@@ -43,12 +43,12 @@ test('numbers have a point before their decimals, unless a file is said to have 
   ])
 })
 
-test('a number with a comma is refused with the options that read it', async () => {
+test('a number with a comma is rejected with the options that read it', async () => {
   const prices = ['1,50', '1.234,50', '0,735', '1,234.50', '1,234,567', '1,000']
   const lines = prices.map((price, i) => `c${i},1,2024-05-26,1,"${price}"\n`)
-  const { refusals } = await shop.feed('transactions', `id,lineId,saleDate,quantity,price\n${lines.join('')}`)
+  const { rejections } = await shop.importFile('transactions', `id,lineId,saleDate,quantity,price\n${lines.join('')}`)
   assert.deepEqual(
-    refusals.map(({ text, numbers }) => [text, ...numbers]),
+    rejections.map(({ text, numbers }) => [text, ...numbers]),
     [
       ['has a comma where a point is expected: --decimal , reads such numbers', 2, 3, 4],
       ['has a comma between thousands: --decimal . reads such numbers', 5, 6],
@@ -63,7 +63,7 @@ test('a unit price keeps up to four decimals, and no zeros beyond those of the c
   ])
 })
 
-test('days and times are read as their format says, and days that there are none of are refused', async () => {
+test('days and times are read as their format says, and days that there are none of are rejected', async () => {
   const times = (dateFormat: string, ...cells: string[]) => read('saleDate', cells, { dateFormat })
   assert.deepEqual(await times('DD.MM.YYYY', '26.05.2024', '26.05.2024 14:05', '26.5.2024', '31.02.2024'), [
     '2024-05-26 00:00:00',
@@ -85,7 +85,7 @@ test('days and times are read as their format says, and days that there are none
 
 test('NDJSON has its numbers as JSON has them, and its text as the file is said to', async () => {
   const line = { id: 'n', saleDate: '2024-05-26', lineId: '1', quantity: 1.234, price: '1.000,5' }
-  await shop.feed('transactions', `${JSON.stringify(line)}\n`, { file: 'n.ndjson', decimal: ',' })
+  await shop.importFile('transactions', `${JSON.stringify(line)}\n`, { file: 'n.ndjson', decimal: ',' })
   const [row] = await shop.rows(`select record from retail_transaction where id = 'n'`)
   const { lines, total } = JSON.parse(row.record)
   assert.deepEqual([lines[0].quantity, lines[0].price, total], [1.234, '1000.50', '1234.62'])
@@ -100,7 +100,7 @@ test('text of two encodings stops an import, rather than be misread', async () =
   ])
   const remarks: string[] = []
   await assert.rejects(
-    shop.feed('payment-gateways', file, { ignore: ['code'], onRemark: text => remarks.push(text) }),
+    shop.importFile('payment-gateways', file, { ignore: ['code'], onRemark: text => remarks.push(text) }),
     /seemed to be in Windows-1252, and goes on as UTF-8: say which it is/,
   )
   assert.equal(remarks.length, 1)
@@ -111,7 +111,7 @@ test('the last letter of a file in Windows-1252 is read however near it is to th
     await shop.rows('delete from payment_gateway')
     const remarks: string[] = []
     const file = Buffer.from(`name\ncaf\xe9${end}`, 'latin1')
-    await shop.feed('payment-gateways', file, { onRemark: text => remarks.push(text) })
+    await shop.importFile('payment-gateways', file, { onRemark: text => remarks.push(text) })
     assert.deepEqual(await shop.rows('select name from payment_gateway'), [{ name: `café${end.trim()}` }])
     assert.match(remarks.join(), /is no UTF-8: it is read as Windows-1252/)
   }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { after, test } from 'node:test'
 import { openDatabase, sql } from '../../src/database/db.ts'
 import { importFile } from '../../src/import/import-file.ts'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { until } from '../support/processes.ts'
 
 const shop = await openShop()
@@ -31,7 +31,7 @@ const counted = () =>
       from pg_stat_user_tables where relname = 'stock'`)
 
 test('lines of a service that the statistics do not know are looked up one by one', async () => {
-  for (const [kind, lines] of Object.entries(files)) await shop.feed(kind, lines.join('\n'))
+  for (const [kind, lines] of Object.entries(files)) await shop.importFile(kind, lines.join('\n'))
   await shop.db.run(sql`analyze`)
   const row = await shop.db.row<{ id: number }>(
     sql`insert into service (name) values ('second') returning service_id as id`,

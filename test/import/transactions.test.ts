@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { exampleFile } from '../../src/import/formats/document.ts'
-import { kinds } from '../../src/import/pipeline/import-types.ts'
+import { importTypes } from '../../src/import/pipeline/import-types.ts'
 import { upsertTransactions } from '../../src/store/orders/transactions.ts'
-import { openShop, type Shop } from '../support/feeds.ts'
+import { openShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
   shop = await openShop()
-  for (const kind of ['stores', 'products'] as const) await shop.feed(kind, exampleFile(kinds[kind]))
+  for (const kind of ['stores', 'products'] as const) await shop.importFile(kind, exampleFile(importTypes[kind]))
 })
 after(() => shop.close())
 
@@ -20,7 +20,7 @@ const header = 'id,saleDate,lineId,quantity,price'
 
 test('lines that are the same but for their lineId are all kept', async () => {
   const lines = ['a', 'b', 'c'].map(line => `same,2024-05-01,${line},1,2.50\n`)
-  const { inserted } = await shop.feed('transactions', `${header}\n${lines.join('')}`)
+  const { inserted } = await shop.importFile('transactions', `${header}\n${lines.join('')}`)
   const { lines: kept, total } = await transaction('same')
   assert.deepEqual([inserted, kept.length, total], [3, 3, '7.50'])
 })
@@ -28,27 +28,27 @@ test('lines that are the same but for their lineId are all kept', async () => {
 test('lines of a transaction need not be neighbours, nor in one file', async () => {
   const others = Array.from({ length: 2500 }, (_, i) => `o${i},2024-05-01,1,1,1\n`).join('')
   const file = `${header}\nfar,2024-05-01,1,1,1.00\n${others}far,2024-05-01,2,1,2.00\n`
-  await shop.feed('transactions', file)
-  await shop.feed('transactions', `${header}\nfar,2024-05-01,3,1,4.00\n`)
+  await shop.importFile('transactions', file)
+  await shop.importFile('transactions', `${header}\nfar,2024-05-01,3,1,4.00\n`)
   const { lines, total } = await transaction('far')
   assert.deepEqual([lines.map((line: { id: string }) => line.id), total], [['1', '2', '3'], '7.00'])
   const before = await shop.everything()
-  const again = await shop.feed('transactions', file)
+  const again = await shop.importFile('transactions', file)
   assert.deepEqual([again.unchanged, again.changed, await shop.everything()], [2502, 0, before])
 })
 
 test('a line of a file may be called as those of an export are', async () => {
-  await shop.feed('transactions', `${header}\nxmas,2024-12-24,1,1,1.00\n`)
-  const { inserted } = await shop.feed('transactions', `${header}\nxmas,2024-12-24,x2,1,2.00\n`)
+  await shop.importFile('transactions', `${header}\nxmas,2024-12-24,1,1,1.00\n`)
+  const { inserted } = await shop.importFile('transactions', `${header}\nxmas,2024-12-24,x2,1,2.00\n`)
   assert.deepEqual([inserted, (await transaction('xmas')).total], [1, '3.00'])
 })
 
 test('lines that contradict each other about their transaction change nothing the second time', async () => {
   const lines = Array.from({ length: 1200 }, (_, i) => `torn,2024-05-01 10:0${i % 2},${i},1,1\n`)
   const file = `${header}\n${lines.join('')}`
-  await shop.feed('transactions', file)
+  await shop.importFile('transactions', file)
   const before = await shop.everything()
-  const { changed, unchanged } = await shop.feed('transactions', file)
+  const { changed, unchanged } = await shop.importFile('transactions', file)
   assert.deepEqual([changed, unchanged, await shop.everything()], [0, 1200, before])
 })
 
@@ -64,8 +64,8 @@ test('lines that say another date, store or customer than the first line of thei
   const said =
     'say another sale date, store or customer than the first line of their transaction, and the later line counts: see whether `id` tells all sales apart'
   for (const dryRun of [true, false]) {
-    const { refused, notes } = await shop.feed('transactions', file, { dryRun })
-    assert.deepEqual([refused, notes[said]], [0, 2])
+    const { rejected, notes } = await shop.importFile('transactions', file, { dryRun })
+    assert.deepEqual([rejected, notes[said]], [0, 2])
   }
   assert.equal((await transaction('r1')).customerId, 'B')
 })
@@ -73,18 +73,18 @@ test('lines that say another date, store or customer than the first line of thei
 test('a SKU that no product carries is shown as null and noted; skuId outranks sku', async () => {
   const lines = ['1,gone,', '2,gone,12001', '3,MH01-S-Black,', '4,,', '5,MH01-S-Black,404']
   const file = `id,saleDate,quantity,price,lineId,sku,skuId\n${lines.map(line => `sku,2024-05-01,1,1,${line}\n`).join('')}`
-  const { refused, notes } = await shop.feed('transactions', file)
-  assert.deepEqual([refused, notes], [0, { 'name a SKU that no product carries: shown as null': 2 }])
+  const { rejected, notes } = await shop.importFile('transactions', file)
+  assert.deepEqual([rejected, notes], [0, { 'name a SKU that no product carries: shown as null': 2 }])
   const skus = (await transaction('sku')).lines.map((line: { sku: string }) => line.sku)
   assert.deepEqual(skus, [null, 'MH01-XS-Black', 'MH01-S-Black', null, null])
 })
 
 test('the name of the store is the one it had when the transaction came in', async () => {
   const file = `${header},storeNumber\nst,2024-05-01,1,1,1,008\nun,2024-05-01,1,1,1,404\n`
-  const { notes } = await shop.feed('transactions', file)
+  const { notes } = await shop.importFile('transactions', file)
   assert.deepEqual(notes, { 'name a store number that no store has: shown without a name': 1 })
-  await shop.feed('stores', 'storeId,storeNumber,name\n1002,008,Renamed\n')
-  assert.equal((await shop.feed('transactions', file)).changed, 0)
+  await shop.importFile('stores', 'storeId,storeNumber,name\n1002,008,Renamed\n')
+  assert.equal((await shop.importFile('transactions', file)).changed, 0)
   const shown = [await transaction('st'), await transaction('un')].map(one => [one.storeNumber, one.storeName])
   assert.deepEqual(shown, [
     ['008', 'Bourke Street'],
@@ -94,33 +94,36 @@ test('the name of the store is the one it had when the transaction came in', asy
 
 test('a value that is not given follows the price, the quantity and the discount', async () => {
   const value = async () => (await transaction('val')).lines[0].value
-  await shop.feed('transactions', `${header},discountAmount\nval,2024-05-01,1,2,10,1.50\n`)
+  await shop.importFile('transactions', `${header},discountAmount\nval,2024-05-01,1,2,10,1.50\n`)
   assert.equal(await value(), '18.50')
-  await shop.feed('transactions', `${header}\nval,2024-05-01,1,-3,10\n`)
+  await shop.importFile('transactions', `${header}\nval,2024-05-01,1,-3,10\n`)
   assert.equal(await value(), '-28.50')
-  await shop.feed('transactions', `${header},value\nval,2024-05-01,1,-3,10,-7\n`)
+  await shop.importFile('transactions', `${header},value\nval,2024-05-01,1,-3,10,-7\n`)
   assert.equal(await value(), '-7.00')
-  await shop.feed('transactions', `${header},productName\nval,2024-05-01,1,-3,10,Pot\n`)
+  await shop.importFile('transactions', `${header},productName\nval,2024-05-01,1,-3,10,Pot\n`)
   assert.equal(await value(), '-7.00')
-  await shop.feed('transactions', `${header},value,discountAmount\nval,2024-05-01,1,-3,10,,\n`)
+  await shop.importFile('transactions', `${header},value,discountAmount\nval,2024-05-01,1,-3,10,,\n`)
   assert.equal(await value(), '-30.00')
 })
 
-test('a line whose value could not be stored is refused', async () => {
-  const { rejected } = await shop.feed('transactions', `${header}\nbig,2024-05-01,1,2000000000,999999.99\n`)
-  assert.match(rejected ?? '', /^2,price,times the quantity is more than an amount can be,/m)
+test('a line whose value could not be stored is rejected', async () => {
+  const { rejectedFile } = await shop.importFile('transactions', `${header}\nbig,2024-05-01,1,2000000000,999999.99\n`)
+  assert.match(rejectedFile ?? '', /^2,price,times the quantity is more than an amount can be,/m)
 })
 
-test('a line goes into a sale of another currency with that one’s decimals, or is refused, and no other with it', async () => {
+test('a line goes into a sale of another currency with that one’s decimals, or is rejected, and no other with it', async () => {
   const yen = {
     header: { id: 'yen', currency: 'JPY', saleDate: '2024-05-01 00:00:00' },
     line: { id: '1', quantity: 1 },
   }
   await upsertTransactions(shop.db, shop.service, [{ ...yen, line: { ...yen.line, price: '900', value: '900' } }])
   const lines = 'yen,2024-05-01,2,1,100,100.00\nyen,2024-05-01,3,1,10.50,10.50\npound,2024-05-01,1,1,10.50,10.50\n'
-  const { inserted, rejected } = await shop.feed('transactions', `${header},value\n${lines}`)
+  const { inserted, rejectedFile } = await shop.importFile('transactions', `${header},value\n${lines}`)
   assert.equal(inserted, 2)
-  assert.match(rejected ?? '', /^3,,has an amount with more decimals than the currency of its transaction has,yen,/m)
+  assert.match(
+    rejectedFile ?? '',
+    /^3,,has an amount with more decimals than the currency of its transaction has,yen,/m,
+  )
   const { lines: kept, total, currency } = await transaction('yen')
   assert.deepEqual(
     [kept.map(({ value }: { value: string }) => value), total, currency],
@@ -133,9 +136,9 @@ test('an import that was stopped within a record of many rows goes on with that 
   const record = { id: 'LONG', saleDate: '2024-05-26 10:00:00', currency: 'GBP', lines }
   const records = `{"id":"WRONG"}\n${JSON.stringify(record)}\n`
   const file = 'long.ndjson'
-  const stopped = await shop.feed('transactions', records, { file, stopAfter: 1 })
+  const stopped = await shop.importFile('transactions', records, { file, stopAfter: 1 })
   assert.deepEqual([stopped.read, stopped.stoppedAfter], [5_000, 2])
-  await shop.feed('transactions', records, { file, resume: true })
+  await shop.importFile('transactions', records, { file, resume: true })
   const [row] = await shop.rows(`select record from retail_transaction where id = 'LONG'`)
   assert.equal(JSON.parse(row.record).lines.length, 5_500)
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { hold } from '../support/postgres/holding.ts'
 import { until } from '../support/processes.ts'
 
@@ -9,8 +9,8 @@ const shop = await openShop()
 after(() => shop.close())
 
 const skus = Array.from({ length: 4_000 }, (_, i) => i)
-await shop.feed('stores', 'storeId,storeNumber,name\n1,1,One\n2,2,Two\n')
-await shop.feed(
+await shop.importFile('stores', 'storeId,storeNumber,name\n1,1,One\n2,2,Two\n')
+await shop.importFile(
   'products',
   [
     'productId,productCode,name,colourId,skuId,sku,sizeCode,price',
@@ -27,20 +27,20 @@ const stockOf = (store: number) =>
   shop.rows(`select free_stock as count, count(*)::integer as skus from stock where store_id = '${store}' group by 1`)
 /** Keeps batches from going in that have stock of the first store. */
 const holdFirstStore = () => hold(shop.db, `select from store where store_id = '1' for update`)
-const isHeld = async () =>
+const isLeased = async () =>
   (await shop.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`))
     .length > 0
 
-test('a batch of a first load goes in beside the one before it, and what is refused is told in the order of the file', async () => {
+test('a batch of a first load goes in beside the one before it, and what is rejected is told in the order of the file', async () => {
   const letGo = await holdFirstStore()
   const unknown = (store: number) => [`${store},,unknown,1`]
   const [one, two] = [batch(1, i => `k${i},`, 5).slice(1), batch(2, i => `k${i},`, 5).slice(1)]
-  const importing = shop.feed('stock', file(unknown(1), one, unknown(2), two))
+  const importing = shop.importFile('stock', file(unknown(1), one, unknown(2), two))
   await until(async () => (await stockOf(2)).length, 'the second batch is in').finally(letGo)
-  const { inserted, rejected } = await importing
+  const { inserted, rejectedFile } = await importing
   assert.equal(inserted, 3_998)
   assert.deepEqual(
-    rejected
+    rejectedFile
       ?.trim()
       .split('\n')
       .map(line => line.split(',')[0]),
@@ -51,14 +51,14 @@ test('a batch of a first load goes in beside the one before it, and what is refu
 test('one that names a SKU of the batch before it waits for that, however both name it: the later line wins', async () => {
   const letGo = await holdFirstStore()
   const first = [...batch(2, i => `k${i},`, 5).slice(1), '1,k0,,5']
-  const importing = shop.feed(
+  const importing = shop.importFile(
     'stock',
     file(
       first,
       batch(2, i => `,E${i}`, 7),
     ),
   )
-  await until(isHeld, 'the first batch waits')
+  await until(isLeased, 'the first batch waits')
   // As long as the second one would need.
   await delay(300)
   letGo()
@@ -67,10 +67,10 @@ test('one that names a SKU of the batch before it waits for that, however both n
   assert.deepEqual(await stockOf(2), [{ count: 7, skus: 2_000 }])
 })
 
-test('where refused lines may stop the import each batch waits for the one before it', async () => {
+test('where rejected lines may stop the import each batch waits for the one before it', async () => {
   const letGo = await holdFirstStore()
   const first = ['1,,unknown,1', ...batch(1, i => `k${i},`, 5).slice(1)]
-  const importing = shop.feed(
+  const importing = shop.importFile(
     'stock',
     file(
       first,
@@ -78,7 +78,7 @@ test('where refused lines may stop the import each batch waits for the one befor
     ),
     { stopAfter: 1 },
   )
-  await until(isHeld, 'the first batch waits')
+  await until(isLeased, 'the first batch waits')
   // As long as the second one would need.
   await delay(300)
   letGo()
@@ -87,11 +87,11 @@ test('where refused lines may stop the import each batch waits for the one befor
 })
 
 /** Begins to feed 4,000 sound lines, in two batches of which the first one is held, with one more at the head of the second. */
-async function feedHeld(kind: string, head: string, line: (i: number) => string, between: string, held: string) {
+async function importHeld(kind: string, head: string, line: (i: number) => string, between: string, held: string) {
   const letGo = await hold(shop.db, held)
   const lines = skus.map(line)
-  const importing = shop.feed(kind, [head, ...lines.slice(0, 2_000), between, ...lines.slice(2_000)].join('\n'))
-  await until(isHeld, 'the first batch waits').catch(error => {
+  const importing = shop.importFile(kind, [head, ...lines.slice(0, 2_000), between, ...lines.slice(2_000)].join('\n'))
+  await until(isLeased, 'the first batch waits').catch(error => {
     letGo()
     throw error
   })
@@ -116,14 +116,14 @@ test('what a line gives up is there for a later one, whichever batch is sooner',
     ['c0,L,other@example.com,1', ...lines(2_000, 1_999, '1')],
     ['d,L,c0@example.com,', ...lines(4_000, 1_999)],
   ]
-  const importing = shop.feed(customers[0], [customers[1], ...batches.flat()].join('\n'))
+  const importing = shop.importFile(customers[0], [customers[1], ...batches.flat()].join('\n'))
   const isIn = async () => (await shop.rows(`select from customer where id = 'c4000'`)).length
   await until(isIn, 'the third batch is in').finally(letGo)
-  const { inserted, changed, rejected } = await importing
-  assert.deepEqual([inserted, changed, rejected], [6_000 - 1, 1, undefined])
+  const { inserted, changed, rejectedFile } = await importing
+  assert.deepEqual([inserted, changed, rejectedFile], [6_000 - 1, 1, undefined])
 })
 
-for (const [[kind, head], line, table, held, between, refused] of [
+for (const [[kind, head], line, table, held, between, rejected] of [
   [customers, customer, 'customer', firstStore, 'd,L,d@example.com,', 'e,L,C7@EXAMPLE.COM,'],
   [stores, store, 'store', aStore, 't,t,S', 'u,n7,S'],
 ] as const) {
@@ -131,21 +131,21 @@ for (const [[kind, head], line, table, held, between, refused] of [
 
   test(`a batch of ${kind} goes in beside the one before it`, async () => {
     await empty()
-    const { letGo, importing } = await feedHeld(kind, head, line, between, held)
+    const { letGo, importing } = await importHeld(kind, head, line, between, held)
     const isIn = async () => (await shop.rows(`select from ${table} where record like '%"${between[0]}"%'`)).length
     await until(isIn, 'the second batch is in').finally(letGo)
     assert.deepEqual((await importing).inserted, 4_001)
   })
 
-  test(`a line that claims what ${kind} of the batch before it have waits for them, and is refused`, async () => {
+  test(`a line that claims what ${kind} of the batch before it have waits for them, and is rejected`, async () => {
     await empty()
-    const { letGo, importing } = await feedHeld(kind, head, line, refused, held)
+    const { letGo, importing } = await importHeld(kind, head, line, rejected, held)
     // As long as the second one would need.
     await delay(300)
     letGo()
-    const { inserted, rejected } = await importing
-    const [, first, ...others] = rejected?.trim().split('\n') ?? []
+    const { inserted, rejectedFile } = await importing
+    const [, first, ...others] = rejectedFile?.trim().split('\n') ?? []
     assert.deepEqual([inserted, others], [4_000, []])
-    assert.match(first ?? '', new RegExp(`^2002,.*,${RegExp.escape(refused)}$`))
+    assert.match(first ?? '', new RegExp(`^2002,.*,${RegExp.escape(rejected)}$`))
   })
 }

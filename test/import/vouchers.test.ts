@@ -128,7 +128,7 @@ test('vouchers that are held while a file says otherwise: whoever comes first co
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
-test('what does not add up is refused', async () => {
+test('what does not add up is rejected', async () => {
   const { reasons } = await vouchers(
     'R1,1,30.00,20.00,,',
     'R2,1,0,,,',
@@ -173,14 +173,14 @@ test('no PIN is anywhere: not in the rejected file, not in what is said, logged 
     [2, 2, 1, 2],
   )
   assert.match(
-    runs[0]?.rejected ?? '',
+    runs[0]?.rejectedFile ?? '',
     /^3,balance,"is no amount.*; enter the pin again, which is left out here",P2,,ten,,,$/m,
   )
   assert.match(
-    runs[0]?.rejected ?? '',
+    runs[0]?.rejectedFile ?? '',
     /^4,,"The line has 7 cells, the header 6\. It is left out, since it holds a pin.*",,,,,,$/m,
   )
-  assert.match(runs[3]?.rejected ?? '', /enter the code again.*,P8,,,-5$/m)
+  assert.match(runs[3]?.rejectedFile ?? '', /enter the code again.*,P8,,,-5$/m)
   await lookUp('P1', good ?? '')
   await lookUp('P1', '000000')
   const tables = await api.db.rows<{ name: string }>(sql`
@@ -198,14 +198,14 @@ test('no PIN is anywhere: not in the rejected file, not in what is said, logged 
 })
 
 test('a mended line whose PIN was entered again goes in', async () => {
-  const { rejected } = await vouchers('M1,4711,ten,,,')
-  const mended = rejected.replace(',M1,,ten,', ',M1,4711,10,')
-  assert.deepEqual((await load(api, 'vouchers', rejected, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
+  const { rejectedFile } = await vouchers('M1,4711,ten,,,')
+  const mended = rejectedFile.replace(',M1,,ten,', ',M1,4711,10,')
+  assert.deepEqual((await load(api, 'vouchers', rejectedFile, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
   assert.deepEqual((await load(api, 'vouchers', mended, { file: 'mended.csv' })).counts, [1, 1, 0, 0, 0])
   assert.equal((await lookUp('M1', '4711')).json.data.availableAmount, '10.00')
 })
 
-test('a voucher of another currency than the service has by now is refused, and no other', async () => {
+test('a voucher of another currency than the service has by now is rejected, and no other', async () => {
   const shop = await api.tenant({ currency: 'AUD' })
   const brought = (...lines: string[]) => load(shop, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
   assert.equal((await brought('A1,1,10.50')).code, 0)

@@ -5,7 +5,7 @@ import { mergeReferences } from '../../src/store/catalog/references.ts'
 import { mergeStores } from '../../src/store/catalog/stores.ts'
 import { lockMapping } from '../../src/store/mappings/mappings.ts'
 import { mapSku, mapSkus } from '../../src/store/mappings/writes.ts'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { until } from '../support/processes.ts'
 
 const shop = await openShop()
@@ -18,7 +18,7 @@ async function whileItWaits(write: (tx: Db) => Promise<unknown>, feed: [string, 
   let imported: Promise<unknown> | undefined
   await shop.db.transaction(async tx => {
     await write(tx)
-    imported = shop.feed(...feed)
+    imported = shop.importFile(...feed)
     await until(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits', 20_000)
     await then(tx)
   })
@@ -31,11 +31,11 @@ const record = async (table: 'product' | 'stock') =>
 const header = 'productId,productCode,name,references,colourId,colourName,skuId,sizeCode,price\n'
 beforeEach(async () => {
   await shop.rows('delete from stock')
-  await shop.feed('stores', 'storeId,storeNumber,name,ecommerceLocationId\ns1,101,One,\n')
-  await shop.feed('references', 'type,referenceValueId,code,name\nbrand,b1,B,Barker\n')
-  await shop.feed('products', `${header}p,P,P,brand=b1,c,Red,k1,S,1\n`)
+  await shop.importFile('stores', 'storeId,storeNumber,name,ecommerceLocationId\ns1,101,One,\n')
+  await shop.importFile('references', 'type,referenceValueId,code,name\nbrand,b1,B,Barker\n')
+  await shop.importFile('products', `${header}p,P,P,brand=b1,c,Red,k1,S,1\n`)
   await mapSkus(shop.db, shop.service, [{ skuId: 'k1', ecommerceSku: null, ecommerceProductId: null }])
-  await shop.feed('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')
+  await shop.importFile('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')
 })
 
 test('a price that is imported while a brand is renamed is shown with the new name', async () => {

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { holdStock, moveStock } from '../../src/store/inventory/stock.ts'
 import { beginChange } from '../../src/store/lists/change-timestamp.ts'
-import { openShop } from '../support/feeds.ts'
+import { openShop } from '../support/import-shop.ts'
 import { until } from '../support/processes.ts'
 
 const shop = await openShop()
@@ -25,11 +25,11 @@ async function whileAnOrderMoves(work: () => Promise<unknown>) {
 }
 
 test('what an order takes from stock while a mapping has it rendered anew is in its record', async () => {
-  await shop.feed('stores', 'storeId,storeNumber,name\ns1,101,One\n')
-  await shop.feed('products', 'productId,productCode,name,colourId,skuId,sizeCode,price\np,P,P,c,k1,S,1\n')
-  await shop.feed('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')
-  await whileAnOrderMoves(() => shop.feed('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n'))
-  await whileAnOrderMoves(() => shop.feed('sku-mapping', 'skuId,ecommerceSku\nk1,E1\n'))
+  await shop.importFile('stores', 'storeId,storeNumber,name\ns1,101,One\n')
+  await shop.importFile('products', 'productId,productCode,name,colourId,skuId,sizeCode,price\np,P,P,c,k1,S,1\n')
+  await shop.importFile('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')
+  await whileAnOrderMoves(() => shop.importFile('store-mapping', 'storeId,ecommerceLocationId\ns1,L1\n'))
+  await whileAnOrderMoves(() => shop.importFile('sku-mapping', 'skuId,ecommerceSku\nk1,E1\n'))
   const [stock] = await shop.rows('select free_stock, record from stock')
   const { freeStock, ecommerceLocationId, sku } = JSON.parse(stock.record)
   assert.deepEqual([stock.free_stock, freeStock, ecommerceLocationId, sku], [8, 8, 'L1', 'E1'])

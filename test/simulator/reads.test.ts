@@ -169,7 +169,7 @@ test('an account can be opened once and moved to another tier', async () => {
   assert.equal((await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>9</TierId>') })).code, 5159)
 })
 
-test('programmes list tiers and gifts; the simple feeds are not licensed', async () => {
+test('programmes list tiers and gifts; the simple syncs are not licensed', async () => {
   const { xml } = await ask('Rewards/Programs', { version: '1.0' })
   assert.equal(every(at(xml, 'Program', 'Tiers'), 'Tier').length, 3)
   assert.equal((await ask('Rewards/RewardsSimple')).code, 5247)

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { until } from './processes.ts'
 import type { Answer, Caller } from './service.ts'
 
-/** Sends a file of some kind, as CSV unless told, to be imported. `kind` may have a query behind it. */
+/** Sends a file to import, by default CSV. `type` can be followed by a query: `stock?stop_after=1`. */
 export const sendFile = (
   shop: Caller,
-  kind: string,
+  type: string,
   body: string | Buffer,
   headers: Record<string, string> = {},
 ): Promise<Answer> =>
-  shop.request(`/imports/${kind}`, {
+  shop.request(`/imports?type=${type.replace('?', '&')}`, {
     method: 'POST',
     headers: Object.assign({ 'content-type': 'text/csv' }, headers),
     body,

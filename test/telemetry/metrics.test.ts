@@ -59,7 +59,7 @@ test('requests are counted over all processes, by the route and never by what a 
 })
 
 test('connections, the event loop, jobs and alerts have their figures; each metric is explained once', async () => {
-  const scheduled = 'tillbridge_jobs{kind="plan-syncs",state="waiting"}'
+  const scheduled = 'tillbridge_jobs{kind="schedule-syncs",state="waiting"}'
   // At first it is due, and run.
   await until(async () => (await figures()).values.get(scheduled) === 1, 'a job has been done and waits')
   const { text, values } = await figures()

@@ -1,17 +1,17 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Import, RefusedLines } from '../shapes/imports.ts'
+import type { Import, RejectedLines } from '../shapes/imports.ts'
 
 /** Import CSV or NDJSON files and review rejected lines. */
 export interface ImportsApi {
-  /** Get an import. For 30 days, those of `tillbridge import` too: they are the runs of `GET /feeds/:feed/runs` whose origin is `file`. */
+  /** Get an import. Available for 30 days, also for imports of `tillbridge import`. `GET /syncs/:sync/runs` lists them with the origin `file`. */
   get(id: string, options?: CallOptions): Promise<Import>
-  /** List rejected lines. Once the file is in: up to 1,000 reasons, each with the numbers of its first lines. What stands in the lines is not kept; mend them in the file and import it again. */
-  refused(id: string, options?: CallOptions): Promise<RefusedLines[]>
+  /** List rejected lines. Available when the import has ended: at most 1,000 reasons, most frequent first, each with the numbers of its first lines. Tillbridge does not store the content of rejected lines. Correct them in the file and import it again. */
+  rejected(id: string, options?: CallOptions): Promise<RejectedLines[]>
 }
 
 export const imports = (call: Calls): ImportsApi => ({
   get: (id, options) => call.get(`/imports/${segment(id)}`, {}, options),
-  refused: (id, options) => call.get(`/imports/${segment(id)}/rejected`, {}, options),
+  rejected: (id, options) => call.get(`/imports/${segment(id)}/rejected`, {}, options),
 })

@@ -11,8 +11,8 @@ export interface Figures {
   sales: Sum[]
   /** What is owed for vouchers that can still be spent, or were suspended, by currency; null where a head office keeps them. */
   vouchers: Sum[] | null
-  /** How old the data is, feed by feed, in the order of `GET /feeds`. */
-  feeds: FeedLag[]
+  /** How old the data is, sync by sync, in the order of `GET /syncs`. */
+  syncs: SyncLag[]
 }
 
 /** The last 24 hours, minute by minute, as far as requests are logged (setting `requestLogRetentionDays`). */
@@ -36,15 +36,15 @@ export interface Sum {
   total: string
 }
 
-export interface FeedLag {
+export interface SyncLag {
   /** What it brings. */
-  feed: string
+  sync: string
   /** How long ago it last came to its end; null: it never has. */
   lagSeconds: number | null
   /** How often it is pulled by itself; null: it is not. */
-  everySeconds: number | null
+  intervalSeconds: number | null
   /** Whether the one is three times the other or more. */
-  isLate: boolean
+  isOverdue: boolean
 }
 
 export interface CallFigures {

@@ -2,56 +2,58 @@
 import type { Open } from './general.ts'
 
 export interface Import {
-  /** The identifier of the run. */
+  /** The ID of the run. */
   id: string
-  /** What it brought. */
-  feed: string
-  /** Whether it is pulled from a back office, or comes as files. */
+  /** The sync, or the import type of a file. */
+  sync: string
+  /** `backOffice`: read from the back office. `file`: imported files. */
   origin: Open<'backOffice' | 'file'>
-  /** Whether it read everything, and not only what changed. */
-  whole: boolean
-  /** `lost`: its process ended in the middle of it, and the next run repeats it. */
-  state: Open<'ok' | 'running' | 'failed' | 'lost'>
-  /** When it began. */
+  /** True for a full sync. */
+  full: boolean
+  /** `interrupted`: the process of the run ended. The next run repeats the work. */
+  state: Open<'ok' | 'running' | 'failed' | 'interrupted'>
+  /** When the run started. */
   startedAt: string
-  /** When it ended; null: it has not. */
+  /** When the run ended. `null` if it has not ended. */
   endedAt: string | null
-  /** How long it took, or has taken so far. */
+  /** The duration so far. */
   seconds: number
-  /** Records that were read. */
+  /** Records read. */
   read: number
-  /** Those that were not there before. */
+  /** Records added. */
   new: number
-  /** Those that were there and differed. */
+  /** Records updated. */
   changed: number
-  /** Those that were there just so. */
+  /** Records that were already up to date. */
   unchanged: number
-  /** Records that were there and are gone. */
+  /** Records removed. */
   removed: number
-  /** Those that could not be taken; `notes` says why, and of a file `GET /imports/:id/rejected`. */
-  refused: number
-  /** What was not quite as it should be, the most frequent first. */
-  notes: FeedNote[]
-  /** Why it failed; null: it did not. */
+  /** Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`. */
+  rejected: number
+  /** Remarks about the run, most frequent first. */
+  notes: SyncNote[]
+  /** The cause of the failure. `null` if the run has not failed. */
   detail: string | null
-  /** Whether it was only looked at: nothing was written. */
+  /** The import type. */
+  type: string
+  /** True for a dry run: no records are written. */
   dryRun: boolean
 }
 
-export interface FeedNote {
-  /** What it was. */
+export interface SyncNote {
+  /** The remark. */
   note: string
-  /** How often. */
+  /** How often it applies. */
   count: number
 }
 
-export interface RefusedLines {
-  /** What the file calls the column; empty where it is the line as a whole. */
+export interface RejectedLines {
+  /** The file's name of the column. Empty if the reason is about the whole line. */
   column: string
-  /** Why they were refused, behind the name of the column. */
+  /** Why the lines were rejected. Follows the name of the column. */
   reason: string
-  /** How many lines. */
+  /** The number of lines. */
   lines: number
-  /** The numbers of the first 100 of them, counted from 1; the header is a line too. */
+  /** The numbers of the first 100 lines, counted from 1. The header is a line too. */
   numbers: number[]
 }

@@ -98,7 +98,7 @@ export interface Capabilities {
   backOffice: BackOfficeRelease
   capabilities: Capability[]
   /** What is pulled from the back office, and how fresh it is. Absent where nothing has to be. */
-  sync?: SyncedFeed[]
+  sync?: SyncState[]
 }
 
 export interface BackOfficeRelease {
@@ -115,9 +115,9 @@ export interface Capability {
   reason?: string
 }
 
-export interface SyncedFeed {
+export interface SyncState {
   /** What is pulled. */
-  feed: string
+  sync: string
   /** When it was last pulled to its end; null: never yet. */
   syncedAt: string | null
   /** How long ago that is. */
@@ -125,7 +125,7 @@ export interface SyncedFeed {
   /** How the last run went; `running` while one is under way, `none` before the first. */
   lastResult: Open<'ok' | 'failed' | 'running' | 'none'>
   /** When it is pulled next; null: not by itself. */
-  nextAt: string | null
+  nextRunAt: string | null
 }
 
 export interface Settings {

@@ -45,7 +45,7 @@ export function Mending({ group, lines, header, isSecret, put }) {
     }
     <div class="scroll bounded" role="region" aria-label=${`Lines: ${group.column} ${group.reason}`} tabindex="0">
       <table>
-        <caption class="hidden">Lines that were refused</caption>
+        <caption class="hidden">Lines that were rejected</caption>
         <thead>
           <tr>
             <th scope="col" class="right shrink">Line</th>

@@ -13,11 +13,11 @@ import { kinds } from 'tillbridge/kinds'
  *   file: Blob & { name: string }, plan: Plan, profile: object, header: string[], lines: number, isTrial: boolean,
  *   mends?: { sent: Sent, numbers: Set<number> },
  * }} Sent what is sent, and about how many lines it has; `mends`: what was only tried, and of which it has these lines, mended
- * @typedef {{ column: string, reason: string, lines: number, numbers: number[] }} Group lines that were refused for one reason, with the first numbers
+ * @typedef {{ column: string, reason: string, lines: number, numbers: number[] }} Group lines that were rejected for one reason, with the first numbers
  * @typedef {{ text: string, cells: string[], isMended: boolean }} Kept a line as it was, and as it is to be
  */
 
-/** The plan as `tillbridge import --profile` and `POST /imports/:kind` read it, to be kept. @param {Plan} plan @param {string[]} header */
+/** The plan as `tillbridge import --profile` and `POST /imports` read it, to be kept. @param {Plan} plan @param {string[]} header */
 export function profileOf({ kind, reading, from, set, decimal, dateFormat }, header) {
   const used = new Set(Object.values(from))
   const { isJson, delimiter, encoding } = reading
@@ -45,7 +45,7 @@ export function sentProfileOf(plan, header) {
   return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => known.has(name.toLowerCase()))] })
 }
 
-/** What a file of refused lines has in front of each: by that it is known. */
+/** What a file of rejected lines has in front of each: by that it is known. */
 export const whyColumns = ['line', 'column', 'reason']
 /** @param {string[]} names */
 export const isRest = names => whyColumns.every((name, i) => names[i] === name)

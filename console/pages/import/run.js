@@ -3,8 +3,8 @@ import { Facts, State } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { runTone } from '../feeds/run.js'
-import { Refused } from './refused.js'
+import { runTone } from '../syncs/run.js'
+import { Rejected } from './rejected.js'
 import { filesOf, takeIn } from './take-in.js'
 
 /** @typedef {import('./profile.js').Sent} Sent */
@@ -16,7 +16,7 @@ import { filesOf, takeIn } from './take-in.js'
  */
 export function Run({ sent, again, back }) {
   const [run, setRun] = useState(/** @type {any} */ (undefined))
-  const [refused, setRefused] = useState(/** @type {{ file: Sent, groups: Group[] }[] | undefined} */ (undefined))
+  const [rejected, setRefused] = useState(/** @type {{ file: Sent, groups: Group[] }[] | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   useEffect(() => {
     const gone = new AbortController()
@@ -25,7 +25,7 @@ export function Run({ sent, again, back }) {
   }, [])
   const { plan, isTrial } = sent
   const { file, lines } = isTrial ? sent : (filesOf(sent)[0] ?? sent)
-  const isOver = error || refused
+  const isOver = error || rejected
   return html`<section aria-label="What became of it" aria-live="polite">
     <h2>${isTrial ? 'Trial' : 'Import'}: ${file.name}, as ${plan.kind}</h2>
     ${error && html`<${Problem} error=${error} />`}
@@ -34,11 +34,11 @@ export function Run({ sent, again, back }) {
       html`<div class="card">
         <p>${run ? `${run.read.toLocaleString('en')} of about ${lines.toLocaleString('en')} lines` : 'Sending the file…'}</p>
         <progress aria-label="How far it has come" max=${Math.max(lines, run?.read ?? 0, 1)} value=${run ? run.read : undefined}></progress>
-        ${run && html`<p class="note">${run.isLast ? 'It goes on when you leave this page: it' : 'Stay on this page: what was mended is sent once the file is in. It'} is a run of <a href=${linkTo('feeds', plan.kind)}>the feed ${plan.kind}</a>.</p>`}
+        ${run && html`<p class="note">${run.isLast ? 'It goes on when you leave this page: it' : 'Stay on this page: what was mended is sent once the file is in. It'} is a run of <a href=${linkTo('syncs', plan.kind)}>the sync ${plan.kind}</a>.</p>`}
       </div>`
     }
     ${isOver && run && html`<${Outcome} run=${run} sent=${sent} />`}
-    ${refused?.map(({ file, groups }, i) => html`<${Refused} key=${i} groups=${groups} sent=${file} again=${again} />`)}
+    ${rejected?.map(({ file, groups }, i) => html`<${Rejected} key=${i} groups=${groups} sent=${file} again=${again} />`)}
     ${
       isOver &&
       html`<p class="choices">
@@ -53,7 +53,7 @@ export function Run({ sent, again, back }) {
 function Outcome({ run, sent }) {
   const { isTrial, plan, mends } = sent
   const figure = (/** @type {number} */ count) => html`<b>${count.toLocaleString('en')}</b>`
-  const good = run.read - run.refused
+  const good = run.read - run.rejected
   return html`<div class="card">
     <${Facts}
       facts=${[
@@ -66,12 +66,12 @@ function Outcome({ run, sent }) {
               ['Changed', figure(run.changed)],
               ['Unchanged', figure(run.unchanged)],
             ]),
-        ['Refused', figure(run.refused)],
+        ['Rejected', figure(run.rejected)],
         ['Took', `${run.seconds} s`],
       ]}
     />
     ${run.detail && html`<p class="detail">${run.detail}</p>`}
     ${run.notes.map((/** @type {any} */ { note, count }, /** @type {number} */ i) => html`<p key=${i} class="note">${count} × ${note}</p>`)}
-    ${isTrial ? html`<p class="note">Nothing was written.${mends && ` Import takes in all of ${filesOf(sent)[0]?.file.name}, and then these lines as they are mended.`}</p>` : html`<p class="note">It is a run of <a href=${linkTo('feeds', plan.kind)}>the feed ${plan.kind}</a>.</p>`}
+    ${isTrial ? html`<p class="note">Nothing was written.${mends && ` Import takes in all of ${filesOf(sent)[0]?.file.name}, and then these lines as they are mended.`}</p>` : html`<p class="note">It is a run of <a href=${linkTo('syncs', plan.kind)}>the sync ${plan.kind}</a>.</p>`}
   </div>`
 }

@@ -8,7 +8,7 @@ import { ask } from '../../lib/api.js'
 export const filesOf = sent => (sent.mends ? [...filesOf({ ...sent.mends.sent, isTrial: sent.isTrial }), sent] : [sent])
 
 /**
- * What two runs come to where the later one has lines that the earlier one has refused.
+ * What two runs come to where the later one has lines that the earlier one has rejected.
  * @param {any} before @param {any} run
  */
 const together = (before, run) => ({
@@ -17,13 +17,13 @@ const together = (before, run) => ({
   new: before.new + run.new,
   changed: before.changed + run.changed,
   unchanged: before.unchanged + run.unchanged,
-  // A line that was refused in the trial may have been good before it was mended: it is in twice.
-  refused: Math.max(0, before.refused - run.read + run.refused),
+  // A line that was rejected in the trial may have been good before it was mended: it is in twice.
+  rejected: Math.max(0, before.rejected - run.read + run.rejected),
   seconds: Math.round((before.seconds + run.seconds) * 10) / 10,
   notes: [...before.notes, ...run.notes],
 })
 
-/** What is left of refused lines without those that are mended. @param {Group[]} groups @param {Set<number>} [mended] */
+/** What is left of rejected lines without those that are mended. @param {Group[]} groups @param {Set<number>} [mended] */
 const without = (groups, mended = new Set()) =>
   groups
     .map(group => {
@@ -34,12 +34,12 @@ const without = (groups, mended = new Set()) =>
 
 /**
  * Sends a file and waits until it is in - one with mended lines alone where it is a trial, or else behind the whole one -; what it comes
- * to is told on the way. Returns what was refused, file by file.
+ * to is told on the way. Returns what was rejected, file by file.
  * @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal
  */
 export async function takeIn(sent, tell, signal) {
   const files = sent.isTrial ? [sent] : filesOf(sent)
-  const refused = []
+  const rejected = []
   /** @type {any} */
   let all
   for (const [i, file] of files.entries()) {
@@ -53,12 +53,12 @@ export async function takeIn(sent, tell, signal) {
       },
       signal,
     )
-    const groups = run.refused > 0 ? (await ask(`/imports/${run.id}/rejected`, { signal })).data : []
+    const groups = run.rejected > 0 ? (await ask(`/imports/${run.id}/rejected`, { signal })).data : []
     const isIn = run.state === 'ok'
-    refused.push({ file, groups: without(groups, isIn ? next?.mends?.numbers : undefined) })
+    rejected.push({ file, groups: without(groups, isIn ? next?.mends?.numbers : undefined) })
     if (!isIn) break
   }
-  return refused.filter(({ groups }) => groups.length > 0)
+  return rejected.filter(({ groups }) => groups.length > 0)
 }
 
 /** Sends a file and waits until it is in. @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal */
@@ -66,7 +66,7 @@ async function runOf({ file, plan, profile, isTrial }, tell, signal) {
   const type = plan.reading.isJson ? 'application/x-ndjson' : 'text/csv'
   /** @type {Record<string, string>} */
   const headers = isTrial ? { prefer: 'tx=rollback' } : {}
-  const path = `/imports/${plan.kind}?profile=${encodeURIComponent(JSON.stringify(profile))}`
+  const path = `/imports?type=${plan.kind}&profile=${encodeURIComponent(JSON.stringify(profile))}`
   const { data } = await ask(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })
   return follow(data, `/imports/${data.id}`, { isOver: of => of.state !== 'running', tell, signal })
 }

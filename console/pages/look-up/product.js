@@ -82,5 +82,5 @@ const Stock = ({ sku }) => html`<${List}
     caption=${`Stock of ${sku} by store`}
     columns=${stockColumns}
     file=${`stock-${sku}`}
-    empty=${html`No store has told its stock of it. It comes with the <a href=${linkTo('feeds', 'stock')}>feed stock</a>, or a file of it.`}
+    empty=${html`No store has told its stock of it. It comes with the <a href=${linkTo('syncs', 'stock')}>sync stock</a>, or a file of it.`}
   />`

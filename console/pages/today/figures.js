@@ -20,7 +20,7 @@ export function Figures({ today }) {
     return html`<div class="figures"><div class="figure card"><span class="opening" role="status">Loading…</span></div></div>`
   return html`<div class="figures">
       <${Sums} title="Orders today" sums=${data.orders} what=${['order', 'orders']} place=${['look-up']} />
-      <${Sums} title="Sales today" sums=${data.sales} what=${['sale', 'sales']} place=${['feeds', 'transactions']} />
+      <${Sums} title="Sales today" sums=${data.sales} what=${['sale', 'sales']} place=${['syncs', 'transactions']} />
       ${data.vouchers && html`<${Sums} title="Owed for vouchers" sums=${data.vouchers} what=${['voucher', 'vouchers']} place=${['look-up', 'voucher']} />`}
     </div>
     <${Requests} requests=${data.requests} />`
@@ -38,8 +38,8 @@ function Sums({ title, sums, what: [one, many], place }) {
   return html`<${Figure} title=${title} place=${place} number=${first ?? '0'} words=${words} tone="idle" />`
 }
 
-/** @param {{ requests: { since: string, answered: number[], refused: number[], failed: number[] } }} props */
-function Requests({ requests: { since, answered, refused, failed } }) {
+/** @param {{ requests: { since: string, answered: number[], rejected: number[], failed: number[] } }} props */
+function Requests({ requests: { since, answered, rejected, failed } }) {
   const mayLook = useMay('admin')
   const [Chart, setChart] = useState(/** @type {any} */ (undefined))
   // It comes once the first figures are there.
@@ -53,7 +53,7 @@ function Requests({ requests: { since, answered, refused, failed } }) {
   const [what, told] = [
     'Requests by the minute',
     answered.some(Boolean)
-      ? `, 24 hours: ${sum(answered)}, of which ${sum(refused)} were refused and ${sum(failed)} failed`
+      ? `, 24 hours: ${sum(answered)}, of which ${sum(rejected)} were rejected and ${sum(failed)} failed`
       : ', 24 hours: none',
   ]
   return html`<div class="chart-place">
@@ -65,7 +65,7 @@ function Requests({ requests: { since, answered, refused, failed } }) {
             times=${ended(answered).map((_, i) => begun + 60 * i)}
             lines=${[
               { title: 'all', colour: 'muted', values: ended(answered) },
-              { title: 'refused (4xx)', colour: 'warn', values: ended(refused) },
+              { title: 'rejected (4xx)', colour: 'warn', values: ended(rejected) },
               { title: 'failed (5xx)', colour: 'bad', values: ended(failed) },
             ]}
           />`

@@ -24,26 +24,26 @@ function badWords(late, failed) {
   const [first] = late
   if (late.length > 1 || !first) return `${late.length} late, ${failed.length} failed`
   const age = first.lagSeconds === null ? 'never brought' : `${duration(first.lagSeconds)} old`
-  return `${first.feed} is late: ${age}, due every ${duration(first.everySeconds)}`
+  return `${first.sync} is late: ${age}, due every ${duration(first.intervalSeconds)}`
 }
 
-/** @param {any[]} feeds @returns {Shown} */
-function feedsShown(feeds) {
-  const late = feeds.filter(({ isLate }) => isLate)
-  const failed = feeds.filter(({ state }) => state === 'failed')
-  const number = feeds.length
+/** @param {any[]} syncs @returns {Shown} */
+function syncsShown(syncs) {
+  const late = syncs.filter(({ isOverdue }) => isOverdue)
+  const failed = syncs.filter(({ state }) => state === 'failed')
+  const number = syncs.length
   if (number === 0) return { number, words: 'nothing is pulled', tone: 'idle' }
   if (late.length + failed.length > 0) return { number, words: badWords(late, failed), tone: 'bad' }
   return { number, words: 'all in time', tone: 'good' }
 }
 
 /** @param {{ today: Today }} props */
-export const Feeds = ({ today }) => html`<${Counted}
-  title="Feeds"
-  place=${['feeds']}
+export const Syncs = ({ today }) => html`<${Counted}
+  title="Syncs"
+  place=${['syncs']}
   today=${today}
-  load=${() => ask('/feeds').then(answer => answer.data)}
-  show=${feedsShown}
+  load=${() => ask('/syncs').then(answer => answer.data)}
+  show=${syncsShown}
 />`
 
 /** @param {any[]} webhooks @returns {Shown} */

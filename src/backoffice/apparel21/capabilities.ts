@@ -22,7 +22,7 @@ export const exported: ReadonlyMap<CapabilityName, string> = new Map([
   ['staff', 'The back office has no staff to read: `GET /staff` has what its export files, or an import, bring.'],
   [
     'transactions',
-    'The back office tells the history of one customer at a time: without its export files `/orders/transactions/search` has the sales of known customers only, each once the customer was visited.',
+    'The back office tells the history of one customer at a time: without its export files `/orders/transactions/search` has the sales of known customers only, each once the customer was refreshed.',
   ],
   [
     'signUpStore',

@@ -18,7 +18,7 @@ import { rewardReads } from './operations/reward-accounts.ts'
 import { giftCardOf, soldAs } from './operations/voucher-sale.ts'
 import { voucherWrites } from './operations/vouchers.ts'
 import { openUpstream, type Upstream } from './queries/upstream.ts'
-import { feedsOf } from './syncs/syncs.ts'
+import { buildSyncs } from './syncs/syncs.ts'
 import { every, text } from './xml/values.ts'
 
 /** A retailer's Apparel21, by its Retail API. `hasExports`: its export files are read as well. */
@@ -68,12 +68,12 @@ export function openApparel21(
     onCall,
   })
   const { client, release } = upstream
-  const feeds = feedsOf(client, release, settings.every)
+  const syncs = buildSyncs(client, release, settings.every)
   return {
     backOffice: of => apparel21(upstream, of, settings.exportFolder !== undefined),
     isOurs: false,
     // The files have every sale, also those of nobody in particular.
-    feeds: settings.exportFolder === undefined ? feeds : feeds.filter(({ name }) => name !== 'transactions'),
+    syncs: settings.exportFolder === undefined ? syncs : syncs.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,
     get breaker() {
       return breaker

@@ -1,4 +1,4 @@
-import type { Feed } from '../../domain/sync/port.ts'
+import type { SyncDefinition } from '../../domain/sync/port.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { BackOffice } from './back-office.ts'
@@ -30,7 +30,7 @@ export interface Driver {
   /** All of it is in our own tables: nobody is called, and nothing is pulled. */
   readonly isOurs: boolean
   /** What can be pulled, in the order in which one needs the other. */
-  readonly feeds: readonly Feed[]
+  readonly syncs: readonly SyncDefinition[]
   /** Which back office it is, without secrets: what was noted of another one means nothing to it. */
   readonly source: string
   /** Whether calls go through; `open` is a breaker that keeps them back. Undefined: there are none. */

@@ -230,7 +230,7 @@ const propagationMs = 4_000
 /** Writes an audit entry, and reschedules the syncs once every process uses the new settings. */
 async function recordChange(tx: Db, service: Service, operation: string, body: object) {
   await leaveCommandLine(tx, service, { operation, subject: '/back-office', body })
-  await addJob(tx, null, 'plan-syncs', { dueAt: new Date(Date.now() + propagationMs).toISOString() })
+  await addJob(tx, null, 'schedule-syncs', { dueAt: new Date(Date.now() + propagationMs).toISOString() })
 }
 
 async function effectiveSettings(db: Db, keys: Keys, service: Service) {

@@ -1,6 +1,6 @@
 import { drivers } from '../../backoffice/drivers.ts'
 import type { Db } from '../../database/db.ts'
-import type { Feed } from '../../domain/sync/port.ts'
+import type { SyncDefinition } from '../../domain/sync/port.ts'
 import {
   type BackOfficeSettings,
   type Merchant,
@@ -45,14 +45,14 @@ export function parseOptions(assignments: readonly string[]) {
   const gateways = new Map<string, Merchant>()
   const reject = (problem: string | undefined) => problem !== undefined && problems.push(`${problem}.`)
   for (const assignment of assignments) {
-    const [, feed, time = ''] = /^every\.([^=]*)=(.*)$/s.exec(assignment) ?? []
+    const [, sync, time = ''] = /^every\.([^=]*)=(.*)$/s.exec(assignment) ?? []
     const [, gateway, part = '', value = ''] = /^gateway\.([^=]+)\.([^=.]*)=(.*)$/s.exec(assignment) ?? []
-    if (feed !== undefined) {
+    if (sync !== undefined) {
       const interval = time === '' ? undefined : parseInterval(time)
       if (time !== '' && interval === undefined)
-        reject(`every.${feed} must be an interval from 1m to 7d, for example 5m, 1h or 1d`)
-      else if (every.has(feed)) reject(`every.${feed} can't be set twice`)
-      else every.set(feed, interval)
+        reject(`every.${sync} must be an interval from 1m to 7d, for example 5m, 1h or 1d`)
+      else if (every.has(sync)) reject(`every.${sync} can't be set twice`)
+      else every.set(sync, interval)
     } else if (gateway !== undefined) {
       const merchant = gateways.get(gateway) ?? {}
       const named = `gateway.${gateway}.${part}`
@@ -91,16 +91,16 @@ export function withOptions(before: BackOfficeSettings | undefined, { every, gat
   for (const [name, change] of gateways)
     merchants.set(name, definedEntries(Object.entries({ ...merchants.get(name), ...change })) as Merchant)
   return {
-    every: definedEntries([...Object.entries(before?.every ?? {}).filter(([feed]) => !every.has(feed)), ...every]),
+    every: definedEntries([...Object.entries(before?.every ?? {}).filter(([sync]) => !every.has(sync)), ...every]),
     gateways: definedEntries(merchants),
   } as Pick<BackOfficeSettings, 'every' | 'gateways'>
 }
 
 /** Returns the syncs of a back office with these settings. Sends no request to it. */
-function syncsOf(settings: BackOfficeSettings, service: Service): readonly Feed[] {
+function syncsOf(settings: BackOfficeSettings, service: Service): readonly SyncDefinition[] {
   const driver = drivers[settings.driver](settings, service, quietLog())
   try {
-    return driver.feeds
+    return driver.syncs
   } finally {
     driver.close()
   }
@@ -110,8 +110,8 @@ function syncsOf(settings: BackOfficeSettings, service: Service): readonly Feed[
 export function unknownSyncs({ every }: OptionsChange, settings: BackOfficeSettings, service: Service): string[] {
   const names = every.size ? syncsOf(settings, service).map(({ name }) => name) : []
   return [...every.entries()]
-    .filter(([feed, interval]) => interval !== undefined && !names.includes(feed))
-    .map(([feed]) => `every.${feed}: sync ${feed} not found. Syncs: ${names.join(', ')}.`)
+    .filter(([sync, interval]) => interval !== undefined && !names.includes(sync))
+    .map(([sync]) => `every.${sync}: sync ${sync} not found. Syncs: ${names.join(', ')}.`)
 }
 
 /** Returns one line per mapped gateway that the service doesn't have. */
@@ -127,7 +127,7 @@ export async function unlistedGateways({ gateways }: OptionsChange, db: Db, serv
 
 /** Returns the changed fields for the audit log. */
 export const auditedFields = ({ every, gateways }: OptionsChange) => ({
-  ...(every.size && { every: Object.fromEntries([...every.keys()].map(feed => [feed, true])) }),
+  ...(every.size && { every: Object.fromEntries([...every.keys()].map(sync => [sync, true])) }),
   ...(gateways.size && { gateway: Object.fromEntries(gateways) }),
 })
 
@@ -136,8 +136,8 @@ export function optionLines(settings: BackOfficeSettings, service: Service): str
   const { every = {}, gateways = {} } = settings
   return [
     ...syncsOf(settings, service).map(
-      ({ name, everySeconds }) =>
-        `every.${name} = ${formatInterval(everySeconds)}${Object.hasOwn(every, name) ? '' : ' (default)'}`,
+      ({ name, intervalSeconds }) =>
+        `every.${name} = ${formatInterval(intervalSeconds)}${Object.hasOwn(every, name) ? '' : ' (default)'}`,
     ),
     ...Object.entries(gateways).flatMap(([name, merchant]) =>
       Object.entries(merchant).map(([part, value]) => `gateway.${name}.${part} = ${value}`),

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/db.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { orphanedServices } from '../../runtime/installation/orphaned-services.ts'
-import { askedEvery, isLate, syncFacts } from '../../store/sync/status.ts'
+import { effectiveIntervalSeconds, isOverdue, readSyncStatuses } from '../../store/sync/status.ts'
 import { listServices } from '../../store/tenancy/services.ts'
 
 /** Lists each service's back office and its missing capabilities. Throws if a back office is unreachable. */
@@ -29,27 +29,27 @@ export async function backOffices(db: Database, offices: BackOffices, config: Co
 }
 
 /** How old what is pulled is, by its schedule. Throws where it is too old, where its last run failed, and where it was never pulled. */
-export async function feeds(db: Database, offices: BackOffices) {
+export async function syncs(db: Database, offices: BackOffices) {
   const wrong: string[] = []
   const well: string[] = []
   for (const service of await listServices(db)) {
-    const planned = offices.driverOf(service).feeds
-    const facts = planned.length ? await syncFacts(db, service) : []
-    const faults = planned.flatMap(({ name, everySeconds }) => {
+    const planned = offices.driverOf(service).syncs
+    const facts = planned.length ? await readSyncStatuses(db, service) : []
+    const faults = planned.flatMap(({ name, intervalSeconds }) => {
       const {
         syncedAt = null,
         lagSeconds = null,
         lastResult,
-        wholeEvery = null,
-      } = facts.find(({ feed }) => feed === name) ?? {}
+        fullOnlyIntervalSeconds = null,
+      } = facts.find(({ sync }) => sync === name) ?? {}
       if (lagSeconds === null) return [`${name} was never pulled to its end`]
-      const every = askedEvery(everySeconds, wholeEvery)
-      if (isLate(lagSeconds, every)) return [`${name} is of ${syncedAt}; it should be pulled every ${every} s`]
+      const every = effectiveIntervalSeconds(intervalSeconds, fullOnlyIntervalSeconds)
+      if (isOverdue(lagSeconds, every)) return [`${name} is of ${syncedAt}; it should be pulled every ${every} s`]
       return lastResult === 'failed' ? [`the last run of ${name} failed`] : []
     })
     if (faults.length)
       wrong.push(`${service.name}: ${faults.join(', ')}. See: tillbridge sync --status --service ${service.name}`)
-    else if (planned.length) well.push(`${service.name}: ${planned.length} feeds, each as old as its schedule allows`)
+    else if (planned.length) well.push(`${service.name}: ${planned.length} syncs, each as old as its schedule allows`)
   }
   if (wrong.length) throw new Error([...wrong, ...well].join('\n'))
   return well.join('\n') || 'none is pulled'

@@ -12,7 +12,7 @@ import { knownKeys } from '../../runtime/installation/keys.ts'
 import { localCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
-import { backOffices, feeds } from './back-offices.ts'
+import { backOffices, syncs } from './back-offices.ts'
 import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
 import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
 import { moves } from './moves.ts'
@@ -112,7 +112,7 @@ export const doctorCommand = (program: Command) =>
         },
         {
           name: 'Syncs',
-          run: async () => feeds(require(database, 'the database').db, require(offices, 'the back office')),
+          run: async () => syncs(require(database, 'the database').db, require(offices, 'the back office')),
         },
         { name: 'Email', run: async () => mail(require(config, 'the settings')) },
         { name: 'Jobs', run: async () => jobs(require(database, 'the database')) },

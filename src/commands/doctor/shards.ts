@@ -5,7 +5,7 @@ import { howToTake, sortCopies } from '../../runtime/shards/copies.ts'
 import { howToBegin, reachDatabase } from '../../runtime/shards/reach-shard.ts'
 import { entriesOf, listDatabases, missingFrom, strangers } from '../../store/shards/shards.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
-import { backOffices, feeds } from './back-offices.ts'
+import { backOffices, syncs } from './back-offices.ts'
 import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
 import { backups, clock, durability } from './machine.ts'
 
@@ -49,7 +49,7 @@ async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys
     for (const look of [clock, durability]) await looked(look(db))
     await looked(backups(db, name))
     await looked(backOffices(db, offices, config))
-    await looked(feeds(db, offices))
+    await looked(syncs(db, offices))
     const entries = await entriesOf(db)
     const { stale, ahead } = await sortCopies(config, control, name, entries)
     for (const copy of stale)

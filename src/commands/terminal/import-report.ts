@@ -1,20 +1,22 @@
 import type { Summary } from '../../import/import-file.ts'
-import type { Refusal } from '../../import/pipeline/rejections.ts'
+import type { Rejection } from '../../import/pipeline/rejections.ts'
 import { table } from './table.ts'
 
-/** Reasons that are shown; the file of the refused lines has them all. */
+/** Reasons that are shown; the file of the rejected lines has them all. */
 const reasonsShown = 12
 
 /** What became of a file, as a small table and remarks. */
 export function importReport(name: string, summary: Summary, dryRun = false) {
-  const { read, inserted, changed, unchanged, refused, notes, refusals, refusedIn, edited } = summary
-  const counts = dryRun ? { read, good: read - refused, refused } : { read, new: inserted, changed, unchanged, refused }
+  const { read, inserted, changed, unchanged, rejected, notes, rejections, rejectedPath, edited } = summary
+  const counts = dryRun
+    ? { read, good: read - rejected, rejected }
+    : { read, new: inserted, changed, unchanged, rejected }
   const figures = Object.values(counts).map(whole)
   return [
     table(['file', ...Object.keys(counts)], [[name, ...figures]]),
     ...Object.entries(notes).map(([note, count]) => `${whole(count)} lines ${note}.`),
-    ...(refusals.length ? ['', reasons(refusals), ''] : []),
-    ...(refusedIn ? [`The refused lines are in ${refusedIn}, with reasons: mend and import that file.`] : []),
+    ...(rejections.length ? ['', reasons(rejections), ''] : []),
+    ...(rejectedPath ? [`The rejected lines are in ${rejectedPath}, with reasons: mend and import that file.`] : []),
     ...(edited
       ? [
           `${edited} was edited, or is of another import, and is left as it is (--overwrite-rejected would write over it).`,
@@ -26,15 +28,15 @@ export function importReport(name: string, summary: Summary, dryRun = false) {
 }
 
 /** Refusals by reason: how many lines, and one of them. */
-function reasons(refusals: readonly Refusal[]) {
-  const rows = refusals
+function reasons(rejections: readonly Rejection[]) {
+  const rows = rejections
     .slice(0, reasonsShown)
     .map(({ column, text, lines, line, cell }) => [
       ...[whole(lines), column, printable(text), `line ${whole(line)}`],
       cell === undefined ? '' : JSON.stringify(cell),
     ])
-  const more = refusals.length - reasonsShown
-  return `${table(['refused', 'column', 'why', 'such as', ''], rows)}${more > 0 ? `\nand ${whole(more)} more reasons` : ''}`
+  const more = rejections.length - reasonsShown
+  return `${table(['rejected', 'column', 'why', 'such as', ''], rows)}${more > 0 ? `\nand ${whole(more)} more reasons` : ''}`
 }
 
 const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')

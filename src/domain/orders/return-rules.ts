@@ -17,7 +17,7 @@ export interface SoldLine {
 }
 
 /** Units of one line of the order that come back with one line of the return. */
-export interface Portion {
+export interface SyncBatch {
   /** Which line of the return. */
   entry: number
   /** Which line of the order. */
@@ -37,7 +37,7 @@ type ReturnRules = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
 export interface JudgedReturn {
   faults: FieldError[]
   lines: ReturnLine[]
-  portions: Portion[]
+  portions: SyncBatch[]
 }
 
 /**
@@ -52,7 +52,7 @@ export function judgeReturn(
 ): JudgedReturn {
   const faults: FieldError[] = []
   const lines: ReturnLine[] = []
-  const portions: Portion[] = []
+  const portions: SyncBatch[] = []
   const left = order.lines.map(line => ({ ...line }))
   const asked = Map.groupBy(input.lines, line => line.sku)
 

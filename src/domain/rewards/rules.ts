@@ -47,7 +47,7 @@ export interface OrderEarnings {
   lots: readonly string[]
 }
 
-/** A lot holds no more than one that a feed brings. */
+/** A lot holds no more than one that a sync brings. */
 const mostPoints = 2_147_483_647n
 
 /** Points for an amount, each whole `accrualSpend` counting. */

@@ -8,15 +8,15 @@ import type { LineStatus } from '../orders/orders.ts'
 import type { RewardAccountRow, RewardLotRow, RewardProgramRow } from '../rewards/rewards.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 
-/** A row whose optional fields may be null, which clears what is stored; one that is missing keeps it (contributing/decisions/0005). */
+/** A row whose optional fields can be null, which clears the stored value. A missing field keeps it (docs/decisions/0005). */
 type Clearing<T extends TObject> = {
   [K in keyof Static<T>]: undefined extends Static<T>[K] ? Static<T>[K] | null : Static<T>[K]
 }
 type Product = Clearing<typeof ProductRow>
 type Program = Clearing<typeof RewardProgramRow>
 
-/** Free stock, by the back office's identifiers. Without `skuId` it is that of the product's, or the colour's, only SKU. */
-export interface StockFeedRow {
+/** Free stock by the back office's IDs. Without `skuId`, it is the stock of the only SKU of the product or the colour. */
+export interface SyncStockRow {
   storeId: string
   skuId?: string
   productId?: string
@@ -25,8 +25,8 @@ export interface StockFeedRow {
   updateTimeStamp?: string | null
 }
 
-/** What a feed may bring, as the functions of the store take it. A customer's `stamp` is not among it: see `Visit`. */
-export interface FeedRows {
+/** The rows of each type, as the store functions accept them. */
+export interface SyncRows {
   references: Clearing<typeof ReferenceRow>
   stores: Clearing<typeof StoreRow>
   products: {
@@ -39,9 +39,9 @@ export interface FeedRows {
       'productId' | 'colourId' | 'skuId' | 'sizeCode' | 'sequence' | 'originalPrice' | 'price' | 'barcode'
     >
   }
-  stock: StockFeedRow
+  stock: SyncStockRow
   customers: Omit<Clearing<typeof CustomerRow>, 'references'> & { referenceValues: Record<string, string> }
-  /** `header.storeNumber` may be a store's code; `line.sku` is found by the codes of product, colour and size. */
+  /** `header.storeNumber` can be a store's code. `line.sku` is resolved from the codes of product, colour and size. */
   transactions: TransactionParts
   rewardPrograms: {
     program: { programId: string; name: string; description: string | null }
@@ -52,105 +52,105 @@ export interface FeedRows {
   }
   rewardGifts: { programId: string; giftId: string; name: string; styles: string[] }
   rewardAccounts: Clearing<typeof RewardAccountRow>
-  /** Lines of an order of ours that are not `processing` any more. */
+  /** Lines of a Tillbridge order that are no longer `processing`. */
   orders: { orderId: string; steps: { sequence: number; status: LineStatus }[] }
-  /** All open lots of an account: others that are stored of it have ended. */
+  /** All open lots of an account. Stored lots that are not in the list have ended. */
   rewardLots: {
     accountId: string
     lots: (Omit<Clearing<typeof RewardLotRow>, 'kind'> & { kind: 'points' | 'reward' | 'gift' })[]
   }
 }
 
-export type RowKind = keyof FeedRows
+export type SyncRowType = keyof SyncRows
 
-/** The lists of which a whole pull shows every record there is. */
-export type WholeList = 'product' | 'variant' | 'stock' | 'customer'
+/** The lists of which a full sync reads every record. */
+export type FullSyncList = 'product' | 'variant' | 'stock' | 'customer'
 
-/** A record of which more has to be fetched one by one; it is due whenever its `stamp` is another one. */
-export interface Visit {
+/** A record whose details must be requested one by one. It is due whenever its version changes. */
+export interface Refresh {
   id: string
-  stamp: string
+  version: string
 }
 
-/** A value of the reference cache: its type, in camelCase, and its identifier. */
+/** A value of the reference cache: its type in camelCase, and its ID. */
 export interface ReferenceKey {
   type: string
   value: string
 }
 
-/** An order some of whose lines are still `processing`: all of its lines, by the back office's SKUs. */
+/** An order with at least one line that is still `processing`: all its lines, by the back office's SKUs. */
 export interface OpenOrder {
   id: string
   customerId: string
   lines: { sequence: number; skuId: string; quantity: number; isOpen: boolean }[]
 }
 
-export type GoneAccounts = { accountId: string } | { customerId: string; has: readonly string[] }
+/** Reward accounts that no longer exist: one by its ID, or all of a customer except those in `has`. */
+export type RemovedAccounts = { accountId: string } | { customerId: string; has: readonly string[] }
 
-/** A portion of what a feed brings. */
-export interface Portion {
-  rows?: { [K in RowKind]?: FeedRows[K][] }
-  /** The identifiers of the records it stands for, also of those that were refused: to count them, and to find out what is gone. */
+/** A part of the result of a sync. It is stored before the next one is requested. */
+export interface SyncBatch {
+  rows?: { [K in SyncRowType]?: SyncRows[K][] }
+  /** The IDs of all records in this batch, including rejected ones: to count them, and to find removed records. */
   seen?: { list: string; ids: readonly string[] }[]
   /**
-   * A moment before it was asked for (`PullRequest.moment`), where what it says may be older than what is there: customers who have
-   * changed since are left as they are, and asked for once more (`Feed.again`).
+   * An instant before the request (`SyncRequest.now`), if its result can be older than the stored records. Customers that have changed
+   * since then are kept, and requested again (`SyncDefinition.refetch`).
    */
-  askedAfter?: string
-  /** Why records could not be taken, in words, one entry a record. */
-  refused?: readonly string[]
-  /** Something was refused that `seen` does not name: what is not seen may be there all the same. */
-  isUnclear?: boolean
-  /** Reward accounts that there are no more: one by its identifier, or all of a customer but those that the customer has now. */
-  goneAccounts?: readonly GoneAccounts[]
-  /** What other feeds have to visit. */
-  visits?: { feed: string; due: readonly Visit[] }[]
-  /** A visit that is done with this portion, and when it was asked for. */
-  visited?: Visit & { at: Date }
-  end?: PullEnd
+  requestedAt?: string
+  /** Why records were rejected: one entry a record. */
+  rejected?: readonly string[]
+  /** True if a rejected record is not in `seen`. Then no record counts as removed. */
+  isSeenIncomplete?: boolean
+  removedAccounts?: readonly RemovedAccounts[]
+  /** Refreshes that become due in other syncs. */
+  refreshes?: { sync: string; due: readonly Refresh[] }[]
+  /** The refresh that this batch completes, and when its data was requested. */
+  refreshed?: Refresh & { at: Date }
+  end?: SyncEnd
 }
 
-/** How a pull ended; its last portion has it. */
-export interface PullEnd {
-  /** From where the next pull goes on; absent: from where this one did. */
+/** The end of a sync, in its last batch. */
+export interface SyncEnd {
+  /** The checkpoint for the next run. Absent: the checkpoint stays. */
   since?: string
-  /** How many records of a list there are at least: fewer of them seen is a fault. */
+  /** The minimum number of records of a list. If fewer were seen, the run fails. */
   total?: { list: string; atLeast: number }
-  /** Nothing was asked for: the back office does not tell what changed, and it was not time for everything. */
+  /** Nothing was requested: the back office can't list changes, and a full sync is not due. */
   isIdle?: true
 }
 
-/** What a pull is asked for. */
-export interface PullRequest {
-  /** The mark that the last pull left; undefined: everything. */
+/** The input of a sync. */
+export interface SyncRequest {
+  /** The checkpoint of the last run. Undefined: a full sync. */
   since: string | undefined
   settings: Settings
-  /** Which of these the reference cache does not have. */
-  unknownReferences(wanted: readonly ReferenceKey[]): Promise<ReferenceKey[]>
+  /** Returns the values that the reference cache doesn't have. */
+  unknownReferences(keys: readonly ReferenceKey[]): Promise<ReferenceKey[]>
   openOrders(): Promise<OpenOrder[]>
-  /** This moment, by our clock. */
-  moment(): Promise<string>
-  /** What this feed has to visit. */
-  visits: AsyncIterable<Visit>
+  /** Returns the current instant by Tillbridge's clock. */
+  now(): Promise<string>
+  /** The due refreshes of this sync. */
+  refreshes: AsyncIterable<Refresh>
   signal: AbortSignal
 }
 
-/** Something that can be pulled from a back office. */
-export interface Feed {
+/** One sync of a driver: its schedule, and how to read from the back office. */
+export interface SyncDefinition {
   name: string
-  /** How often it is worth asking, in seconds. */
-  everySeconds: number
-  /** How often everything is read, in seconds, because changes alone may miss some; absent: each time. */
-  fullEverySeconds?: number
-  /** How long ago a change may be and still be asked for, in seconds; after a longer time everything is read. */
-  reachSeconds?: number
-  /** A pull of everything that ends well has shown every record of these lists: what it did not show is gone. */
-  whole?: readonly WholeList[]
-  /** Which records that it did not show are there all the same: each is asked for by itself. Absent: none. */
-  thoseThere?(ids: readonly string[], signal: AbortSignal): Promise<string[]>
-  /** These customers, each asked for by itself: what the pull has brought of them may be older than what is there. */
-  again?(ids: readonly string[], request: PullRequest): AsyncIterable<Portion>
-  /** It visits records one by one; a visit is repeated after so many seconds even if nothing is known to have changed. */
-  revisitSeconds?: number
-  pull(request: PullRequest): AsyncIterable<Portion>
+  /** Seconds between two runs. */
+  intervalSeconds: number
+  /** Seconds between two full syncs, because changes alone can miss records. Absent: every run is a full sync. */
+  fullIntervalSeconds?: number
+  /** How far back changes can be requested, in seconds. If the last run is longer ago, the next one is a full sync. */
+  maxLookbackSeconds?: number
+  /** The lists of which a completed full sync has seen every record: unseen records are removed. */
+  fullLists?: readonly FullSyncList[]
+  /** Requests unseen records one by one, and returns those that still exist. Absent: none exist. */
+  findExisting?(ids: readonly string[], signal: AbortSignal): Promise<string[]>
+  /** Requests customers again that have changed in Tillbridge since they were requested. */
+  refetch?(ids: readonly string[], request: SyncRequest): AsyncIterable<SyncBatch>
+  /** Set if the sync requests records one by one: a refresh is due after this time even if no change is known. */
+  refreshIntervalSeconds?: number
+  fetch(request: SyncRequest): AsyncIterable<SyncBatch>
 }

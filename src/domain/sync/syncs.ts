@@ -1,61 +1,66 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { Count, Flag, Id, Instant, Nullable, Text, Whole, Words } from '../values/fields.ts'
 
-const origin = Words('Whether it is pulled from a back office, or comes as files.', ['backOffice', 'file'])
+const origin = Words('`backOffice`: read from the back office. `file`: imported files.', ['backOffice', 'file'])
 
-export const feedName = { description: 'The feed.', example: 'stock' }
+export const syncName = { description: 'The sync.', example: 'stock' }
 
-/** Something that was not quite as it should be, and how often. */
 const Note = Type.Object(
   {
-    note: Text('What it was.', 'stock of a store or a SKU that is not known here: left out', 500),
-    count: Count('How often.', 3),
+    note: Text('The remark.', 'stock of an unknown store or SKU: skipped', 500),
+    count: Count('How often it applies.', 3),
   },
-  { $id: 'FeedNote', additionalProperties: false },
+  { $id: 'SyncNote', additionalProperties: false },
 )
 
 const run = {
-  id: Id('The identifier of the run.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
-  feed: Text('What it brought.', 'stock'),
+  id: Id('The ID of the run.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
+  sync: Text('The sync, or the import type of a file.', 'stock'),
   origin,
-  whole: Flag('Whether it read everything, and not only what changed.', false),
-  state: Words('`lost`: its process ended in the middle of it, and the next run repeats it.', [
+  full: Flag('True for a full sync.', false),
+  state: Words('`interrupted`: the process of the run ended. The next run repeats the work.', [
     'ok',
     'running',
     'failed',
-    'lost',
+    'interrupted',
   ]),
-  startedAt: Instant('When it began.', '2026-11-21T09:30:04Z'),
-  endedAt: Nullable(Instant('When it ended; null: it has not.', '2026-11-21T09:30:09Z')),
-  seconds: Type.Number({ description: 'How long it took, or has taken so far.', minimum: 0, examples: [4.8] }),
-  read: Count('Records that were read.', 1240),
-  new: Count('Those that were not there before.', 3),
-  changed: Count('Those that were there and differed.', 17),
-  unchanged: Count('Those that were there just so.', 1219),
-  removed: Count('Records that were there and are gone.', 0),
-  refused: Count('Those that could not be taken; `notes` says why, and of a file `GET /imports/:id/rejected`.', 1),
-  notes: Type.Array(Note, { description: 'What was not quite as it should be, the most frequent first.' }),
+  startedAt: Instant('When the run started.', '2026-11-21T09:30:04Z'),
+  endedAt: Nullable(Instant('When the run ended. `null` if it has not ended.', '2026-11-21T09:30:09Z')),
+  seconds: Type.Number({ description: 'The duration so far.', minimum: 0, examples: [4.8] }),
+  read: Count('Records read.', 1240),
+  new: Count('Records added.', 3),
+  changed: Count('Records updated.', 17),
+  unchanged: Count('Records that were already up to date.', 1219),
+  removed: Count('Records removed.', 0),
+  rejected: Count('Records rejected. `notes` has the reasons. For a file, see `GET /imports/:id/rejected`.', 1),
+  notes: Type.Array(Note, { description: 'Remarks about the run, most frequent first.' }),
   detail: Nullable(
-    Text('Why it failed; null: it did not.', 'back_office_unavailable: The back office cannot be reached.', 500),
+    Text(
+      'The cause of the failure. `null` if the run has not failed.',
+      'back_office_unavailable: The back office cannot be reached.',
+      500,
+    ),
   ),
 }
 
-/** One run of a feed. */
-export type FeedRun = Static<typeof FeedRun>
-export const FeedRun = Type.Object(run, { $id: 'FeedRun', additionalProperties: false })
+/** One run of a sync. */
+export type SyncRun = Static<typeof SyncRun>
+export const SyncRun = Type.Object(run, { $id: 'SyncRun', additionalProperties: false })
 
-/** A feed as it stands. */
-export type Feed = Static<typeof Feed>
-export const Feed = Type.Object(
+/** A sync with its schedule and state. */
+export type Sync = Static<typeof Sync>
+export const Sync = Type.Object(
   {
-    feed: Text('What it brings.', 'stock'),
+    sync: Text('The name of the sync.', 'stock'),
     origin,
-    everySeconds: Nullable(Whole('How often it is pulled by itself; null: it is not.', 300, { minimum: 1 })),
-    syncedAt: Nullable(Instant('When it last came to its end; null: never yet.', '2026-11-21T09:30:04Z')),
-    wholeAt: Nullable(Instant('When everything was last pulled, and not only what changed.', '2026-11-21T02:00:31Z')),
-    lagSeconds: Nullable(Whole('How long ago it last came to its end.', 142, { minimum: 0 })),
-    isLate: Flag('Whether that is three times as long as its schedule has it, or longer.', false),
-    state: Words('How its last run went; `running` while one is under way, `none` before the first.', [
+    intervalSeconds: Nullable(Whole('The schedule. `null` if the sync has none.', 300, { minimum: 1 })),
+    syncedAt: Nullable(Instant('The end of the last completed run. `null` if there is none.', '2026-11-21T09:30:04Z')),
+    lastFullSyncAt: Nullable(
+      Instant('The end of the last completed full sync. `null` if there is none.', '2026-11-21T02:00:31Z'),
+    ),
+    lagSeconds: Nullable(Whole('The time since the last completed run.', 142, { minimum: 0 })),
+    isOverdue: Flag('True if `lagSeconds` is at least three times `intervalSeconds`.', false),
+    state: Words('The result of the last run. `running`: a run is in progress. `none`: no run yet.', [
       'ok',
       'failed',
       'running',
@@ -63,37 +68,41 @@ export const Feed = Type.Object(
     ]),
     detail: Nullable(
       Text(
-        'Why the last run failed; null: it did not.',
+        'The cause if the last run failed, otherwise `null`.',
         'back_office_unavailable: The back office cannot be reached.',
         500,
       ),
     ),
-    isAsked: Flag('Whether somebody has asked for a run that has not ended yet.', false),
-    nextAt: Nullable(Instant('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z')),
+    isQueued: Flag('True if a requested run has not ended yet.', false),
+    nextRunAt: Nullable(Instant('The next scheduled run. `null` if there is none.', '2026-11-21T09:35:01Z')),
     lastRun: Nullable(Type.Object(run, { additionalProperties: false })),
   },
-  { $id: 'Feed', additionalProperties: false },
+  { $id: 'Sync', additionalProperties: false },
 )
 
-export const FeedRunInput = Type.Object(
-  { whole: Type.Optional(Flag('Read everything, and not only what changed. Default: false.', true)) },
-  { $id: 'FeedRunInput', additionalProperties: false },
+export const SyncRunInput = Type.Object(
+  { full: Type.Optional(Flag('Run a full sync. Default: false.', true)) },
+  { $id: 'SyncRunInput', additionalProperties: false },
 )
 
-/** A file that is, or was, taken in. */
+/** The import of a file. */
 export const Import = Type.Object(
-  { ...run, dryRun: Flag('Whether it was only looked at: nothing was written.', false) },
+  {
+    ...run,
+    type: Text('The import type.', 'stores'),
+    dryRun: Flag('True for a dry run: no records are written.', false),
+  },
   { $id: 'Import', additionalProperties: false },
 )
 
-export const RefusedLines = Type.Object(
+export const RejectedLines = Type.Object(
   {
-    column: Text('What the file calls the column; empty where it is the line as a whole.', 'storeNumber'),
-    reason: Text('Why they were refused, behind the name of the column.', 'names no store', 500),
-    lines: Count('How many lines.', 12),
+    column: Text("The file's name of the column. Empty if the reason is about the whole line.", 'storeNumber'),
+    reason: Text('Why the lines were rejected. Follows the name of the column.', 'names no store', 500),
+    lines: Count('The number of lines.', 12),
     numbers: Type.Array(Type.Integer({ minimum: 1, examples: [7] }), {
-      description: 'The numbers of the first 100 of them, counted from 1; the header is a line too.',
+      description: 'The numbers of the first 100 lines, counted from 1. The header is a line too.',
     }),
   },
-  { $id: 'RefusedLines', additionalProperties: false },
+  { $id: 'RejectedLines', additionalProperties: false },
 )

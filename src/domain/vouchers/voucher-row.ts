@@ -6,8 +6,8 @@ const broughtStates = ['active', 'pending', 'redeemed', 'expired', 'suspended'] 
 export type BroughtState = (typeof broughtStates)[number]
 
 /** One voucher of an earlier system. */
-export type VoucherFeedRow = Static<typeof VoucherFeedRow>
-export const VoucherFeedRow = Type.Object({
+export type VoucherRow = Static<typeof VoucherRow>
+export const VoucherRow = Type.Object({
   number: Id('The number printed on the voucher.', '2062389'),
   pin: Type.String({
     description: 'The PIN, exactly as it was given to the shopper. Nothing but a keyed hash of it is kept.',

@@ -43,10 +43,10 @@ export interface Gate extends Site {
   rate: (service: Service, username: string, policy: Policy) => Rate | undefined
   backOffice: (service: Service) => BackOffice
   /** What stands behind a service, beyond what requests need of it. */
-  driver: (service: Service) => Pick<Driver, 'isOurs' | 'feeds' | 'breaker'>
+  driver: (service: Service) => Pick<Driver, 'isOurs' | 'syncs' | 'breaker'>
   /** The way out to the endpoints of webhooks. */
   sender: Sender
-  /** When the feeds of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */
+  /** When the syncs of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */
   syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
   /** Aborted once the process is on its way out: nobody waits for anything any longer. */
   ending: AbortSignal

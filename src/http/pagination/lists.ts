@@ -104,7 +104,7 @@ export const PageOf = (item: TSchema) =>
 export interface PageAnswer {
   page: Page
   warnings?: Warning[]
-  /** When it was last brought up to date, where that is not said by the feed. */
+  /** When it was last brought up to date, where that is not said by the sync. */
   syncedAt?: string | undefined
   /** The moment up to which it is complete, where a filter ends it before the walk's own. */
   asOf?: string

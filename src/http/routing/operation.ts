@@ -31,9 +31,9 @@ export const tagDescriptions = {
   'Gift vouchers': 'Look up, lock, redeem and issue gift vouchers.',
   'Payment gateways': 'Payment gateways you can use in orders and vouchers.',
   Privacy: 'Data export and erasure for a customer.',
-  Changes: 'The change feed: every change to every record, in order.',
+  Changes: 'The change sync: every change to every record, in order.',
   Webhooks: 'Endpoints that receive change notifications (Standard Webhooks).',
-  Feeds: 'Syncs from the back office: schedule, lag and run history.',
+  Syncs: 'Syncs from the back office: schedule, lag and run history.',
   Imports: 'Import CSV or NDJSON files and review rejected lines.',
   Alerts: 'Problems that need attention, with steps to fix them.',
   Figures: 'Data behind the dashboard: requests, orders, sales, voucher balance.',
@@ -114,7 +114,7 @@ interface OwnHeader {
 export interface Asked<P extends Params = Params> {
   service: Service
   backOffice: BackOffice
-  driver: Pick<Driver, 'isOurs' | 'feeds' | 'breaker'>
+  driver: Pick<Driver, 'isOurs' | 'syncs' | 'breaker'>
   params: { [name in keyof P]: string }
   /** A request header, by its name. */
   header: (name: string) => string | undefined

@@ -39,7 +39,7 @@ export interface ListOptions<Q extends TObject = TObject, P extends Params = Par
   /** The capability of a back office without which the list is incomplete. A warning then says what is missing. */
   needs?: CapabilityName
   /** The sync that fills the list. `meta.syncedAt` is the time of its last run. */
-  feed?: string
+  sync?: string
 }
 
 /** Data as stored JSON or as a value, and members of `meta`. */

@@ -84,7 +84,7 @@ export function registerRoutes(server: FastifyInstance, gate: Gate, definitions:
     })
 
   const registerList = (route: ListRoute) => {
-    const { withoutLimit = 100, needs, feed, judge, role } = route.options
+    const { withoutLimit = 100, needs, sync, judge, role } = route.options
     registerRead(route, async (request, reply, context) => {
       const { service } = context
       const { query, given, errors } = readQuery(route.query, request.query as string, service.settings.timeZone)
@@ -96,7 +96,7 @@ export function registerRoutes(server: FastifyInstance, gate: Gate, definitions:
         const {
           page,
           warnings: own = [],
-          syncedAt = feed && gateOf(gate, request).syncedAt?.(service)?.get(feed),
+          syncedAt = sync && gateOf(gate, request).syncedAt?.(service)?.get(sync),
           asOf = page.asOf,
         }: PageAnswer = 'page' in result ? result : { page: result }
         const warnings = missing ? [...own, { code: 'capability_unavailable', detail: missing }] : own

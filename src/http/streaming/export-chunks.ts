@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
 import type { Whole } from './bulk-export.ts'
-import { type Portion, readAhead } from './read-ahead.ts'
+import { readAhead, type SyncBatch } from './read-ahead.ts'
 
 /** Records in a portion: enough that a statement for each does not matter, few enough that nobody waits long for one. */
 const portion = 500
@@ -33,7 +33,7 @@ export async function wholeOf(
   read: (asked: PageRequest) => Promise<{ page: Page; beside: Partial<Beside> }>,
 ): Promise<Whole> {
   const pageAt = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, lines: true, ...place }))
-  const portionOf = ({ asOf, position, end, hasNextPage, records }: Page): Portion => ({
+  const portionOf = ({ asOf, position, end, hasNextPage, records }: Page): SyncBatch => ({
     lines: records.map(text => `${text}\n`),
     next: hasNextPage && end ? async () => portionOf((await pageAt({ asOf, position, after: end })).page) : undefined,
   })

@@ -1,12 +1,12 @@
 import { handleLater } from '../../telemetry/ignored-errors.ts'
 /** What a read brings: whole lines, some to a text, and how what follows them is read, if anything does. */
-export interface Portion {
+export interface SyncBatch {
   lines: readonly string[]
-  next: (() => Promise<Portion>) | undefined
+  next: (() => Promise<SyncBatch>) | undefined
 }
 
 /** The lines of portions, one after the other. The next one is read while whoever asks takes one. */
-export async function* readAhead(read: () => Promise<Portion>): AsyncGenerator<string> {
+export async function* readAhead(read: () => Promise<SyncBatch>): AsyncGenerator<string> {
   for (let coming = read(); ; ) {
     const { lines, next } = await coming
     const ahead = next?.()

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { ImportError } from '../pipeline/import-error.ts'
-import { Reason } from '../pipeline/row-error.ts'
+import { RowError } from '../pipeline/row-error.ts'
 
-/** A line longer than this is refused, so that memory stays bounded whatever the file holds. */
+/** A line longer than this is rejected, so that memory stays bounded whatever the file holds. */
 export const maxLineBytes = 1024 * 1024
 
 /** Where a line stands in the bytes of its block, without its line end; `unreadable` says why it cannot be read. */
@@ -11,7 +11,7 @@ export interface Extent {
   number: number
   start: number
   end: number
-  unreadable?: Reason
+  unreadable?: RowError
 }
 
 /** A piece of a file that ends where a line does. */
@@ -29,8 +29,8 @@ const LF = 10
 const CR = 13
 const QUOTE = 34
 
-const giant = new Reason('The line is longer than 1 MiB.')
-const unclosed = new Reason('A quotation mark that is opened in this line is not closed where the cell ends.')
+const giant = new RowError('The line is longer than 1 MiB.')
+const unclosed = new RowError('A quotation mark that is opened in this line is not closed where the cell ends.')
 
 type Found = number | 'more' | 'inside quotes' | 'broken'
 
@@ -73,7 +73,7 @@ export async function* blocksOf(chunks: AsyncIterable<Buffer>, cells?: { delimit
     let whole = true
     let start = 0
     let nextQuote = -1
-    const add = (end: number, unreadable?: Reason) => {
+    const add = (end: number, unreadable?: RowError) => {
       const trimmed = bytes[end - 1] === CR && end > start ? end - 1 : end
       if (unreadable) whole = false
       if (trimmed > start) lines.push({ number, start, end: trimmed, ...(unreadable && { unreadable }) })

@@ -1,11 +1,11 @@
 import type { ColumnShape } from '../pipeline/cells.ts'
 import { columnsOf } from '../pipeline/columns.ts'
-import type { Kind } from '../pipeline/import-type.ts'
-import { kinds } from '../pipeline/import-types.ts'
+import type { ImportType } from '../pipeline/import-type.ts'
+import { importTypes } from '../pipeline/import-types.ts'
 
 /** `docs/reference/import-formats.md`: every feed with its columns, made from the shapes. */
-export const feedsDocument = () =>
-  `${introduction}${Object.entries(kinds)
+export const importTypesDocument = () =>
+  `${introduction}${Object.entries(importTypes)
     .map(([name, kind]) => section(name, kind))
     .join('')}`
 
@@ -57,7 +57,7 @@ currency's decimals, halves away from zero. Parquet is not read: DuckDB makes CS
   is imported at a time.
 * **A column that is absent keeps what is stored. An empty cell clears it**, and so does \`null\`; but where a column is marked ° an
   empty cell leaves what is stored.
-* Blanks at the ends of an identifier are no part of it. A text that a spreadsheet has made a number, such as \`6.47789E+12\`, is refused.
+* Blanks at the ends of an identifier are no part of it. A text that a spreadsheet has made a number, such as \`6.47789E+12\`, is rejected.
 * A line that says what is stored already changes nothing: importing a file twice moves no \`updateTimeStamp\`.
 * **\`updateTimeStamp\` is the time of the change at its source**, as far as the order of changes allows it: never at or before an \`asOf\`
   that a client was given. In the first import of a list every time is kept that has passed, in whatever order the lines are; the list
@@ -69,10 +69,10 @@ currency's decimals, halves away from zero. Parquet is not read: DuckDB makes CS
 
 ## Order
 
-What is named should be there first: ${Object.keys(kinds)
+What is named should be there first: ${Object.keys(importTypes)
   .map(name => `\`${name}\``)
   .join(', ')}.
-Stock of an unknown store or SKU is refused, and so is a mapping or a reward of something unknown. Transactions are taken as they
+Stock of an unknown store or SKU is rejected, and so is a mapping or a reward of something unknown. Transactions are taken as they
 are. References may come at any time: what shows them follows.
 
 ## Moving in
@@ -83,7 +83,7 @@ imported order adds nothing to it until something happens to the order here.
 
 * **Rehearse.** Import an export weeks before. The same file again changes nothing, and a later one moves on what nobody has touched here.
 * **Move.** Stop selling with the earlier system, export once more, import, and go live. From then on what was used here is not
-  overwritten: a line that says something else of it is refused, and somebody decides.
+  overwritten: a line that says something else of it is rejected, and somebody decides.
 * **PINs** are hashed on their way in, with the key of the installation, as those of vouchers that are issued here: 5 wrong ones guard an
   imported voucher too. They are not stored, and not written to the rejected file. The file that they came in is yours to delete.
 * The words of a \`status\` are those below: what was paid and not sent yet is \`processing\`, what was sent or collected \`shipped\`.
@@ -92,18 +92,18 @@ imported order adds nothing to it until something happens to the order here.
     tillbridge import vouchers vouchers.csv --dry-run
     tillbridge import orders orders.csv --map orderNumber=Name --map total=Total --map paymentGateway="Payment Method" …
 
-## Refused lines
+## Rejected lines
 
-A line with a fault is refused, with all its faults; the others go in. The refused ones are in \`<file>.rejected.csv\`, those of NDJSON in
+A line with a fault is rejected, with all its faults; the others go in. The rejected ones are in \`<file>.rejected.csv\`, those of NDJSON in
 \`<file>.rejected.ndjson\` (or where \`--rejected\` says), behind \`line\`, \`column\` and \`reason\`. Mend the cells and import that file, with the
 same \`--map\`; the three may stay, and for \`ecommerce-…\` they have to: by them the file is known for a part, and not for all that there is.
 PINs are left out, and have to be entered again. Records of NDJSON have the three as their first fields, and so has what is mended in the
 console; what a line does not give stays away, since \`null\` would clear it. The text of a line that is no object stands in \`reason\`.
-A field of your own that is called like one of the three takes its place. Without a refused line there is no such file, and that of an earlier
+A field of your own that is called like one of the three takes its place. Without a rejected line there is no such file, and that of an earlier
 import is removed.
 
 **What you have edited stays.** Where \`<file>.rejected.csv\` is not as it was written (a hidden file beside it has its digest), or is of
-another service or kind, the next import of the file leaves it alone, says so, and puts what it refuses into
+another service or type, the next import of the file leaves it alone, says so, and puts what it refuses into
 \`<file>.rejected-2.csv\`. \`--overwrite-rejected\` writes over it.
 
 **Cells of CSV are as they were, but for formulas.** A cell that begins with \`=\`, \`+\`, \`-\`, \`@\`, a tab or a carriage return would be run
@@ -112,8 +112,8 @@ telephone number is left alone: a sign, a digit, then digits, spaces, points and
 file with the three columns in front is imported, or one that has those of \`tillbridge mapping check --csv\`, that apostrophe is taken
 away again; in any other file an apostrophe is one.
 
-At the end stands how many lines were refused for which reason, with the first one of each. \`--stop-after 100\` ends an import early
-once so many lines are refused. \`--dry-run\` finds the faults that can be found without writing.
+At the end stands how many lines were rejected for which reason, with the first one of each. \`--stop-after 100\` ends an import early
+once so many lines are rejected. \`--dry-run\` finds the faults that can be found without writing.
 
 A \`.rejected.csv\` is in UTF-8 with commas whatever its file was, and is read so under the same options, also where a spreadsheet has put
 the mark of UTF-8 in front; its numbers and days are as they were.
@@ -124,7 +124,7 @@ Lines go in by batches of about two thousand, each of them whole or not at all, 
 with the digest of the file. In the first import of stores, products, stock, customers or transactions two
 batches may be under way, unless \`--stop-after\` is given: where it is killed then, the second may be in and the first not, and \`--resume\`
 goes on behind the last batch up to which all are in. An import that was stopped (Ctrl-C), killed, or lost its database is gone on with by the same command
-and \`--resume\`: it reads past what is in. What is refused then stands in a file beside the earlier one
+and \`--resume\`: it reads past what is in. What is rejected then stands in a file beside the earlier one
 (\`<file>.rejected-2.csv\`). A file that was changed in the meantime begins at its first line, and so does an import without
 \`--resume\`, which is as safe and takes longer. A stream cannot be gone on with.
 
@@ -133,23 +133,23 @@ and \`--resume\`: it reads past what is in. What is refused then stands in a fil
 | Code | Meaning |
 |---|---|
 | 0 | everything was imported, or was there already |
-| 2 | lines were refused |
+| 2 | lines were rejected |
 | 1 | the import could not be done, or not to its end: what went in stays, and importing the file again is safe |
 | 130, 143 | Ctrl-C or SIGTERM ended it behind what was under way: it says what went in, and the line that it got to |
 `
 
-function section(name: string, kind: Kind) {
-  const columns = columnsOf(kind)
+function section(name: string, type: ImportType) {
+  const columns = columnsOf(type)
   const rows = columns.map(({ name: column, shape, required, kept, inPath }) => {
     const left = !required && (kept || shape.type === 'boolean' || shape.enum)
     const mark = required ? 'yes' : left ? '°' : ''
     return `| \`${column}\` | ${mark} | ${cell(shape.description)} | ${form(shape)}${inPath ? ', without `/` and `\\`' : ''} | \`${cell(String(shape.examples[0]))}\` |`
   })
-  const key = kind.toldApart ?? kind.key
+  const key = type.toldApart ?? type.key
   return `
 ## ${name}
 
-${kind.description}${kind.remarks ? ` ${kind.remarks}` : ''} Key: ${key.map(column => `\`${column}\``).join(', ')}.
+${type.description}${type.remarks ? ` ${type.remarks}` : ''} Key: ${key.map(column => `\`${column}\``).join(', ')}.
 
 | Column | Required | What | Form | Example |
 |---|---|---|---|---|
@@ -158,17 +158,17 @@ ${rows.join('\n')}
     tillbridge import ${name} ${name}.csv
 
 \`\`\`csv
-${exampleFile(kind)}\`\`\`
+${exampleFile(type)}\`\`\`
 `
 }
 
 /** A file of two lines that can be imported as it stands. */
-export function exampleFile(kind: Kind) {
-  const columns = columnsOf(kind)
-  const [first, second] = kind.examples as readonly [Record<string, string>, Record<string, string>]
+export function exampleFile(type: ImportType) {
+  const columns = columnsOf(type)
+  const [first, second] = type.examples as readonly [Record<string, string>, Record<string, string>]
   const one = columns.map(({ name, shape }) => first[name] ?? String(shape.examples[0]))
   const two = columns.map(
-    ({ name, required }, i) => second[name] ?? (required || kind.together !== undefined ? (one[i] ?? '') : ''),
+    ({ name, required }, i) => second[name] ?? (required || type.together !== undefined ? (one[i] ?? '') : ''),
   )
   const lines = [columns.map(column => column.name), one, two]
   return lines.map(cells => `${cells.join(',')}\n`).join('')

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 /** Where the digest of a file stands that we have written: beside it, in the form of `sha256sum`, hidden. */
 const markOf = (path: string) => join(dirname(path), `.${basename(path)}.sha256`)
 
-/** `of`: what was refused, in words, on a line that `sha256sum` passes over. */
+/** `of`: what was rejected, in words, on a line that `sha256sum` passes over. */
 async function markFor(path: string, of: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash)

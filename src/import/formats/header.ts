@@ -1,25 +1,25 @@
 import { checkOf } from '../pipeline/cells.ts'
 import { columnsOf, type Field } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
-import type { Kind } from '../pipeline/import-type.ts'
-import { Reason } from '../pipeline/row-error.ts'
+import type { ImportType } from '../pipeline/import-type.ts'
+import { RowError } from '../pipeline/row-error.ts'
 import type { Dialect } from './dialect.ts'
 import { isNear } from './spelling.ts'
 
-/** What a refused line has in front of it; reading it again passes over that. */
+/** What a rejected line has in front of it; reading it again passes over that. */
 export const rejectedColumns = ['line', 'column', 'reason'] as const
-/** Whether these are the columns of a file of refused lines. */
+/** Whether these are the columns of a file of rejected lines. */
 export const isRejectedFile = (names: readonly string[]) => rejectedColumns.every((name, i) => names[i] === name)
 /** The same of a record, whose fields have one name each: what the file itself calls so stays the file's. */
 export const whyFields = (isOwn: (name: string) => boolean) => rejectedColumns.filter(name => !isOwn(name))
 
 /** What the file is expected to call our columns. */
 function headersOf(
-  kind: Kind,
+  type: ImportType,
   { map = new Map(), set = new Map(), clocks = new Map(), ignore = [], withheld = [] }: Dialect,
   names: readonly string[] = [],
 ) {
-  const columns = columnsOf(kind).filter(({ name }) => !withheld.includes(name))
+  const columns = columnsOf(type).filter(({ name }) => !withheld.includes(name))
   for (const [option, given] of [
     ['map', map],
     ['set', set],
@@ -28,16 +28,16 @@ function headersOf(
     for (const [ours, value] of given) {
       if (withheld.includes(ours)) throw new ImportError(forAdmins(ours))
       if (ours !== '' && !columns.some(column => column.name === ours))
-        throw new ImportError(`--${option} ${ours}=${value}: there is no column ${ours}. ${listOf(kind)}`)
+        throw new ImportError(`--${option} ${ours}=${value}: there is no column ${ours}. ${listOf(type)}`)
     }
   for (const ours of set.keys())
     if (map.has(ours)) throw new ImportError(`--map and --set both say what ${ours} is: leave one of them out.`)
   const read = names.filter(name => !ignore.includes(name))
-  return columns.map(column => ({ ...column, header: map.get(column.name) ?? titleOf(kind, column.name, read) }))
+  return columns.map(column => ({ ...column, header: map.get(column.name) ?? titleOf(type, column.name, read) }))
 }
 
 /** What a file calls a column of ours where nobody has said: its own name, or else one that exports of other systems have for it. */
-function titleOf({ titles = {} }: Kind, column: string, names: readonly string[]) {
+function titleOf({ titles = {} }: ImportType, column: string, names: readonly string[]) {
   if (names.includes(column)) return column
   const known = [column, ...(titles[column] ?? [])].map(title => title.toLowerCase())
   return (titles[column] && names.find(name => known.includes(name.toLowerCase()))) ?? column
@@ -53,7 +53,7 @@ function fieldOf(column: Wanted, place: number, dialect: Dialect, currency: stri
   const constant = set?.get(column.name)
   if (constant === undefined) return field
   const value = check(constant)
-  if (value instanceof Reason) throw new ImportError(`--set ${column.name}=${constant}: it ${value.text}.`)
+  if (value instanceof RowError) throw new ImportError(`--set ${column.name}=${constant}: it ${value.text}.`)
   return { ...field, constant: { value } }
 }
 
@@ -82,8 +82,8 @@ function withClocks(fields: Field[], { clocks }: Dialect, header: readonly strin
 }
 
 /** The columns of an NDJSON file: any of them may be in any line. */
-export const everyField = (kind: Kind, dialect: Dialect, currency: string): Field[] => {
-  const headers = headersOf(kind, dialect)
+export const everyField = (type: ImportType, dialect: Dialect, currency: string): Field[] => {
+  const headers = headersOf(type, dialect)
   const { ignore = [], clocks = new Map() } = dialect
   const read = headers.filter(({ header, required }) => required || !ignore.includes(header))
   const places = [...new Set([...read.map(({ header }) => header), ...ignore, ...clocks.values()])]
@@ -95,13 +95,13 @@ export const everyField = (kind: Kind, dialect: Dialect, currency: string): Fiel
  * Finds our columns in the header of a CSV file, or says all that is wrong with it. `skipped` is how many columns a `.rejected.csv`
  * has in front.
  */
-export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect, currency: string) {
+export function fieldsIn(header: readonly string[], type: ImportType, dialect: Dialect, currency: string) {
   requireHeader(header, dialect)
   const skipped = isRejectedFile(header) ? rejectedColumns.length : 0
   const names = header.map((name, i) => (i < skipped ? '' : name.trim()))
-  const wanted = headersOf(kind, dialect, names)
+  const wanted = headersOf(type, dialect, names)
   const { ignore = [], set = new Map(), clocks = new Map(), withheld = [] } = dialect
-  const { passesOver = [] } = kind
+  const { passesOver = [] } = type
   const besides = passesOver === 'all' ? names : passesOver
   const known = new Set([...wanted.map(column => column.header), ...ignore, ...clocks.values()])
   // What is taken for the names of the columns may be a line with its secret: it is not repeated.
@@ -131,7 +131,7 @@ export function fieldsIn(header: readonly string[], kind: Kind, dialect: Dialect
     return place < 0 && !isSet ? [] : [fieldOf(column, place, dialect, currency)]
   })
   if (wrong.length || strange.length) {
-    const hints = [...wrong, listOf(kind), mapHint]
+    const hints = [...wrong, listOf(type), mapHint]
     throw new ImportError([...strange.map(told), ...hints].join('\n'), [...byPlace(strange), ...hints].join('\n'))
   }
   return { fields: withClocks(fields, dialect, names), skipped }
@@ -190,8 +190,8 @@ const byPlace = (strange: readonly Strange[]) =>
 const mapHint =
   'A column that is called otherwise in the file: --map ours=theirs (such as --map sku=StockCode). One that is not needed: --ignore theirs, or "*" for all such. One that the file lacks, and that is the same in all lines: --set ours=value.'
 
-/** All columns of a kind in a sentence, the required ones marked. */
-const listOf = (kind: Kind) =>
-  `The columns (* is required): ${columnsOf(kind)
+/** All columns of a type in a sentence, the required ones marked. */
+const listOf = (type: ImportType) =>
+  `The columns (* is required): ${columnsOf(type)
     .map(({ name, required }) => (required ? `${name}*` : name))
     .join(', ')}.`

@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
 import { parse } from 'csv-parse/sync'
-import { Reason } from '../pipeline/row-error.ts'
+import { RowError } from '../pipeline/row-error.ts'
 import type { Line } from '../pipeline/sheet.ts'
 import { type Block, blocksOf, type Extent } from './blocks.ts'
 import { whyFields } from './header.ts'
 import type { RowsOf, Told } from './records.ts'
 
-const invalidText = new Reason(
+const invalidText = new RowError(
   'The line is not valid UTF-8: save the file as UTF-8, or say what it is, such as --encoding windows-1252.',
 )
-const strayQuote = new Reason(
+const strayQuote = new RowError(
   'A quotation mark stands within a cell: put the cell in quotation marks, and double those that belong to it.',
 )
-const notAnObject = new Reason('The line is not a JSON object.')
+const notAnObject = new RowError('The line is not a JSON object.')
 const csv = { record_delimiter: ['\r\n', '\n'], relax_column_count: true, skip_empty_lines: true }
 
 const cellsOf = (bytes: Buffer, options: object = {}) => parse(bytes, { ...csv, ...options }) as unknown as string[][]
@@ -66,15 +66,15 @@ function wholeBlock({ bytes, lines, whole }: Block, delimiter: string): Line[] |
 }
 
 function csvLine(text: Buffer, { number, unreadable }: Extent, delimiter: string): Line {
-  const rejected = (reason: Reason, cells: string[]) => ({ number, size: text.length, cells, unreadable: reason })
-  if (unreadable && text.length > 64 * 1024) return rejected(unreadable, [])
-  if (!isUtf8(text)) return { ...rejected(invalidText, loose(text, 'latin1', delimiter)), bytes: true }
-  if (unreadable) return rejected(unreadable, loose(text, 'utf8', delimiter))
+  const rejectedLine = (reason: RowError, cells: string[]) => ({ number, size: text.length, cells, unreadable: reason })
+  if (unreadable && text.length > 64 * 1024) return rejectedLine(unreadable, [])
+  if (!isUtf8(text)) return { ...rejectedLine(invalidText, loose(text, 'latin1', delimiter)), bytes: true }
+  if (unreadable) return rejectedLine(unreadable, loose(text, 'utf8', delimiter))
   if (!text.includes('"')) return { number, size: text.length, cells: text.toString('utf8').split(delimiter) }
   try {
     return { number, size: text.length, cells: cellsOf(text, { delimiter })[0] ?? [] }
   } catch {
-    return rejected(strayQuote, loose(text, 'utf8', delimiter))
+    return rejectedLine(strayQuote, loose(text, 'utf8', delimiter))
   }
 }
 
@@ -92,7 +92,7 @@ interface Records {
   places: ReadonlyMap<string, number>
   /** Other fields are passed over. */
   ignoresUnknown?: boolean | undefined
-  /** Hears that a record is one that was refused: it has in front why. */
+  /** Hears that a record is one that was rejected: it has in front why. */
   onRest?: () => void
   /** Which rows a record is. */
   rowsOf: (record: Told) => ReturnType<RowsOf>
@@ -117,7 +117,7 @@ function jsonLine(text: Buffer, records: Records): Read[] {
     return [{ cells: [], unreadable: notAnObject, text: text.toString() }]
   const record = withoutWhy(fields as Told, records)
   const rows = records.rowsOf(record) ?? [record]
-  if (rows instanceof Reason) return [{ cells: [], unreadable: rows, text: text.toString() }]
+  if (rows instanceof RowError) return [{ cells: [], unreadable: rows, text: text.toString() }]
   return rows.map(row => placed(row, records))
 }
 
@@ -134,12 +134,12 @@ const unknownAtMost = 20
 
 function placed(fields: object, { places, ignoresUnknown }: Records): Read {
   const cells: unknown[] = new Array(places.size).fill(undefined)
-  const reasons: Reason[] = []
+  const reasons: RowError[] = []
   for (const [name, value] of Object.entries(fields)) {
     const place = places.get(name)
     if (place !== undefined) cells[place] = value
     else if (!ignoresUnknown && reasons.length < unknownAtMost)
-      reasons.push(new Reason('There is no such field.', name.slice(0, 100).toWellFormed()))
+      reasons.push(new RowError('There is no such field.', name.slice(0, 100).toWellFormed()))
   }
   return reasons.length ? { cells, reasons } : { cells }
 }

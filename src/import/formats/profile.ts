@@ -15,7 +15,7 @@ const text = Type.Optional(Type.String({ minLength: 1 }))
 export type Profile = Static<typeof Profile>
 export const Profile = Type.Object(
   {
-    kind: text,
+    type: text,
     format: Type.Optional(Type.Enum([...formats])),
     map: columns,
     /** `*`: all that are not known. */
@@ -32,16 +32,16 @@ export const Profile = Type.Object(
   { additionalProperties: false },
 )
 
-/** Reads a profile; throws `ImportError` with all that is wrong with it, also where it is of another kind. */
-export async function readProfile(path: string, kind: string): Promise<Profile> {
+/** Reads a profile; throws `ImportError` with all that is wrong with it, also where it is of another type. */
+export async function readProfile(path: string, type: string): Promise<Profile> {
   const content = await readFile(path, 'utf8').catch(error => {
     throw new ImportError(notRead(path, error))
   })
-  return profileIn(content, kind, path)
+  return profileIn(content, type, path)
 }
 
 /** The profile that a text says; throws `ImportError`, which calls the text so. */
-export async function profileIn(content: string, kind: string, path: string): Promise<Profile> {
+export async function profileIn(content: string, type: string, path: string): Promise<Profile> {
   // Loaded for the few who have one: it is larger than all that a start needs besides.
   const { Value } = await import('typebox/value')
   const profile = parsed(content)
@@ -51,8 +51,8 @@ export async function profileIn(content: string, kind: string, path: string): Pr
       `${path} is no profile: ${faults.join(', ')}. It has ${Object.keys(Profile.properties).join(', ')}; --save-profile writes one.`,
     )
   const sound = profile as Profile
-  if (sound.kind !== undefined && sound.kind !== kind)
-    throw new ImportError(`${path} is a profile for ${sound.kind}, and these are to be ${kind}.`)
+  if (sound.type !== undefined && sound.type !== type)
+    throw new ImportError(`${path} is a profile for ${sound.type}, and these are to be ${type}.`)
   return sound
 }
 

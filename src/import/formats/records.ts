@@ -1,15 +1,15 @@
-import type { Kind } from '../pipeline/import-type.ts'
-import { kinds } from '../pipeline/import-types.ts'
-import { Reason } from '../pipeline/row-error.ts'
+import type { ImportType } from '../pipeline/import-type.ts'
+import { importTypes } from '../pipeline/import-types.ts'
+import { RowError } from '../pipeline/row-error.ts'
 
 /** A record as a list of the API tells it, and as `tillbridge export` writes it. */
 export type Told = Record<string, unknown>
 
 /**
  * The rows of our columns that a record is, or why it cannot be any; undefined for what is no such record. Fields that follow from
- * others are left away; those that nobody knows stay, and are refused by name.
+ * others are left away; those that nobody knows stay, and are rejected by name.
  */
-export type RowsOf = (record: Told, currency: string) => Told[] | Reason | undefined
+export type RowsOf = (record: Told, currency: string) => Told[] | RowError | undefined
 
 const isObject = (value: unknown): value is Told => typeof value === 'object' && value !== null && !Array.isArray(value)
 const objectsIn = (value: unknown): Told[] => (Array.isArray(value) ? value.filter(isObject) : [])
@@ -44,7 +44,7 @@ const productRows: RowsOf = ({ id, colours, currency, references, ...product }, 
       sku,
     })),
   )
-  return rows.length ? rows : new Reason('The product has no colour in any size: it has no row.')
+  return rows.length ? rows : new RowError('The product has no colour in any size: it has no row.')
 }
 
 /** The buffer that is in force becomes that of the SKU in the store. */
@@ -58,9 +58,9 @@ const transactionRows: RowsOf = ({ lines, currency, total: _, storeName: __, ...
   if (!Array.isArray(lines)) return
   if (currency !== ours) return otherCurrency(currency, ours)
   const all = objectsIn(lines)
-  if (!all.length) return new Reason('The transaction has no line: it has no row.')
+  if (!all.length) return new RowError('The transaction has no line: it has no row.')
   if (all.some(({ discounts }) => objectsIn(discounts).length > 1))
-    return new Reason('A line of the transaction has several discounts, of which a row can tell one.')
+    return new RowError('A line of the transaction has several discounts, of which a row can tell one.')
   return all.map(({ id: lineId, discounts, ...line }) => {
     const { type = null, reason = null, amount = null, percentage = null } = objectsIn(discounts)[0] ?? {}
     const discount = {
@@ -85,16 +85,16 @@ const skuMappingRows = without('productId', 'productCode', 'colourCode', 'sizeCo
 const customerMappingRows = without('email')
 
 const otherCurrency = (theirs: unknown, ours: string) =>
-  new Reason(`is in another currency than the service, ${ours}`, 'currency', theirs)
+  new RowError(`is in another currency than the service, ${ours}`, 'currency', theirs)
 
 /** What lines of whole lists are, of the kinds that `tillbridge export` writes. */
-export const rowsOfRecords: ReadonlyMap<Kind, RowsOf> = new Map<Kind, RowsOf>([
-  [kinds.stores, storeRows],
-  [kinds.customers, customerRows],
-  [kinds.products, productRows],
-  [kinds.stock, stockRows],
-  [kinds.transactions, transactionRows],
-  [kinds['store-mapping'], storeMappingRows],
-  [kinds['sku-mapping'], skuMappingRows],
-  [kinds['customer-mapping'], customerMappingRows],
+export const rowsOfRecords: ReadonlyMap<ImportType, RowsOf> = new Map<ImportType, RowsOf>([
+  [importTypes.stores, storeRows],
+  [importTypes.customers, customerRows],
+  [importTypes.products, productRows],
+  [importTypes.stock, stockRows],
+  [importTypes.transactions, transactionRows],
+  [importTypes['store-mapping'], storeMappingRows],
+  [importTypes['sku-mapping'], skuMappingRows],
+  [importTypes['customer-mapping'], customerMappingRows],
 ])

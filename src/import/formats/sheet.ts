@@ -1,7 +1,7 @@
 import type { Field } from '../pipeline/columns.ts'
 import { ImportError } from '../pipeline/import-error.ts'
-import type { Kind } from '../pipeline/import-type.ts'
-import { Reason } from '../pipeline/row-error.ts'
+import type { ImportType } from '../pipeline/import-type.ts'
+import { RowError } from '../pipeline/row-error.ts'
 import type { Line, Sheet } from '../pipeline/sheet.ts'
 import { bytesOf, type Source } from '../sources/file.ts'
 import type { Dialect } from './dialect.ts'
@@ -19,13 +19,13 @@ interface Reading {
   onRemark(text: string): void
 }
 
-/** Opens a file as far as its header; throws `ImportError` when its columns are not those of the kind. */
-export async function openSheet(source: Source, kind: Kind, reading: Reading): Promise<Sheet> {
+/** Opens a file as far as its header; throws `ImportError` when its columns are not those of the type. */
+export async function openSheet(source: Source, type: ImportType, reading: Reading): Promise<Sheet> {
   const { dialect, currency, onRead, onRemark } = reading
   const encoded = { name: source.name, encoding: dialect.encoding, isJson: source.format === 'ndjson', onRemark }
   const { chunks: bytes, isOurs } = await asUtf8(bytesOf(source, onRead), encoded)
   if (source.format === 'ndjson') {
-    const fields = everyField(kind, dialect, currency)
+    const fields = everyField(type, dialect, currency)
     const places = new Map(fields.map(field => [field.header, field.place]))
     const others = [...(dialect.ignore ?? []), ...(dialect.clocks?.values() ?? [])]
     for (const name of others) if (!places.has(name)) places.set(name, places.size)
@@ -40,7 +40,7 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
         places,
         ignoresUnknown: dialect.ignoresUnknown,
         onRest,
-        rowsOf: record => rowsOfRecords.get(kind)?.(record, currency),
+        rowsOf: record => rowsOfRecords.get(type)?.(record, currency),
       }),
     }
     return sheet
@@ -54,8 +54,8 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
   const header = head.cells.map(String)
   const names = isRejectedFile(header) ? header.map(asItWas) : header
   // Both are written by us, with apostrophes in front of what a spreadsheet would run.
-  const isWritten = isRejectedFile(header) || isDoctors(header, kind)
-  const { fields, skipped } = fieldsIn(names, kind, { ...dialect, delimiter }, currency)
+  const isWritten = isRejectedFile(header) || isDoctors(header, type)
+  const { fields, skipped } = fieldsIn(names, type, { ...dialect, delimiter }, currency)
   return {
     header: names.slice(skipped),
     fields: fields.map(field => movedBy(-skipped, field)),
@@ -67,11 +67,13 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
     })(),
   }
 
-  /** The lines without the columns of a `.rejected.csv`, and refused where they have too few or too many cells. */
+  /** The lines without the columns of a `.rejected.csv`, and rejected where they have too few or too many cells. */
   function trimmed(lines: Line[]) {
     for (const line of lines) {
       if (line.cells.length !== names.length)
-        line.unreadable ??= new Reason(`The line has ${count(line.cells.length, 'cell')}, the header ${names.length}.`)
+        line.unreadable ??= new RowError(
+          `The line has ${count(line.cells.length, 'cell')}, the header ${names.length}.`,
+        )
       if (isWritten) line.cells = line.cells.slice(skipped).map(cell => asItWas(String(cell)))
     }
     return lines
@@ -79,7 +81,7 @@ export async function openSheet(source: Source, kind: Kind, reading: Reading): P
 }
 
 /** Whether a file of mappings is the mapping check's: it has columns beside those of a mapping. */
-const isDoctors = (header: readonly string[], { passesOver }: Kind) =>
+const isDoctors = (header: readonly string[], { passesOver }: ImportType) =>
   Array.isArray(passesOver) && passesOver.every(name => header.includes(name))
 
 /** A field with its cells that many places further on. */

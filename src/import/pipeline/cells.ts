@@ -1,10 +1,10 @@
 import { oddityIn } from '../../domain/values/characters.ts'
 import { isEmail } from '../../domain/values/email.ts'
 import { type DecimalMark, moneyCheck, percentCheck, unitPriceCheck, unitsCheck, wholeCheck } from './numbers.ts'
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 import { momentsLike, timesBy } from './times.ts'
 
-/** The value of a cell, or a `Reason` why it is refused: null clears what is stored, undefined leaves it. */
+/** The value of a cell, or a `RowError` why it is rejected: null clears what is stored, undefined leaves it. */
 export type Check = (text: string) => unknown
 
 /** What the checks need of a column's shape. */
@@ -32,7 +32,7 @@ export interface Script {
 
 /** No column takes a longer text. Patterns never see longer cells. */
 const maxCellLength = 64 * 1024
-const tooLong = new Reason(`is longer than ${maxCellLength} characters`)
+const tooLong = new RowError(`is longer than ${maxCellLength} characters`)
 
 interface Conditions {
   currency: string
@@ -55,11 +55,11 @@ export function checkOf(
   const valid = valueCheck(shape, currency, script)
   const check: Check = inPath ? text => pathOf(valid(text)) : valid
   const left = kept || shape.type === 'boolean' || shape.enum !== undefined
-  const empty = required && !mayBeEmpty ? new Reason('is required') : left ? undefined : emptyOf(shape)
+  const empty = required && !mayBeEmpty ? new RowError('is required') : left ? undefined : emptyOf(shape)
   return text => (text.length > maxCellLength ? tooLong : text === '' || text.trim() === '' ? empty : check(text))
 }
 
-const notInPath = new Reason('cannot stand in a path: it has no / or \\, and is neither . nor ..')
+const notInPath = new RowError('cannot stand in a path: it has no / or \\, and is neither . nor ..')
 /** Proxies and clients take a path apart at what these are, also where they are encoded. */
 const pathOf = (value: unknown) => (typeof value === 'string' && /[/\\]|^\.{1,2}$/.test(value) ? notInPath : value)
 
@@ -85,18 +85,18 @@ function valueCheck(shape: ColumnShape, currency: string, { decimal, dateFormat,
 /** A text that is never empty; of a PIN every character counts. */
 const isIdentifier = ({ minLength = 0, format }: ColumnShape) => minLength > 0 && format === undefined
 
-const notADate = new Reason('is no day of the calendar: YYYY-MM-DD')
-const notATime = new Reason('is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone')
+const notADate = new RowError('is no day of the calendar: YYYY-MM-DD')
+const notATime = new RowError('is no time: YYYY-MM-DD HH:MM:SS, YYYY-MM-DD HH:MM or YYYY-MM-DD, without a time zone')
 
 function timeCheck(format: 'date' | 'local-time', written: string | undefined, latest?: string): Check {
   const times = timesBy(written === undefined ? undefined : momentsLike(written, latest))
-  const told = written === undefined ? undefined : new Reason(`is no day of the calendar that is written ${written}`)
+  const told = written === undefined ? undefined : new RowError(`is no day of the calendar that is written ${written}`)
   return format === 'date'
     ? text => times.day(text.trim()) ?? told ?? notADate
     : text => times.time(text.trim()) ?? told ?? notATime
 }
 
-const toCome = new Reason('is in the future')
+const toCome = new RowError('is in the future')
 
 function birthdayCheck(written: string | undefined, today: string | undefined): Check {
   const check = timeCheck('date', written, today)
@@ -106,7 +106,7 @@ function birthdayCheck(written: string | undefined, today: string | undefined): 
   }
 }
 
-const notAFlag = new Reason('is neither true nor false: true, false, yes, no, y, n, 1 or 0')
+const notAFlag = new RowError('is neither true nor false: true, false, yes, no, y, n, 1 or 0')
 
 const flags = new Map([
   ...['true', 'yes', 'y', '1'].map(word => [word, true] as const),
@@ -116,23 +116,23 @@ const flag: Check = text => flags.get(text.trim().toLowerCase()) ?? notAFlag
 
 function wordCheck(words: readonly string[]): Check {
   const known = new Set(words)
-  const unknown = new Reason(`is none of ${words.join(', ')}`)
+  const unknown = new RowError(`is none of ${words.join(', ')}`)
   return text => (known.has(text.trim()) ? text.trim() : unknown)
 }
 
 /** Such as `6.47789E+12`: the digits that it had are lost, and many texts look like it. */
 const rounded = /^\s*\d([.,]\d+)?E\+\d+\s*$/
-const wasRounded = new Reason('was made a number by a spreadsheet: format the column as text there, and export again')
+const wasRounded = new RowError('was made a number by a spreadsheet: format the column as text there, and export again')
 
 function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnShape): Check {
-  const overMaxLength = new Reason(`is longer than ${maxLength} characters`)
+  const overMaxLength = new RowError(`is longer than ${maxLength} characters`)
   // A long text may have paragraphs.
   const hasLines = maxLength >= 1000 && format === undefined
   const shaped = pattern === undefined ? undefined : new RegExp(pattern, 'u')
-  const misshapen = new Reason(`does not look like ${examples[0]}`)
+  const misshapen = new RowError(`does not look like ${examples[0]}`)
   return text => {
     const oddity = oddityIn(text, hasLines)
-    if (oddity !== undefined) return new Reason(`has ${oddity}`)
+    if (oddity !== undefined) return new RowError(`has ${oddity}`)
     if (rounded.test(text)) return wasRounded
     if (text.length > maxLength && [...text].length > maxLength) return overMaxLength
     return shaped && !shaped.test(text) ? misshapen : text
@@ -144,14 +144,14 @@ function pairsIn(text: unknown) {
   const pairs = new Map<string, string>()
   for (const part of partsOf(text)) {
     const [type = '', value = '', ...more] = part.split('=').map(side => side.trim())
-    if (type === '' || value === '' || more.length) return new Reason('has a part that is no type=value', '', part)
-    if (pairs.has(type)) return new Reason('has a type twice', '', type)
+    if (type === '' || value === '' || more.length) return new RowError('has a part that is no type=value', '', part)
+    if (pairs.has(type)) return new RowError('has a type twice', '', type)
     pairs.set(type, value)
   }
   return Object.fromEntries(pairs)
 }
 
-const notAnEmail = new Reason('is no e-mail address')
+const notAnEmail = new RowError('is no e-mail address')
 const emailIn = (value: unknown) => (typeof value === 'string' && !isEmail(value) ? notAnEmail : value)
 
 const listIn = (text: unknown) => (typeof text === 'string' ? partsOf(text) : text)
@@ -163,16 +163,16 @@ const partsOf = (text: string) =>
     .filter(part => part !== '')
 
 /** A JSON value as the text that a cell would have; money as a JSON number with a fraction has no exact value. */
-export function textOf(value: unknown, { type, format }: ColumnShape, decimal: DecimalMark = '.'): string | Reason {
+export function textOf(value: unknown, { type, format }: ColumnShape, decimal: DecimalMark = '.'): string | RowError {
   if (typeof value === 'string') return value
   if (value === null) return ''
   if (typeof value === 'number') {
     if (type === 'integer' || type === 'number') return String(value).replace('.', decimal)
     const amount = format === 'money' || format === 'unit-price'
     if (amount && Number.isSafeInteger(value)) return String(value)
-    return new Reason('is a number: write it in quotation marks')
+    return new RowError('is a number: write it in quotation marks')
   }
   if (typeof value === 'boolean')
-    return type === 'boolean' ? String(value) : new Reason('is true or false where text is expected')
-  return new Reason('is an object or a list where a single value is expected')
+    return type === 'boolean' ? String(value) : new RowError('is true or false where text is expected')
+  return new RowError('is an object or a list where a single value is expected')
 }

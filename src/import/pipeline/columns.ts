@@ -1,5 +1,5 @@
 import type { Check, ColumnShape } from './cells.ts'
-import type { Kind } from './import-type.ts'
+import type { ImportType } from './import-type.ts'
 import type { DecimalMark } from './numbers.ts'
 
 /** One of our columns, and the cell of a line that it is read from. */
@@ -20,14 +20,14 @@ export interface Field {
 }
 
 /** The columns of a kind in the order of its shape. */
-export function columnsOf(kind: Kind) {
-  const required = new Set(kind.shape.required)
-  return Object.entries(kind.shape.properties).map(([name, shape]) => ({
+export function columnsOf(type: ImportType) {
+  const required = new Set(type.shape.required)
+  return Object.entries(type.shape.properties).map(([name, shape]) => ({
     name,
     shape: shape as ColumnShape,
     required: required.has(name),
-    kept: kind.kept?.includes(name) ?? false,
-    mayBeEmpty: kind.mayBeEmpty === name,
-    inPath: kind.inPaths?.includes(name) ?? false,
+    kept: type.kept?.includes(name) ?? false,
+    mayBeEmpty: type.mayBeEmpty === name,
+    inPath: type.inPaths?.includes(name) ?? false,
   }))
 }

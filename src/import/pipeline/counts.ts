@@ -4,13 +4,13 @@ import type { Upserted } from '../../store/lists/change-timestamp.ts'
 export type Notes = Record<string, number>
 
 /** What became of rows; the rest were there already, just so. */
-export interface Taken extends Upserted {
+export interface ImportCounts extends Upserted {
   read: number
-  refused: number
+  rejected: number
   notes: Notes
 }
 
-export const nothingTaken = (): Taken => ({ read: 0, inserted: 0, changed: 0, refused: 0, notes: {} })
+export const noCounts = (): ImportCounts => ({ read: 0, inserted: 0, changed: 0, rejected: 0, notes: {} })
 
 export function note(notes: Notes, text: string, times = 1) {
   notes[text] = (notes[text] ?? 0) + times
@@ -20,10 +20,10 @@ export function addNotes(sum: Notes, notes: Readonly<Notes> = {}) {
   for (const [text, times] of Object.entries(notes)) note(sum, text, times)
 }
 
-export function addTaken(sum: Taken, { read, inserted, changed, refused, notes }: Taken) {
+export function addCounts(sum: ImportCounts, { read, inserted, changed, rejected, notes }: ImportCounts) {
   sum.read += read
   sum.inserted += inserted
   sum.changed += changed
-  sum.refused += refused
+  sum.rejected += rejected
   addNotes(sum.notes, notes)
 }

@@ -5,11 +5,11 @@ import {
 } from '../../domain/mappings/ecommerce-rows.ts'
 import { type EcommerceItem, openList, upsertItems } from '../../store/mappings/platform-items.ts'
 import { type Notes, note } from './counts.ts'
-import type { Kind } from './import-type.ts'
+import type { ImportType } from './import-type.ts'
 import type { Prepare, Row } from './ingest.ts'
 
 const whole =
-  'A file is all that there is: what the one before had and this one has not is gone, unless lines of it were refused, it was not read from its beginning to its end, or it is the refused lines of another one. Other columns are passed over.'
+  'A file is all that there is: what the one before had and this one has not is gone, unless lines of it were rejected, it was not read from its beginning to its end, or it is the rejected lines of another one. Other columns are passed over.'
 
 /** A cell as the platform means it: its exports put an apostrophe before what a spreadsheet would take for a number. */
 const told = (value: unknown): string | null => {
@@ -54,7 +54,7 @@ const customer = (row: Row): EcommerceItem => {
 }
 
 /** What the e-commerce platform has: the other side of the mappings. */
-export const ecommerceKinds = {
+export const ecommerceTypes = {
   'ecommerce-locations': {
     description: 'One location of the e-commerce platform, in as many lines as may be.',
     remarks: `An inventory export of Shopify fits as it is: it has names alone, which are then what stores are mapped to. ${whole}`,
@@ -108,4 +108,4 @@ export const ecommerceKinds = {
     open: openList('customers'),
     examples: [{}, { customerId: '6477890125897', email: 'mary.lee@example.com' }],
   },
-} as const satisfies Record<string, Kind>
+} as const satisfies Record<string, ImportType>

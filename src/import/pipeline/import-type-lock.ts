@@ -16,10 +16,10 @@ interface Waiting {
  * goes with the process, however that ends; behind a pooler the connection alone would be another one's too. It looks at nothing, so that no
  * vacuum waits for it.
  */
-export async function holdKind(
+export async function lockImportType(
   db: Database,
   service: Service,
-  kind: string,
+  type: string,
   { onWait = () => {}, signal }: Waiting = {},
 ): Promise<() => Promise<void>> {
   const { client, promptly, becomeIdle, breakOff, end } = await connectAlone(db).catch(away)
@@ -30,7 +30,7 @@ export async function holdKind(
       const { rows } = await promptly(
         client.query<{ taken: boolean }>(`select pg_try_advisory_xact_lock($1, hashtext($2)) as taken`, [
           service.id,
-          `import ${kind}`,
+          `import ${type}`,
         ]),
       )
       if (rows[0]?.taken) {

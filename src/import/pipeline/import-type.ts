@@ -1,12 +1,12 @@
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { ImportEnd } from '../../store/mappings/platform-items.ts'
-import type { Intake, Row } from './ingest.ts'
-import type { Reason } from './row-error.ts'
+import type { Ingestion, Row } from './ingest.ts'
+import type { RowError } from './row-error.ts'
 import type { Rule } from './rules.ts'
 
 /** What lines can be imported: one table of a back office. */
-export interface Kind extends Intake<Row> {
+export interface ImportType extends Ingestion<Row> {
   /** What a line is. */
   description: string
   /** What its columns cannot say for themselves. */
@@ -16,8 +16,8 @@ export interface Kind extends Intake<Row> {
   key: readonly string[]
   /** Neighbouring lines with the same value in this column go in together. */
   together?: string
-  /** The lines that go in together are one record, all of them or none: why one is refused with which nothing is wrong. */
-  whole?: Reason
+  /** The lines that go in together are one record, all of them or none: why one is rejected with which nothing is wrong. */
+  whole?: RowError
   /** What the page says tells lines apart, where `key` leaves that to the store. */
   toldApart?: readonly string[]
   /** Who may import it over the API; absent: whoever may write. */
@@ -25,7 +25,7 @@ export interface Kind extends Intake<Row> {
   /** Columns that map or configure: over the API only admins give them. */
   ofAdmins?: readonly string[]
   /** It comes from an earlier system, and is of use to the embedded back office alone. */
-  movesIn?: true
+  isOnboarding?: true
   /** Optional columns that the table cannot do without: an empty cell leaves what is stored. */
   kept?: readonly string[]
   /** What exports of other systems call columns of ours, in whatever case. */

@@ -19,9 +19,9 @@ import { mapSkus } from '../../store/mappings/writes.ts'
 import { upsertTransactions } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
 import { upsertGateways } from '../../store/tenancy/gateways.ts'
-import { ecommerceKinds } from './ecommerce-types.ts'
-import type { Kind } from './import-type.ts'
-import { asTheyAre } from './ingest.ts'
+import { ecommerceTypes } from './ecommerce-types.ts'
+import type { ImportType } from './import-type.ts'
+import { unchangedRows } from './ingest.ts'
 import { customerFrom, customerMappingFrom, productFrom, programFrom } from './inputs.ts'
 import { orders, vouchers } from './onboarding-types.ts'
 import { each, gatewaysFrom, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
@@ -37,13 +37,13 @@ const folded = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').
 const ofMappings = { passesOver: issueColumns, open: openMappings }
 const forAdmins = { role: 'admin' } as const
 
-/** The kinds of rows, in the order in which they are best imported. */
-export const kinds = {
+/** The import types, in the recommended order. */
+export const importTypes = {
   references: {
     description: 'One value that a reference of customers or products can have.',
     shape: ReferenceRow,
     key: ['type', 'referenceValueId'],
-    prepare: asTheyAre,
+    prepare: unchangedRows,
     write: upsertReferences,
     examples: [{}, { type: 'interest', referenceValueId: '12', code: '', name: 'Running' }],
   },
@@ -54,7 +54,7 @@ export const kinds = {
     shape: StoreRow,
     key: ['storeId'],
     inPaths: ['storeId', 'storeNumber'],
-    prepare: asTheyAre,
+    prepare: unchangedRows,
     write: upsertStores,
     apart: ({ storeId, storeNumber }) => [`store ${storeId}`, `number ${storeNumber}`],
     ofAdmins: ['ecommerceLocationId', 'inventoryBuffer'],
@@ -66,7 +66,7 @@ export const kinds = {
     shape: StaffRow,
     key: ['id'],
     inPaths: ['id'],
-    prepare: asTheyAre,
+    prepare: unchangedRows,
     write: upsertStaff,
     list: 'staff',
     examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
@@ -166,7 +166,7 @@ export const kinds = {
     description: 'One gift of a loyalty programme.',
     shape: RewardGiftRow,
     key: ['programId', 'giftId'],
-    prepare: asTheyAre,
+    prepare: unchangedRows,
     write: upsertGifts,
     examples: [{}, { giftId: '22', name: 'Umbrella', styles: 'MB07' }],
   },
@@ -176,7 +176,7 @@ export const kinds = {
     key: ['id'],
     inPaths: ['id'],
     kept: ['qualifyingSpend'],
-    prepare: asTheyAre,
+    prepare: unchangedRows,
     write: upsertRewardAccounts,
     examples: [{}, { id: '22673', customerId: '65432' }],
   },
@@ -186,7 +186,7 @@ export const kinds = {
     key: ['accountId', 'kind', 'lotId'],
     kept: ['redeemed', 'pending'],
     rule: lotRule,
-    prepare: asTheyAre,
+    prepare: unchangedRows,
     write: upsertRewardLots,
     examples: [{ giftId: '' }, { kind: 'gift', lotId: '42182', total: '1', giftId: '21' }],
   },
@@ -234,11 +234,11 @@ export const kinds = {
     write: mapCustomers,
     examples: [{}, { customerId: '73152', ecommerceLegacyId: '6477890125897' }],
   },
-  ...ecommerceKinds,
-} as const satisfies Record<string, Kind>
+  ...ecommerceTypes,
+} as const satisfies Record<string, ImportType>
 
-export type KindName = keyof typeof kinds
+export type ImportTypeName = keyof typeof importTypes
 
-/** The kinds by name, whatever it may be. */
-export const kindNamed = (name: string): Kind | undefined =>
-  Object.hasOwn(kinds, name) ? kinds[name as KindName] : undefined
+/** Returns the import type of this name, or undefined. */
+export const findImportType = (name: string): ImportType | undefined =>
+  Object.hasOwn(importTypes, name) ? importTypes[name as ImportTypeName] : undefined

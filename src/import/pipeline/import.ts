@@ -5,21 +5,21 @@ import { withInitialLoad } from '../../store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../../store/lists/statistics.ts'
 import { handleLater, ignoreError } from '../../telemetry/ignored-errors.ts'
 import { batchesOf, recordsBy } from './batches.ts'
-import { addTaken, type Taken } from './counts.ts'
-import type { Kind } from './import-type.ts'
+import { addCounts, type ImportCounts } from './counts.ts'
+import type { ImportType } from './import-type.ts'
 import type { Prepared } from './ingest.ts'
-import { takePrepared } from './ingest-rows.ts'
-import { type Refusal, refusalsOf } from './rejections.ts'
-import { Reason } from './row-error.ts'
+import { ingestPrepared } from './ingest-rows.ts'
+import { countRejections, type Rejection } from './rejections.ts'
+import { RowError } from './row-error.ts'
 import type { Line, Sheet } from './sheet.ts'
-import type { Judged } from './validate.ts'
+import type { ValidatedRow } from './validate.ts'
 import type { Violation } from './violations.ts'
 
-/** Where refused lines go, to be mended and imported again. */
-export interface Rejected {
-  add(line: Line, reasons: readonly Reason[]): Promise<void>
-  /** Ends it. Where nothing was refused there is none, nor that of an earlier import. */
-  end(): Promise<Pick<Left, 'refusedIn' | 'edited'>>
+/** Where rejected lines go, to be mended and imported again. */
+export interface RejectedFile {
+  add(line: Line, reasons: readonly RowError[]): Promise<void>
+  /** Ends it. Where nothing was rejected there is none, nor that of an earlier import. */
+  end(): Promise<Pick<Left, 'rejectedPath' | 'edited'>>
   /** Has what was added so far outlive this process. */
   flush(): Promise<void>
   /** The import has failed: throws away what was written so far, or leaves it for whoever goes on. */
@@ -28,25 +28,25 @@ export interface Rejected {
 
 /** What an import leaves behind. */
 export interface Left {
-  /** The file of the refused lines. */
-  refusedIn?: string
+  /** The file of the rejected lines. */
+  rejectedPath?: string
   /** That of an earlier import, which somebody has edited, and which is left as it is. */
   edited?: string
   /** The last line that was dealt with, where it was stopped before the end. */
   stoppedAfter?: number
-  /** Why lines were refused. */
-  refusals: readonly Refusal[]
+  /** Why lines were rejected. */
+  rejections: readonly Rejection[]
 }
 
 interface Importing {
   db: Database
   service: Service
-  kind: Kind
+  type: ImportType
   /** For kinds with secrets. */
   keys?: Keys | undefined
   /** Find what is wrong, write nothing. */
   dryRun?: boolean
-  rejected: Rejected | undefined
+  rejectedFile: RejectedFile | undefined
   /** Called when a batch is dealt with, with its last line; the next one waits for it. */
   onBatch?: (line: number) => Promise<void> | void
   /** A batch may be the last one: none goes in beside it. */
@@ -59,52 +59,52 @@ interface Importing {
  * Puts the lines of a sheet in: what is new is added, what differs is changed, what is there just so is left alone. `taken` is kept up
  * with what has become of them. What was put in until an error stays, and importing it all again is safe.
  */
-export function importSheet(sheet: Sheet, importing: Importing, taken: Taken): Promise<Left> {
-  const { db, service, kind, dryRun } = importing
+export function importSheet(sheet: Sheet, importing: Importing, taken: ImportCounts): Promise<Left> {
+  const { db, service, type, dryRun } = importing
   const put = (isFirst = false) => putSheet(sheet, { ...importing, isFirst }, taken)
-  return dryRun || !kind.list ? put() : withInitialLoad(db, service, kind.list, put)
+  return dryRun || !type.list ? put() : withInitialLoad(db, service, type.list, put)
 }
 
 /** A batch whose turn has not come yet, while what its rows name is looked up. */
 interface Coming {
-  batch: readonly Judged[]
-  sound: readonly Judged[]
+  batch: readonly ValidatedRow[]
+  sound: readonly ValidatedRow[]
   prepared: Promise<Prepared>
 }
 
-async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean }, taken: Taken): Promise<Left> {
-  const { db, service, kind, keys, dryRun = false, rejected, onBatch, mayEnd, signal, isFirst } = importing
+async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean }, taken: ImportCounts): Promise<Left> {
+  const { db, service, type, keys, dryRun = false, rejectedFile, onBatch, mayEnd, signal, isFirst } = importing
   let lastLine = 0
   let batches = 0
-  const refusals = refusalsOf(sheet.fields)
-  const recordOf = recordsBy(sheet.fields, kind)
-  const prepare = (batch: readonly Judged[]): Coming => {
-    refuseWhole(batch, kind, recordOf)
+  const rejections = countRejections(sheet.fields)
+  const recordOf = recordsBy(sheet.fields, type)
+  const prepare = (batch: readonly ValidatedRow[]): Coming => {
+    rejectIncompleteRecords(batch, type, recordOf)
     const sound = batch.filter(({ row }) => row)
     const rows = sound.map(({ row = {} }) => row)
-    const prepared = kind.prepare(db, service, rows, keys)
+    const prepared = type.prepare(db, service, rows, keys)
     handleLater(prepared)
     return { batch, sound, prepared }
   }
-  const isApart = apartFrom(isFirst && !mayEnd ? kind.apart : undefined)
+  const isApart = apartFrom(isFirst && !mayEnd ? type.apart : undefined)
   /** Puts in a batch; where it is beside the one before it, that may still be under way. */
   const put = async ({ batch, sound, prepared }: Coming, before: Promise<void>, isBeside: boolean) => {
-    const refuse = (at: number, { reason }: Violation) => {
+    const reject = (at: number, { reason }: Violation) => {
       const one = sound[at]
       if (one?.row) one.reasons = [reason(one.row)]
     }
-    const { inserted, changed, notes } = await takePrepared(await prepared, {
+    const { inserted, changed, notes } = await ingestPrepared(await prepared, {
       db,
       service,
-      intake: kind,
+      ingestion: type,
       dryRun,
       // It may claim what that one gives up.
-      again: isBeside ? before : undefined,
-      refuse,
+      retry: isBeside ? before : undefined,
+      reject,
     })
     await before
-    const refused = await reject(batch, rejected, refusals)
-    addTaken(taken, { read: batch.length, inserted, changed, refused, notes })
+    const rejected = await writeRejections(batch, rejectedFile, rejections)
+    addCounts(taken, { read: batch.length, inserted, changed, rejected, notes })
     // Behind the second batch, the fourth, the eighth …: a table doubles no sooner.
     if (++batches > 1 && Number.isInteger(Math.log2(batches)) && !dryRun) await analyzeGrownTables(db)
     lastLine = batch.at(-1)?.line.number ?? lastLine
@@ -114,7 +114,7 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
   // with the one before that as well; never more, so that the later line of two wins.
   let [earlier, last] = [Promise.resolve(), Promise.resolve()]
   try {
-    for await (const batch of untilStopped(batchesOf(sheet, kind), signal)) {
+    for await (const batch of untilStopped(batchesOf(sheet, type), signal)) {
       const coming = prepare(batch)
       await earlier
       const isBeside = await isApart(coming.prepared)
@@ -125,22 +125,22 @@ async function putSheet(sheet: Sheet, importing: Importing & { isFirst: boolean 
     }
     await earlier
     await last
-    const left = { ...(await rejected?.end()), refusals: refusals.list() }
+    const left = { ...(await rejectedFile?.end()), rejections: rejections.list() }
     return signal?.aborted ? { ...left, stoppedAfter: lastLine } : left
   } catch (error) {
     await Promise.allSettled([earlier, last])
-    await rejected?.discard()
+    await rejectedFile?.discard()
     throw error
   }
 }
 
 /** Makes what tells, batch by batch, whether one may go in beside the one before it: they claim nothing in common. */
-function apartFrom(claims: Kind['apart']) {
+function apartFrom(claims: ImportType['apart']) {
   let before = new Set<string>()
   return async (prepared: Promise<Prepared>) => {
     if (!claims) return false
     const { inputs } = await prepared
-    const its = new Set(inputs.flatMap(input => (input instanceof Reason ? [] : claims(input))))
+    const its = new Set(inputs.flatMap(input => (input instanceof RowError ? [] : claims(input))))
     const isApart = its.isDisjointFrom(before)
     before = its
     return isApart
@@ -166,29 +166,33 @@ async function* untilStopped<T>(items: AsyncGenerator<T>, signal: AbortSignal | 
   }
 }
 
-/** Refuses each line of a record of which one is refused. */
-function refuseWhole(batch: readonly Judged[], { whole }: Kind, recordOf: ReturnType<typeof recordsBy>) {
+/** Refuses each line of a record of which one is rejected. */
+function rejectIncompleteRecords(
+  batch: readonly ValidatedRow[],
+  { whole }: ImportType,
+  recordOf: ReturnType<typeof recordsBy>,
+) {
   if (!whole || !recordOf) return
-  const refused = new Set(batch.filter(({ reasons }) => reasons).map(recordOf))
+  const rejected = new Set(batch.filter(({ reasons }) => reasons).map(recordOf))
   for (const judged of batch) {
-    if (!judged.row || !refused.has(recordOf(judged))) continue
+    if (!judged.row || !rejected.has(recordOf(judged))) continue
     judged.reasons = [whole]
     delete judged.row
   }
 }
 
-/** Writes out the refused lines of a batch, in their order, and counts them. */
-async function reject(
-  batch: readonly Judged[],
-  rejected: Rejected | undefined,
-  refusals: ReturnType<typeof refusalsOf>,
+/** Writes out the rejected lines of a batch, in their order, and counts them. */
+async function writeRejections(
+  batch: readonly ValidatedRow[],
+  rejectedFile: RejectedFile | undefined,
+  rejections: ReturnType<typeof countRejections>,
 ) {
-  let refused = 0
+  let rejected = 0
   for (const { line, reasons } of batch) {
     if (!reasons) continue
-    refused++
-    refusals.add(line, reasons)
-    await rejected?.add(line, reasons)
+    rejected++
+    rejections.add(line, reasons)
+    await rejectedFile?.add(line, reasons)
   }
-  return refused
+  return rejected
 }

@@ -1,68 +1,68 @@
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { addNotes, nothingTaken, type Taken } from './counts.ts'
-import type { Intake, Prepared } from './ingest.ts'
+import { addNotes, type ImportCounts, noCounts } from './counts.ts'
+import type { Ingestion, Prepared } from './ingest.ts'
 import { merge } from './merge.ts'
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 import { foreseen, type Violation } from './violations.ts'
 
 /** Where rows go, and what their source wants to be done with them. */
-interface Wishes<R> {
+interface IngestOptions<R> {
   db: Database
   service: Service
-  intake: Intake<R>
+  ingestion: Ingestion<R>
   /** For rows with secrets. */
   keys?: Keys | undefined
   /** Everything but the writing. */
   dryRun?: boolean
   /** Inputs of a transaction; all, where it is not given. */
-  atOnce?: number
-  /** What is refused is tried once more when the rest is in, and what this waits for: what stood in its way may have moved by then. */
-  again?: true | Promise<unknown> | undefined
-  /** Hears why the input of this place is refused. Where it is `mended`, it is put in all the same, without what is refused. */
-  refuse(at: number, violation: Violation, mended: boolean): void
+  rowsPerTransaction?: number
+  /** What is rejected is tried once more when the rest is in, and what this waits for: what stood in its way may have moved by then. */
+  retry?: true | Promise<unknown> | undefined
+  /** Hears why the input of this place is rejected. Where it is `mended`, it is put in all the same, without what is rejected. */
+  reject(at: number, violation: Violation, mended: boolean): void
 }
 
 /**
- * The one way in: rows of whatever source are prepared, merged into what is there, and refused with reasons. Answers what became of
+ * The one way in: rows of whatever source are prepared, merged into what is there, and rejected with reasons. Answers what became of
  * them, and the inputs that they were.
  */
-export async function takeIn<R>(rows: readonly R[], wishes: Wishes<R>) {
-  const { db, service, intake, keys } = wishes
-  return takePrepared(await intake.prepare(db, service, rows, keys), wishes)
+export async function ingest<R>(rows: readonly R[], wishes: IngestOptions<R>) {
+  const { db, service, ingestion, keys } = wishes
+  return ingestPrepared(await ingestion.prepare(db, service, rows, keys), wishes)
 }
 
 /** The same of rows that were prepared before their turn came. */
-export async function takePrepared<R>(
+export async function ingestPrepared<R>(
   { inputs, notes, leftOut = {} }: Prepared,
-  { db, service, intake, dryRun = false, atOnce, again, refuse }: Wishes<R>,
-): Promise<Taken & { inputs: readonly object[] }> {
+  { db, service, ingestion, dryRun = false, rowsPerTransaction, retry, reject }: IngestOptions<R>,
+): Promise<ImportCounts & { inputs: readonly object[] }> {
   const given = [...inputs]
   const inputsAt = (places: readonly number[]) => places.map(at => given[at])
-  const taken = nothingTaken()
+  const taken = noCounts()
   async function put(places: readonly number[], most?: number) {
-    const merged = await merge(places, some => intake.write(db, service, inputsAt(some)), most)
+    const merged = await merge(places, some => ingestion.write(db, service, inputsAt(some)), most)
     taken.inserted += merged.inserted
     taken.changed += merged.changed
-    return merged.refused
+    return merged.rejected
   }
   const sound: number[] = []
   for (const [at, input] of inputs.entries()) {
-    if (!(input instanceof Reason)) sound.push(at)
+    if (!(input instanceof RowError)) sound.push(at)
     else {
-      taken.refused++
-      refuse(at, foreseen(input), false)
+      taken.rejected++
+      reject(at, foreseen(input), false)
     }
   }
-  for (const { input: at, violation } of dryRun ? [] : await put(sound, atOnce)) {
-    await again
-    const [still] = again ? await put([at]) : [{ violation }]
+  for (const { input: at, violation } of dryRun ? [] : await put(sound, rowsPerTransaction)) {
+    await retry
+    const [still] = retry ? await put([at]) : [{ violation }]
     if (!still) continue
-    const column = intake.clears?.[still.violation.constraint]
-    refuse(at, still.violation, column !== undefined)
+    const column = ingestion.clears?.[still.violation.constraint]
+    reject(at, still.violation, column !== undefined)
     if (column !== undefined) given[at] = { ...given[at], [column]: null }
-    if (column === undefined || (await put([at])).length) taken.refused++
+    if (column === undefined || (await put([at])).length) taken.rejected++
   }
   taken.read = Object.values(leftOut).reduce((sum, times) => sum + times, inputs.length)
   addNotes(taken.notes, notes)

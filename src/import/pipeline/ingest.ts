@@ -3,7 +3,7 @@ import type { Database, Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { List, Upserted } from '../../store/lists/change-timestamp.ts'
 import type { Notes } from './counts.ts'
-import type { Reason } from './row-error.ts'
+import type { RowError } from './row-error.ts'
 
 /** A validated row by our column names; a column that is not given is missing, null clears. */
 export type Row = Readonly<Record<string, unknown>>
@@ -11,19 +11,19 @@ export type Row = Readonly<Record<string, unknown>>
 /** What rows come to. */
 export interface Prepared {
   /** What the store takes, or why it cannot. Where rows have lines, there is one for each, in their order. */
-  inputs: readonly (object | Reason)[]
+  inputs: readonly (object | RowError)[]
   notes?: Readonly<Notes>
-  /** Rows that come to nothing, and are not refused for that. */
+  /** Rows that come to nothing, and are not rejected for that. */
   leftOut?: Readonly<Notes>
 }
 
 /** Makes of rows what the store takes; what has to be looked up is looked up for all at once. `keys` are there where rows have secrets. */
 export type Prepare<R> = (db: Db, service: Service, rows: readonly R[], keys?: Keys) => Promise<Prepared>
 
-export const asTheyAre: Prepare<object> = async (_db, _service, rows) => ({ inputs: rows })
+export const unchangedRows: Prepare<object> = async (_db, _service, rows) => ({ inputs: rows })
 
-/** How rows of a kind get into the store. */
-export interface Intake<R> {
+/** How rows of a type get into the store. */
+export interface Ingestion<R> {
   prepare: Prepare<R>
   /** Puts in what `prepare` made. What is there just so is not counted. */
   // biome-ignore lint/suspicious/noExplicitAny: each store function has an input type of its own, which `prepare` makes

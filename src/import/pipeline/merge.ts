@@ -4,7 +4,7 @@ import { type Violation, violationIn } from './violations.ts'
 
 interface Merged<Input> extends Upserted {
   /** What the database refuses, in its order. */
-  refused: { input: Input; violation: Violation }[]
+  rejected: { input: Input; violation: Violation }[]
 }
 
 /** Writes inputs, so many of them in a transaction. Where the database refuses it, in halves, until those it refuses are alone. */
@@ -13,7 +13,7 @@ export async function merge<Input>(
   write: (some: readonly Input[]) => Promise<Upserted>,
   atOnce = inputs.length,
 ): Promise<Merged<Input>> {
-  const merged: Merged<Input> = { inserted: 0, changed: 0, refused: [] }
+  const merged: Merged<Input> = { inserted: 0, changed: 0, rejected: [] }
   async function put(some: readonly Input[]): Promise<void> {
     try {
       const { inserted, changed } = await pastContention(() => write(some))
@@ -24,7 +24,7 @@ export async function merge<Input>(
       const [input] = some
       if (!violation || input === undefined) throw error
       if (some.length === 1) {
-        merged.refused.push({ input, violation })
+        merged.rejected.push({ input, violation })
         return
       }
       const half = some.length >> 1

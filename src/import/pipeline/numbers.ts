@@ -1,12 +1,12 @@
 import { decimalsOf, minorUnits } from '../../domain/values/money.ts'
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 
 /** What stands before the decimals of a file's numbers. */
 export const decimalMarks = ['.', ','] as const
 export type DecimalMark = (typeof decimalMarks)[number]
 
-/** The value of a number's text, or why it is refused. */
-type Check = (text: string) => number | string | Reason
+/** The value of a number's text, or why it is rejected. */
+type Check = (text: string) => number | string | RowError
 
 /** A number as digits with a point before its decimals; undefined where the text is none. */
 type Plain = (text: string) => string | undefined
@@ -25,20 +25,22 @@ function plainBy(mark: DecimalMark | undefined): Plain {
   }
 }
 
-const notWhole = new Reason('is no whole number')
-const hasDecimals = new Reason('has decimals, where only a whole number can be stored')
-const tooPrecise = new Reason('has more than three decimals')
-const commaBeforeDecimals = new Reason('has a comma where a point is expected: --decimal , reads such numbers')
-const commaInThousands = new Reason('has a comma between thousands: --decimal . reads such numbers')
-const commaOfEither = new Reason(
+const notWhole = new RowError('is no whole number')
+const hasDecimals = new RowError('has decimals, where only a whole number can be stored')
+const tooPrecise = new RowError('has more than three decimals')
+const commaBeforeDecimals = new RowError('has a comma where a point is expected: --decimal , reads such numbers')
+const commaInThousands = new RowError('has a comma between thousands: --decimal . reads such numbers')
+const commaOfEither = new RowError(
   'has a comma: --decimal . reads it as a separator of thousands, --decimal , as the mark before decimals',
 )
 
 const noneOf = (what: string, mark: DecimalMark = '.') =>
-  new Reason(`is no ${what}: digits, with a ${mark === ',' ? 'comma' : 'point'} before the decimals, and nothing else`)
+  new RowError(
+    `is no ${what}: digits, with a ${mark === ',' ? 'comma' : 'point'} before the decimals, and nothing else`,
+  )
 
 /** Why a text is no number, where it may be one of another mark. */
-function otherwise(text: string, mark: DecimalMark | undefined, reason: Reason) {
+function otherwise(text: string, mark: DecimalMark | undefined, reason: RowError) {
   if (mark !== undefined) return reason
   const unsigned = text.trim().replace(/^[+-]/, '')
   if (/^[1-9]\d{0,2},\d{3}$/.test(unsigned)) return commaOfEither
@@ -60,8 +62,8 @@ interface Range {
 }
 
 function within({ minimum = -Infinity, maximum = Infinity }: Range) {
-  const tooSmall = new Reason(`is less than ${minimum}`)
-  const tooLarge = new Reason(`is more than ${maximum}`)
+  const tooSmall = new RowError(`is less than ${minimum}`)
+  const tooLarge = new RowError(`is more than ${maximum}`)
   return (value: number) => (value < minimum ? tooSmall : value > maximum ? tooLarge : value + 0)
 }
 
@@ -95,7 +97,7 @@ export function unitsCheck(range: Range, mark?: DecimalMark): Check {
 /** An amount of a currency as text. */
 export function moneyCheck(currency: string, mark?: DecimalMark): Check {
   const decimals = decimalsOf(currency)
-  const tooFine = new Reason(`has more decimals than ${currency} has: ${decimals}`)
+  const tooFine = new RowError(`has more decimals than ${currency} has: ${decimals}`)
   return amountCheck(decimals, tooFine, mark)
 }
 
@@ -110,12 +112,12 @@ export function percentCheck(mark?: DecimalMark): Check {
 }
 
 const pricePlaces = 4
-const tooFineAPrice = new Reason(`has more than ${pricePlaces} decimals`)
+const tooFineAPrice = new RowError(`has more than ${pricePlaces} decimals`)
 
 /** The price of one unit as text, which may be finer than the currency is. */
 export const unitPriceCheck = (mark?: DecimalMark): Check => amountCheck(pricePlaces, tooFineAPrice, mark)
 
-function amountCheck(decimals: number, tooFine: Reason, mark: DecimalMark | undefined): Check {
+function amountCheck(decimals: number, tooFine: RowError, mark: DecimalMark | undefined): Check {
   const plain = plainBy(mark)
   const notMoney = noneOf('amount', mark)
   return text => {

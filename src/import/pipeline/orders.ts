@@ -6,7 +6,7 @@ import type { BroughtLine, BroughtOrder } from '../../store/orders/imported-orde
 import type { SoldVariant } from '../../store/orders/place.ts'
 import type { Row } from './ingest.ts'
 import { discountsOf } from './inputs.ts'
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 
 /** What a line of an order is looked up for. */
 export interface SoldItems {
@@ -18,7 +18,7 @@ export interface SoldItems {
 /** What a line comes to. */
 type Reckoned = Pick<BroughtLine, 'status' | 'quantity' | 'price' | 'discounts' | 'value' | 'returned' | 'refunded'>
 
-/** Says why a row is refused; the first reason counts. */
+/** Says why a row is rejected; the first reason counts. */
 type Refuse = (row: Row, text: string, column: string, found?: unknown) => void
 
 /** The rows of each order: those with its number that stand next to each other. */
@@ -32,15 +32,15 @@ export function rowsByOrder(rows: readonly Row[]): Row[][] {
   return orders
 }
 
-/** The order that rows make up; or, where it is refused, why each of them is. */
-export function orderFrom(rows: readonly Row[], items: SoldItems, currency: string): BroughtOrder | Reason[] {
-  const faults = new Map<Row, Reason>()
-  const refuse: Refuse = (row, ...why) => {
-    if (!faults.has(row)) faults.set(row, new Reason(...why))
+/** The order that rows make up; or, where it is rejected, why each of them is. */
+export function orderFrom(rows: readonly Row[], items: SoldItems, currency: string): BroughtOrder | RowError[] {
+  const faults = new Map<Row, RowError>()
+  const reject: Refuse = (row, ...why) => {
+    if (!faults.has(row)) faults.set(row, new RowError(...why))
   }
   const decimals = decimalsOf(currency)
-  const header = headerOf(rows, refuse)
-  const lines = linesOf(rows, items, decimals, refuse)
+  const header = headerOf(rows, reject)
+  const lines = linesOf(rows, items, decimals, reject)
   const payments = paymentsOf(rows)
   const order = {
     number: String(header.orderNumber),
@@ -53,26 +53,26 @@ export function orderFrom(rows: readonly Row[], items: SoldItems, currency: stri
     freight: textOf(header.freight) ?? '0',
     total: textOf(header.total) ?? '0',
   }
-  if (!faults.size) judgeSums(header, { ...order, lines, payments }, decimals, refuse)
+  if (!faults.size) judgeSums(header, { ...order, lines, payments }, decimals, reject)
   if (faults.size) return rows.map(row => faults.get(row) ?? ofRefusedOrder)
   const digest = createHash('sha256').update(JSON.stringify(rows)).digest()
   return { ...order, lines, payments, digest, rows: rows.length }
 }
 
-/** Why a row is refused with which nothing is wrong. */
-export const ofRefusedOrder = new Reason('Another line of this order is refused; an order is taken as a whole.')
+/** Why a row is rejected with which nothing is wrong. */
+export const ofRefusedOrder = new RowError('Another line of this order is rejected; an order is taken as a whole.')
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : null)
 
 /** What the rows share: it stands in the first one, and in the others again or not at all. */
-function headerOf(rows: readonly Row[], refuse: Refuse): Row {
+function headerOf(rows: readonly Row[], reject: Refuse): Row {
   const [first = {}] = rows
   for (const name of ['customerId', 'placedAt', 'total'])
-    if (typeof first[name] !== 'string') refuse(first, 'is required in the first line of an order', name)
+    if (typeof first[name] !== 'string') reject(first, 'is required in the first line of an order', name)
   for (const row of rows)
     for (const name in orderHeader)
       if (typeof row[name] === 'string' && row[name] !== first[name])
-        refuse(row, 'is not what the first line of the order says', name)
+        reject(row, 'is not what the first line of the order says', name)
   return first
 }
 
@@ -81,20 +81,20 @@ const addressOf = (row: Row, prefix: string) =>
 
 const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
 
-function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, refuse: Refuse): BroughtLine[] {
+function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, reject: Refuse): BroughtLine[] {
   const seen = new Set<unknown>()
   return rows.filter(isLine).map((row, i) => {
     const { storeNumber } = row
     const sequence = row.sequence ?? i + 1
-    if (seen.has(sequence)) refuse(row, 'stands twice in the order', 'sequence', sequence)
+    if (seen.has(sequence)) reject(row, 'stands twice in the order', 'sequence', sequence)
     seen.add(sequence)
     const storeId = typeof storeNumber === 'string' ? items.storeId(storeNumber) : null
-    return { sequence: Number(sequence), ...items.item(row), ...reckoned(row, decimals, refuse), storeId }
+    return { sequence: Number(sequence), ...items.item(row), ...reckoned(row, decimals, reject), storeId }
   })
 }
 
 /** What a line comes to, and what of it came back. */
-function reckoned(row: Row, decimals: number, refuse: Refuse): Reckoned {
+function reckoned(row: Row, decimals: number, reject: Refuse): Reckoned {
   const shown = (minor: bigint) => amount(minor, decimals)
   const given = (column: string) => (typeof row[column] === 'string' ? units(row[column], decimals) : undefined)
   const quantity = Number(row.quantity)
@@ -110,18 +110,18 @@ function reckoned(row: Row, decimals: number, refuse: Refuse): Reckoned {
   // Who tells only what was paid has given a discount.
   if (!discounts.length && value < due)
     discounts.push({ type: 'discount', reason: null, amount: shown(due - value), percentage: null })
-  else if (value !== due) refuse(row, 'is not the price of the units less the discount', 'value', shown(due))
-  if (value < 0n) refuse(row, 'is more than the line costs', 'discountAmount')
+  else if (value !== due) reject(row, 'is not the price of the units less the discount', 'value', shown(due))
+  if (value < 0n) reject(row, 'is more than the line costs', 'discountAmount')
 
   const { status = 'shipped' } = row as { status?: BroughtLine['status'] }
   const isSold = status === 'shipped' || status === 'returned'
   const returned = Number(row.returned ?? (status === 'returned' ? quantity : 0))
-  if (returned > quantity) refuse(row, 'is more than the quantity', 'returned')
-  if (returned > 0 && !isSold) refuse(row, `is more than 0 while the line is ${status}`, 'returned')
+  if (returned > quantity) reject(row, 'is more than the quantity', 'returned')
+  if (returned > 0 && !isSold) reject(row, `is more than 0 while the line is ${status}`, 'returned')
   if (returned < quantity && status === 'returned')
-    refuse(row, 'is less than the quantity: a line is returned once all of it is, and shipped before', 'returned')
+    reject(row, 'is less than the quantity: a line is returned once all of it is, and shipped before', 'returned')
   const refunded = given('refunded') ?? refundFor({ value, quantity, returned: 0, refunded: 0n }, returned)
-  if (refunded > value) refuse(row, 'is more than was paid for the line', 'refunded')
+  if (refunded > value) reject(row, 'is more than was paid for the line', 'refunded')
   return {
     status: isSold ? (returned === quantity ? 'returned' : 'shipped') : status,
     quantity,
@@ -168,16 +168,16 @@ function judgeSums(
   header: Row,
   { lines, freight, total, payments }: Pick<BroughtOrder, 'lines' | 'freight' | 'total' | 'payments'>,
   decimals: number,
-  refuse: Refuse,
+  reject: Refuse,
 ) {
   const minor = (text: string) => units(text, decimals)
   const due = sum(lines.map(line => minor(line.value))) + minor(freight)
   const paid = sum(payments.map(payment => minor(payment.amount)))
-  if (!lines.length) refuse(header, 'has no line that names a SKU', 'orderNumber')
+  if (!lines.length) reject(header, 'has no line that names a SKU', 'orderNumber')
   else if (due !== minor(total))
-    refuse(header, 'is not what the lines and the freight come to', 'total', amount(due, decimals))
+    reject(header, 'is not what the lines and the freight come to', 'total', amount(due, decimals))
   else if (payments.length && paid !== due)
-    refuse(
+    reject(
       header,
       'is not what is due, taken together',
       'paymentAmount',

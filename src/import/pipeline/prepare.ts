@@ -2,7 +2,7 @@ import type { Db } from '../../database/db.ts'
 import { mostGateways } from '../../domain/tenancy/gateways.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
-import type { BroughtState, VoucherFeedRow } from '../../domain/vouchers/voucher-row.ts'
+import type { BroughtState, VoucherRow } from '../../domain/vouchers/voucher-row.ts'
 import { knownSkuIds, skuIds } from '../../store/catalog/skus.ts'
 import { knownStores, storesByNumber } from '../../store/catalog/stores.ts'
 import { knownCustomers } from '../../store/customers/customers.ts'
@@ -14,7 +14,7 @@ import { addNotes, type Notes, note } from './counts.ts'
 import type { Prepare, Row } from './ingest.ts'
 import { type Names, transactionFrom } from './inputs.ts'
 import { orderFrom, rowsByOrder, type SoldItems, soldItem } from './orders.ts'
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 
 /** The rows, each translated by itself. */
 export const each =
@@ -24,7 +24,7 @@ export const each =
 /** The gateways, as far as a service may have more. */
 export const gatewaysFrom: Prepare<Row> = async (db, service, rows) => {
   const names = new Set<unknown>(await gatewayNames(db, service))
-  const tooMany = new Reason(`is one more than the ${mostGateways} that there may be`, 'name')
+  const tooMany = new RowError(`is one more than the ${mostGateways} that there may be`, 'name')
   const inputs = rows.map(row => {
     if (!names.has(row.name) && names.size >= mostGateways) return tooMany
     names.add(row.name)
@@ -66,10 +66,10 @@ export const stockFrom: Prepare<Row> = async (db, service, rows) => {
   const inputs = rows.map(row => {
     const { sku: _, skuId, storeNumber, ...stock } = row
     const store = stores.get(storeNumber as string)
-    if (!store) return new Reason('names no store', 'storeNumber', storeNumber)
+    if (!store) return new RowError('names no store', 'storeNumber', storeNumber)
     const sku = skus.of(row)
     const column = typeof skuId === 'string' ? 'skuId' : 'sku'
-    if (!sku) return new Reason('names no SKU of a product', column, row[column])
+    if (!sku) return new RowError('names no SKU of a product', column, row[column])
     return { storeId: store.store_id, skuId: sku.skuId, ...stock }
   })
   return { inputs }
@@ -138,7 +138,7 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
     },
   })
   const notes: Notes = {}
-  const inputs = rowsByOrder(rows).flatMap((own): (BroughtOrder | Reason)[] => {
+  const inputs = rowsByOrder(rows).flatMap((own): (BroughtOrder | RowError)[] => {
     const ofOrder: Notes = {}
     const order = orderFrom(own, itemsBy(ofOrder), currency)
     if (Array.isArray(order)) return order
@@ -152,7 +152,7 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
 export const vouchersFrom: Prepare<Row> = async (_db, service, rows, keys) => {
   if (!keys) throw new Error('a PIN is hashed with the key of the installation')
   const inputs = rows.map(({ status, ...row }) =>
-    broughtVoucher(keys, service, { ...(row as unknown as VoucherFeedRow), state: status as BroughtState | undefined }),
+    broughtVoucher(keys, service, { ...(row as unknown as VoucherRow), state: status as BroughtState | undefined }),
   )
   return { inputs }
 }
@@ -168,7 +168,7 @@ const existing =
   async (db, service, rows) => {
     const known = new Set((await find(db, service, given(rows, column))).map(found => found.id))
     const inputs = rows.map(row =>
-      known.has(row[column] as string) ? translate(row) : new Reason(`names no ${what}`, column, row[column]),
+      known.has(row[column] as string) ? translate(row) : new RowError(`names no ${what}`, column, row[column]),
     )
     return { inputs }
   }

@@ -1,9 +1,9 @@
 import type { Field } from './columns.ts'
-import type { Reason } from './row-error.ts'
+import type { RowError } from './row-error.ts'
 import type { Line } from './sheet.ts'
 
-/** How often something was refused for one reason, and the first line of it. */
-export interface Refusal {
+/** How often something was rejected for one reason, and the first line of it. */
+export interface Rejection {
   /** What the lines call the column; empty where it is the line as a whole. */
   column: string
   /** The first line's, in words that are said after the column's name. */
@@ -18,18 +18,18 @@ export interface Refusal {
   numbers: number[]
 }
 
-/** Reasons that are told apart; what is rarer than that is in the file of the refused lines. */
+/** Reasons that are told apart; what is rarer than that is in the file of the rejected lines. */
 const atMost = 1_000
 const numbersKept = 100
 const cellLength = 60
 
-/** Counts refusals by their reasons. */
-export function refusalsOf(fields: readonly Field[]) {
-  const byReason = new Map<string, Refusal>()
+/** Counts rejections by their reasons. */
+export function countRejections(fields: readonly Field[]) {
+  const byReason = new Map<string, Rejection>()
   const columns = new Map(fields.map(field => [field.name, field]))
   const hasSecret = fields.some(({ shape }) => shape.format === 'secret')
   return {
-    add(line: Line, reasons: readonly Reason[]) {
+    add(line: Line, reasons: readonly RowError[]) {
       for (const { column, text, kept } of reasons) {
         const key = `${column} ${kept}`
         const known = byReason.get(key)

@@ -1,5 +1,5 @@
-/** Why a row is refused. */
-export class Reason {
+/** Why a row is rejected. */
+export class RowError {
   /** Said after our name of the `column`; it may be kept: what stands in the row is not in it. */
   readonly kept: string
   /** Empty where it is the row as a whole. */
@@ -19,7 +19,7 @@ export class Reason {
   }
 
   /** The same of a column. */
-  of(column: string): Reason {
-    return new Reason(this.kept, column, this.found)
+  of(column: string): RowError {
+    return new RowError(this.kept, column, this.found)
   }
 }

@@ -1,12 +1,12 @@
 import type { Row } from './ingest.ts'
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 
 /** What the columns of a row must keep among themselves; undefined where they do. */
-export type Rule = (row: Row) => Reason | undefined
+export type Rule = (row: Row) => RowError | undefined
 
 /** A SKU is named one way or the other. */
 export const namesSku: Rule = ({ sku, skuId }) =>
-  (sku ?? skuId) ? undefined : new Reason('is required where there is no skuId', 'sku')
+  (sku ?? skuId) ? undefined : new RowError('is required where there is no skuId', 'sku')
 
 /** An amount has twelve digits before the point; the price of all units is an amount. */
 const largestAmount = 1e12
@@ -14,9 +14,9 @@ const largestAmount = 1e12
 export const transactionRule: Rule = row => {
   const { quantity, price, discountAmount, discountType, discountReason, discountPercentage } = row
   if (Math.abs(Number(price) * Number(quantity)) >= largestAmount)
-    return new Reason('times the quantity is more than an amount can be', 'price')
+    return new RowError('times the quantity is more than an amount can be', 'price')
   if (!discountAmount && (discountType || discountReason || discountPercentage))
-    return new Reason('is required where there is a discount', 'discountAmount')
+    return new RowError('is required where there is a discount', 'discountAmount')
   return
 }
 
@@ -28,13 +28,13 @@ const amountsOfOrder = [
 export const orderRule: Rule = row => {
   const isLine = (row.sku ?? row.skuId) != null
   const isPayment = row.paymentAmount != null
-  if (!isLine && !isPayment) return new Reason('has neither a SKU nor a paymentAmount')
+  if (!isLine && !isPayment) return new RowError('has neither a SKU nor a paymentAmount')
   for (const name of isLine ? ['quantity', 'price'] : [])
-    if (row[name] == null) return new Reason('is required where there is a SKU', name)
+    if (row[name] == null) return new RowError('is required where there is a SKU', name)
   if (isPayment && row.paymentGateway == null)
-    return new Reason('is required where there is a payment', 'paymentGateway')
+    return new RowError('is required where there is a payment', 'paymentGateway')
   const negative = amountsOfOrder.find(name => Number(row[name] ?? 0) < 0)
-  if (negative) return new Reason('is less than 0', negative)
+  if (negative) return new RowError('is less than 0', negative)
   return isLine ? transactionRule(row) : undefined
 }
 
@@ -42,10 +42,10 @@ export const orderRule: Rule = row => {
 export const voucherRule: Rule = ({ balance, originalAmount, status }) => {
   const left = Number(balance)
   const original = Number(originalAmount ?? left)
-  if (left < 0) return new Reason('is less than 0', 'balance')
-  if (left > original) return new Reason('is more than it was issued for', 'balance')
-  if (status === 'redeemed' && left > 0) return new Reason('is redeemed, while something is left', 'status')
-  if (status === 'pending' && left < original) return new Reason('is pending, while something was drawn', 'status')
+  if (left < 0) return new RowError('is less than 0', 'balance')
+  if (left > original) return new RowError('is more than it was issued for', 'balance')
+  if (status === 'redeemed' && left > 0) return new RowError('is redeemed, while something is left', 'status')
+  if (status === 'pending' && left < original) return new RowError('is pending, while something was drawn', 'status')
   return
 }
 
@@ -56,5 +56,5 @@ export const lotRule: Rule = row => {
     const value = row[name]
     return typeof value === 'string' && !(Number.isInteger(Number(value)) && Number(value) <= 2_147_483_647)
   })
-  return column === undefined ? undefined : new Reason('is no whole number of points up to 2147483647', column)
+  return column === undefined ? undefined : new RowError('is no whole number of points up to 2147483647', column)
 }

@@ -1,5 +1,5 @@
 import type { Field } from './columns.ts'
-import type { Reason } from './row-error.ts'
+import type { RowError } from './row-error.ts'
 
 /** A line of text, taken apart. */
 export interface Line {
@@ -8,13 +8,13 @@ export interface Line {
   /** A cell for each column of the header: text, or in NDJSON any flat value; undefined where the line does not give it. */
   cells: unknown[]
   /** Why it cannot be read; the cells are then as near to the file as can be. */
-  unreadable?: Reason
+  unreadable?: RowError
   /** All of it, where it cannot be taken apart. */
   text?: string
   /** The cells hold bytes, one a character, because they are no UTF-8. */
   bytes?: true
   /** What is wrong with it apart from its cells. */
-  reasons?: Reason[]
+  reasons?: RowError[]
   size: number
 }
 
@@ -25,7 +25,7 @@ export interface Sheet {
   fields: Field[]
   /** A line may leave out columns that another one gives. */
   sparse: boolean
-  /** The lines are what an earlier import has refused; of NDJSON it is known once they are read. */
+  /** The lines are what an earlier import has rejected; of NDJSON it is known once they are read. */
   isRest?: boolean
   lines: AsyncIterable<Line[]>
 }

@@ -1,4 +1,4 @@
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 
 /** A day (`YYYY-MM-DD`) and what clock (`HH:MM:SS`) is told with it. */
 interface Moment {
@@ -105,7 +105,7 @@ const clock = /^(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:\.\d+)?)
 const clockIn = (text: string) =>
   clockOf((text.length > maxDateLength ? undefined : clock.exec(text.trim())?.groups) ?? {})
 
-const notAClock = new Reason('has no time beside it: HH:MM:SS or HH:MM, also with AM or PM')
+const notAClock = new RowError('has no time beside it: HH:MM:SS or HH:MM, also with AM or PM')
 
 /** A time of a day, `YYYY-MM-DD HH:MM:SS`, with the clock that stands in another cell; one that is empty changes nothing. */
 export function withClock(time: unknown, cell: unknown): unknown {

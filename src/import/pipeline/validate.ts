@@ -1,20 +1,20 @@
 import { textOf } from './cells.ts'
 import type { Field } from './columns.ts'
-import type { Kind } from './import-type.ts'
+import type { ImportType } from './import-type.ts'
 import type { Row } from './ingest.ts'
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 import type { Line } from './sheet.ts'
 import { withClock } from './times.ts'
 
 /** A line with its row, or with all that is wrong with it. */
-export interface Judged {
+export interface ValidatedRow {
   line: Line
   row?: Row
-  reasons?: Reason[]
+  reasons?: RowError[]
 }
 
-/** Reads the row of a line, and judges it by the shapes of its columns and the rule of its kind. */
-export function judge(line: Line, fields: readonly Field[], kind: Kind): Judged {
+/** Reads the row of a line, and judges it by the shapes of its columns and the rule of its type. */
+export function validateLine(line: Line, fields: readonly Field[], type: ImportType): ValidatedRow {
   if (line.unreadable) return { line, reasons: [line.unreadable] }
   const row: Record<string, unknown> = {}
   let reasons = line.reasons
@@ -28,12 +28,12 @@ export function judge(line: Line, fields: readonly Field[], kind: Kind): Judged 
       value = typeof text === 'string' ? check(text) : text
     } else if (required) value = check('')
     if (clock !== undefined) value = withClock(value, line.cells[clock])
-    if (value instanceof Reason) {
+    if (value instanceof RowError) {
       reasons ??= []
       reasons.push(value.of(name))
     } else if (value !== undefined) row[name] = value
   }
   if (reasons) return { line, reasons }
-  const broken = kind.rule?.(row)
+  const broken = type.rule?.(row)
   return broken ? { line, reasons: [broken] } : { line, row }
 }

@@ -1,23 +1,23 @@
 import type { Row } from './ingest.ts'
-import { Reason } from './row-error.ts'
+import { RowError } from './row-error.ts'
 
 /** What the database refuses a row for. */
 export interface Violation {
   /** Empty where it is not one that has a name. */
   constraint: string
   /** In words about one row. */
-  reason(row: Row): Reason
+  reason(row: Row): RowError
   /** In words about rows, said after their number. */
   note: string
 }
 
 const taken = (column: string, whose: string) => (row: Row) =>
-  new Reason(`belongs to another ${whose}`, column, row[column])
-const unknown = (column: string, what: string) => (row: Row) => new Reason(`names no ${what}`, column, row[column])
-const negative = (column: string) => () => new Reason('is less than 0', column)
+  new RowError(`belongs to another ${whose}`, column, row[column])
+const unknown = (column: string, what: string) => (row: Row) => new RowError(`names no ${what}`, column, row[column])
+const negative = (column: string) => () => new RowError('is less than 0', column)
 
-const placedHere = () => new Reason('belongs to an order that was placed here', 'orderNumber')
-const issuedHere = () => new Reason('belongs to a voucher that was issued here', 'number')
+const placedHere = () => new RowError('belongs to an order that was placed here', 'orderNumber')
+const issuedHere = () => new RowError('belongs to a voucher that was issued here', 'number')
 
 const otherwise = 'contradict another record, or cannot be stored'
 
@@ -25,7 +25,7 @@ const otherwise = 'contradict another record, or cannot be stored'
 const constraints: Readonly<Record<string, readonly [reason: Violation['reason'], note?: string]>> = {
   store_service_id_store_number_key: [taken('storeNumber', 'store'), 'have the number of another store'],
   staff_service_id_code_key: [taken('code', 'member of the staff')],
-  customer_erased: [row => new Reason('was erased', 'id', row.id), 'were erased here'],
+  customer_erased: [row => new RowError('was erased', 'id', row.id), 'were erased here'],
   mapped_customer: [unknown('customerId', 'customer')],
   customer_email: [taken('email', 'customer'), 'have the e-mail address of another customer'],
   variant_service_id_sku_key: [
@@ -38,31 +38,31 @@ const constraints: Readonly<Record<string, readonly [reason: Violation['reason']
   order_placed_here: [placedHere],
   order_changed_here: [
     () =>
-      new Reason('is of an order that was shipped, cancelled or returned here since it was imported', 'orderNumber'),
+      new RowError('is of an order that was shipped, cancelled or returned here since it was imported', 'orderNumber'),
   ],
   transaction_currency: [
-    () => new Reason('has an amount with more decimals than the currency of its transaction has'),
+    () => new RowError('has an amount with more decimals than the currency of its transaction has'),
     'have more decimals than the currency of their sale',
   ],
   voucher_pkey: [issuedHere],
   voucher_issued_here: [issuedHere],
   voucher_used_here: [
     () =>
-      new Reason(
+      new RowError(
         'is of a voucher that was held, used or stopped here, or has expired, since it was imported',
         'number',
       ),
   ],
   voucher_original_amount: [
-    () => new Reason('does not change: it is not what the voucher was issued for', 'originalAmount'),
+    () => new RowError('does not change: it is not what the voucher was issued for', 'originalAmount'),
   ],
   voucher_original_amount_check: [
-    () => new Reason('is required, and more than 0, where nothing is left', 'originalAmount'),
+    () => new RowError('is required, and more than 0, where nothing is left', 'originalAmount'),
   ],
-  voucher_within_original: [() => new Reason('is more than it was issued for', 'balance')],
-  voucher_steps: [() => new Reason('is no longer what the voucher can be: it was issued, or has expired', 'status')],
+  voucher_within_original: [() => new RowError('is more than it was issued for', 'balance')],
+  voucher_steps: [() => new RowError('is no longer what the voucher can be: it was issued, or has expired', 'status')],
   reward_account_service_id_customer_id_key: [
-    row => new Reason('has another reward account already', 'customerId', row.customerId),
+    row => new RowError('has another reward account already', 'customerId', row.customerId),
     'are a second reward account of a customer',
   ],
   reward_gift_service_id_program_id_fkey: [unknown('programId', 'loyalty programme')],
@@ -82,11 +82,11 @@ const constraints: Readonly<Record<string, readonly [reason: Violation['reason']
   reward_lot_total_check: [negative('total')],
   reward_lot_redeemed_check: [negative('redeemed')],
   reward_lot_pending_check: [negative('pending')],
-  reward_lot_check: [() => new Reason('is less than what is redeemed and pending together', 'total')],
+  reward_lot_check: [() => new RowError('is less than what is redeemed and pending together', 'total')],
 }
 
-/** What the database would refuse, and need not be asked. */
-export const foreseen = (reason: Reason): Violation => ({ constraint: '', reason: () => reason, note: otherwise })
+/** What the database would reject, and need not be asked. */
+export const foreseen = (reason: RowError): Violation => ({ constraint: '', reason: () => reason, note: otherwise })
 
 interface DatabaseError {
   code?: string
@@ -105,8 +105,8 @@ export function violationIn(error: unknown): Violation | undefined {
 }
 
 function unnamed(code: string, column: string) {
-  if (code === '23502') return new Reason('is required', camelCase(column))
-  return new Reason(
+  if (code === '23502') return new RowError('is required', camelCase(column))
+  return new RowError(
     code.startsWith('23') ? 'The line contradicts another record.' : 'A value is outside of what can be stored.',
   )
 }

@@ -4,10 +4,10 @@ export interface Mark {
   changedAt: number
 }
 
-/** A file within reach of this machine, and where its refused lines go. */
+/** A file within reach of this machine, and where its rejected lines go. */
 export interface Brought {
   path: string
-  rejected: string
+  rejectedPath: string
 }
 
 /** A folder that exports arrive in, with `done/` and `failed/` in it, wherever it is. Each call throws `ExportsUnreadable` where it cannot be had. */
@@ -19,7 +19,7 @@ export interface ExportPlace {
   /** Undefined where there is no file of that name, or none any more. */
   markOf(name: string): Promise<Mark | undefined>
   bring(name: string, mark: Mark): Promise<Brought>
-  /** Moves a file out of the way, for good; what was refused of it is in `failed/` before. Returns where to. */
+  /** Moves a file out of the way, for good; what was rejected of it is in `failed/` before. Returns where to. */
   leave(name: string, to: 'done' | 'failed'): Promise<string>
   close(): Promise<void>
 }

@@ -30,7 +30,7 @@ export function openFolder(folder: string): ExportPlace {
     },
     async bring(name) {
       await told(makeRoom())
-      return { path: join(folder, name), rejected: join(folder, 'failed', `${name}.rejected.ndjson`) }
+      return { path: join(folder, name), rejectedPath: join(folder, 'failed', `${name}.rejected.ndjson`) }
     },
     leave: (name, to) =>
       told(

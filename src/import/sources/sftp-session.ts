@@ -81,7 +81,7 @@ export async function openSftp(access: SftpAccess, signal: AbortSignal, stillMs 
       )
     if (cause?.level === 'client-authentication')
       return new ExportsUnreadable(
-        `The SFTP server ${where} refused the user, or its ${access.keyFile === undefined ? 'password' : 'private key'}.`,
+        `The SFTP server ${where} rejected the user, or its ${access.keyFile === undefined ? 'password' : 'private key'}.`,
         true,
       )
     if (/privateKey/.test(error.message))

@@ -13,7 +13,7 @@ const transferMs = 3_600_000
 const leftOverMs = 86_400_000
 const prefix = 'tillbridge-sftp-'
 
-/** A folder of an SFTP server: files are copied to a temporary folder of this machine, and what was refused of them is copied back. */
+/** A folder of an SFTP server: files are copied to a temporary folder of this machine, and what was rejected of them is copied back. */
 export async function openSftpFolder(access: SftpAccess, signal: AbortSignal): Promise<ExportPlace> {
   const session = await openSftp(access, signal)
   try {
@@ -39,7 +39,7 @@ function placeOf(session: SftpSession, folder: string, here: string, signal: Abo
   const { step } = session
   const closing = new AbortController()
   const there = (...names: string[]) => posix.join(folder, ...names)
-  const [copy, refusedHere] = [join(here, 'export'), join(here, 'failed')]
+  const [copy, rejectedFolder] = [join(here, 'export'), join(here, 'failed')]
 
   const isThere = (path: string) => step(`see whether ${path} is there`, client => client.exists(path))
   const namesIn = (path: string) =>
@@ -64,8 +64,8 @@ function placeOf(session: SftpSession, folder: string, here: string, signal: Abo
     })
 
   async function bring(name: string, { size }: Mark) {
-    await rm(refusedHere, { recursive: true, force: true })
-    await mkdir(refusedHere)
+    await rm(rejectedFolder, { recursive: true, force: true })
+    await mkdir(rejectedFolder)
     await step(`read ${there(name)}`, async (client, alive) => {
       // What came after the look is not asked for: that much, and no more, is room for here.
       const from = size ? client.createReadStream(there(name), { end: size - 1 }) : Readable.from([])
@@ -74,7 +74,7 @@ function placeOf(session: SftpSession, folder: string, here: string, signal: Abo
     })
     const { size: came } = await stat(copy)
     if (came !== size) throw new ExportsUnreadable(`${there(name)} has ${size} bytes, of which ${came} came.`)
-    return { path: copy, rejected: join(refusedHere, `${name}.rejected.ndjson`) }
+    return { path: copy, rejectedPath: join(rejectedFolder, `${name}.rejected.ndjson`) }
   }
 
   /** Copies a file there, under another name until it is whole. */
@@ -99,10 +99,10 @@ function placeOf(session: SftpSession, folder: string, here: string, signal: Abo
   async function leave(name: string, to: 'done' | 'failed') {
     await makeRoom()
     const isOurs = (each: string) => each.startsWith(`${name}.rejected.`)
-    const refused = (await readdir(refusedHere).catch(() => [])).filter(isOurs)
-    for (const each of refused) await send(join(refusedHere, each), there('failed', each))
+    const rejected = (await readdir(rejectedFolder).catch(() => [])).filter(isOurs)
+    for (const each of rejected) await send(join(rejectedFolder, each), there('failed', each))
     const earlier = (await namesIn(there('failed'))).filter(isOurs)
-    for (const each of earlier) if (!refused.includes(each)) await remove(there('failed', each))
+    for (const each of earlier) if (!rejected.includes(each)) await remove(there('failed', each))
     const target = await freeName(there(to, name), async path => (await isThere(path)) !== false)
     await step(`move ${there(name)}`, client => client.rename(there(name), target))
     return target

@@ -3,7 +3,7 @@ import type { RunLimited } from '../../concurrency/semaphore.ts'
 import type { Db } from '../../database/db.ts'
 import type { Whole } from '../../http/streaming/bulk-export.ts'
 import { headersOf } from '../../http/streaming/export-chunks.ts'
-import { type Portion, readAhead } from '../../http/streaming/read-ahead.ts'
+import { readAhead, type SyncBatch } from '../../http/streaming/read-ahead.ts'
 import { changesAfter } from '../../store/change-feed/changes.ts'
 import { readCurrentState, watermarksAt } from '../../store/change-feed/newest.ts'
 import {
@@ -21,7 +21,7 @@ const portion = 500
 export async function everyChange(db: Db, following: Following, records: boolean, turn: RunLimited): Promise<Whole> {
   const stand = await turn(() => readCurrentState(db, following.service, following.kinds))
   const end = stand.positions
-  const portionBehind = async (at: FeedPositions): Promise<Portion> => {
+  const portionBehind = async (at: FeedPositions): Promise<SyncBatch> => {
     const read = () => changesAfter(db, following.service, at, { limit: portion, records }, watermarksAt(stand))
     const { changes, positions, hasMore } = orExpired(await turn(read))
     const lines = changes.length ? [changes.map(change => `${toldOf(change)}\n`).join('')] : []

@@ -1,5 +1,5 @@
 import type { BackOffices } from '../../backoffice/back-offices.ts'
-import { pullFeed } from '../../backoffice/run-sync.ts'
+import { runSyncIfReady } from '../../backoffice/run-sync.ts'
 import type { Database } from '../../database/db.ts'
 import { DatabaseAway } from '../../database/errors.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -8,7 +8,7 @@ import { changeSettings } from '../../store/tenancy/settings.ts'
 
 /** Milliseconds that the first reading may hold up the start; the rest is read while the service serves. */
 const patienceMs = 120_000
-/** Milliseconds between two lines about a feed that takes long. */
+/** Milliseconds between two lines about a sync that takes long. */
 const lineEveryMs = 5_000
 
 /** Reads what a new service's back office has, and says how it goes. Whatever goes wrong is left to the jobs. */
@@ -19,15 +19,15 @@ export async function firstSync(db: Database, offices: BackOffices, service: Ser
     const known = await introduce(db, offices, service, say)
     const signal = AbortSignal.timeout(patienceMs)
     const driver = offices.driverOf(known)
-    for (const feed of driver.feeds) {
+    for (const sync of driver.syncs) {
       let saidAt = performance.now()
       const onProgress = ({ read }: { read: number }) => {
         if (performance.now() - saidAt < lineEveryMs) return
         saidAt = performance.now()
-        say(lineOf(feed.name, read, ' so far'))
+        say(lineOf(sync.name, read, ' so far'))
       }
-      const pulled = await pullFeed(db, known, driver, feed, { signal, onProgress })
-      if ('result' in pulled) say(lineOf(feed.name, pulled.result.read))
+      const pulled = await runSyncIfReady(db, known, driver, sync, { signal, onProgress })
+      if ('result' in pulled) say(lineOf(sync.name, pulled.result.read))
     }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') return say(`The rest takes longer. ${later}`)
@@ -37,8 +37,8 @@ export async function firstSync(db: Database, offices: BackOffices, service: Ser
   }
 }
 
-const lineOf = (feed: string, read: number, more = '') =>
-  `  ${feed.padEnd(16)} ${read.toLocaleString('en')} records${more}`
+const lineOf = (sync: string, read: number, more = '') =>
+  `  ${sync.padEnd(16)} ${read.toLocaleString('en')} records${more}`
 
 /** Has a look, and takes over the currency. Returns the service as it is then. */
 async function introduce(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {

@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../database/db.ts'
 import { ours } from '../../domain/tenancy/back-office-settings.ts'
-import { pulledByEnvironment } from '../../store/sync/status.ts'
+import { findSyncedByEnvironment } from '../../store/sync/status.ts'
 
 /** For each service whose back office only the environment named, which names none any more: a sentence that says what to do. */
 export async function orphanedServices({ backOffice }: Config, db: Db): Promise<string[]> {
   if (backOffice !== ours) return []
-  return (await pulledByEnvironment(db)).map(
+  return (await findSyncedByEnvironment(db)).map(
     ({ service, driver }) =>
       `The service ${service} was pulled from an ${driver}, and nothing says where that is: BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY are missing. What is written meanwhile stays here, and never gets there. Where that is meant: tillbridge back-office set ${service} driver=embedded`,
   )

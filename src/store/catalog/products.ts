@@ -2,16 +2,16 @@ import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import { followInStock } from '../inventory/stale-stock.ts'
-import { beginSourceDatedChange, type SourceDated, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
-import { type Change, lockRows, hasSameBody, type Upserted } from '../lists/change-timestamp.ts'
+import { beginSourceDatedChange, changeTimestamp, type SourceDated, withChangeTimestamp } from '../lists/back-date.ts'
+import { type Change, hasSameBody, lockRows, type Upserted } from '../lists/change-timestamp.ts'
 import {
   columnLists,
   isDifferent,
   type Merged,
-  mergeRows,
-  upsertMerged,
-  onConflictUpdate,
   type MergeTable,
+  mergeRows,
+  onConflictUpdate,
+  upsertMerged,
 } from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'

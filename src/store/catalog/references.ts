@@ -2,7 +2,7 @@ import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
 import { beginChange, countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
-import { type Merged, upsertMerged, type MergeTable } from '../lists/merge.ts'
+import { type Merged, type MergeTable, upsertMerged } from '../lists/merge.ts'
 import { lockReferencesSql } from '../lists/references.ts'
 import { renderProducts } from './products.ts'
 

@@ -1,8 +1,8 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { beginSourceDatedChange, mergedRowTimes, changeTimestamp } from '../lists/back-date.ts'
-import { type Upserted, countUpsert } from '../lists/change-timestamp.ts'
-import { columnLists, isDifferent, mergeRows, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
+import { beginSourceDatedChange, changeTimestamp, mergedRowTimes } from '../lists/back-date.ts'
+import { countUpsert, type Upserted } from '../lists/change-timestamp.ts'
+import { columnLists, isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
 
 const staff: MergeTable = {

@@ -2,8 +2,8 @@ import type { Db } from '../../database/db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type CommitWatermarks, readCommitWatermarks } from '../lists/as-of.ts'
-import { type ChangesRequest, selectChanges, type Row } from './page.ts'
-import { isAtBeginning, advance, advanceToEnd, type FeedPositions, parseTimestamp, positionAfter } from './positions.ts'
+import { type ChangesRequest, type Row, selectChanges } from './page.ts'
+import { advance, advanceToEnd, type FeedPositions, isAtBeginning, parseTimestamp, positionAfter } from './positions.ts'
 
 /** A record that has changed, or left the data. */
 export interface Change {

@@ -1,11 +1,11 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import { kinds as allKinds, type Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type CommitWatermarks, readCommitWatermarks, currentLsn } from '../lists/as-of.ts'
+import { type CommitWatermarks, currentLsn, readCommitWatermarks } from '../lists/as-of.ts'
 import { listNumber } from '../lists/change-timestamp.ts'
 import { rfc3339Micros } from '../lists/page.ts'
 import { isCommitted, unionAll } from './page.ts'
-import { type FeedPositions, parseTimestamp, positionAfter, formatTimestamp } from './positions.ts'
+import { type FeedPositions, formatTimestamp, parseTimestamp, positionAfter } from './positions.ts'
 import { isHidden, sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */

@@ -2,8 +2,8 @@ import { raw, type Sql, sql } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { listNumber } from '../lists/change-timestamp.ts'
-import { rfc3339Micros, opaqueParam } from '../lists/page.ts'
-import { isAtBeginning, type FeedPosition, type FeedPositions, formatTimestamp } from './positions.ts'
+import { opaqueParam, rfc3339Micros } from '../lists/page.ts'
+import { type FeedPosition, type FeedPositions, formatTimestamp, isAtBeginning } from './positions.ts'
 import { isHidden, isShown, sources } from './sources.ts'
 
 /** Up to when the feed is told, of each list by its number. */

@@ -3,22 +3,22 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import {
   beginSourceDatedChange,
-  type SourceDated,
-  mergedRowTimes,
-  withChangeTimestamp,
   changeTimestamp,
+  mergedRowTimes,
+  type SourceDated,
+  withChangeTimestamp,
 } from '../lists/back-date.ts'
 import {
   type Change,
-  lockRows,
-  withoutClosingBrace,
   hasSameBody,
-  withTimestamp,
-  withComputedTimestamp,
+  lockRows,
   nextChangeTimestamp,
   type Upserted,
+  withComputedTimestamp,
+  withoutClosingBrace,
+  withTimestamp,
 } from '../lists/change-timestamp.ts'
-import { newRow, columnLists, isDifferent, mergeRows, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
+import { columnLists, isDifferent, type MergeTable, mergeRows, newRow, onConflictUpdate } from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
 import { opaqueServiceId } from '../lists/statistics.ts'
@@ -63,8 +63,8 @@ export const customerText = sql`record || ecommerce_ids`
 const withoutEcommerceIds = sql`record || '}'`
 
 /** When rows were asked for, and what becomes of those that may be older than what is there. */
-export interface AskedAfter {
-  moment: string
+export interface StaleRowGuard {
+  requestedAt: string
   onNewer(id: string): void
 }
 
@@ -79,11 +79,11 @@ export const upsertCustomers = (db: Database, service: Service, rows: readonly o
  * The same of rows that a back office was asked for after a moment (`momentNow`). Customers who have changed since, or have left, stay as
  * they are, since the rows may be older: `onNewer` hears of each, where the transaction is begun anew more than once.
  */
-export const upsertCustomersAskedAfter = (
+export const upsertCustomersUnlessNewer = (
   db: Database,
   service: Service,
   rows: readonly { id: string }[],
-  { moment, onNewer }: AskedAfter,
+  { requestedAt, onNewer }: StaleRowGuard,
 ): Promise<Upserted> =>
   db.transaction(async tx => {
     await holdShown(tx, service, rows)
@@ -91,9 +91,9 @@ export const upsertCustomersAskedAfter = (
       const ids = given.map(({ id }) => id)
       await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
       const found = await tx.rows<{ id: string }>(sql`
-        select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids}) and changed_at > ${moment}::timestamptz
+        select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids}) and changed_at > ${requestedAt}::timestamptz
         union
-        select id from tombstone where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${moment}::timestamptz`)
+        select id from tombstone where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${requestedAt}::timestamptz`)
       const newer = new Set(found.map(({ id }) => id))
       for (const id of newer) onNewer(id)
       return given.filter(({ id }) => !newer.has(id))

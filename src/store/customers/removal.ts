@@ -19,10 +19,10 @@ export async function leave(tx: Db, service: Service, ids: readonly string[]): P
     insert into former_customer (service_id, id, ${kept}) select service_id, id, ${kept} from customer where ${mine}
     on conflict (service_id, id) do nothing`)
   await tx.run(sql`
-    delete from sync_visit
+    delete from sync_refresh
      where service_id = ${service.id}
-       and (feed = 'transactions' and id = any(${ids})
-            or feed = 'reward-accounts' and id in (select id from reward_account where service_id = ${service.id} and customer_id = any(${ids})))`)
+       and (sync = 'transactions' and id = any(${ids})
+            or sync = 'reward-accounts' and id in (select id from reward_account where service_id = ${service.id} and customer_id = any(${ids})))`)
   return removeRecords(tx, service, change, { list: 'customer', id: sql`id`, where: sql`id = any(${ids})` })
 }
 

@@ -17,7 +17,7 @@ export async function readSubscriptions(tx: Db, service: Service): Promise<void>
     with held as (
       select id from customer
        where service_id = ${service.id} and not privacy and (email_subscription, sms_subscription) <> ${flags}
-         and exists (select from sync_state where service_id = ${service.id} and feed = 'customers')
+         and exists (select from sync_state where service_id = ${service.id} and sync = 'customers')
        order by id for no key update)
     update customer set (email_subscription, sms_subscription) = ${flags}
       from held where customer.service_id = ${service.id} and customer.id = held.id

@@ -2,22 +2,22 @@ import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
   beginSourceDatedChange,
-  type SourceDated,
-  mergedRowTimes,
-  withChangeTimestamp,
   changeTimestamp,
+  mergedRowTimes,
+  type SourceDated,
+  withChangeTimestamp,
 } from '../lists/back-date.ts'
 import {
   type Change,
-  lockRows,
-  withoutClosingBrace,
-  hasSameBody,
-  withTimestamp,
-  type Upserted,
   countUpsert,
+  hasSameBody,
+  lockRows,
+  type Upserted,
+  withoutClosingBrace,
+  withTimestamp,
 } from '../lists/change-timestamp.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
-import { isDifferent, mergeRows, onConflictUpdate, type MergeTable } from '../lists/merge.ts'
+import { isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { opaqueServiceId } from '../lists/statistics.ts'
 import { lockStores } from '../lists/store-locks.ts'

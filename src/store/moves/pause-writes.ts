@@ -25,9 +25,9 @@ export const breakOffJobs = (source: Db, { serviceId }: Of) =>
 /** Which files are being read for it, by what they bring. */
 export const filesUnderWay = async (source: Db, { serviceId }: Of) =>
   (
-    await source.rows<{ feed: string }>(sql`
-      select distinct feed from feed_run where service_id = ${serviceId} and ended_at is null and beat_at >= now() - interval '60 s' order by 1`)
-  ).map(({ feed }) => feed)
+    await source.rows<{ sync: string }>(sql`
+      select distinct sync from sync_run where service_id = ${serviceId} and ended_at is null and heartbeat_at >= now() - interval '60 s' order by 1`)
+  ).map(({ sync }) => sync)
 
 /** Lets nothing be written, for so many milliseconds, whatever becomes of the caller. Returns until when; undefined: it was not drained. */
 export const shutWriters = async (source: Db, { serviceId }: Of, ms: number) =>

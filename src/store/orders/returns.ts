@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import { lineSteps } from '../../domain/orders/orders.ts'
-import type { Portion } from '../../domain/orders/return-rules.ts'
+import type { SyncBatch } from '../../domain/orders/return-rules.ts'
 import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount } from '../../domain/values/money.ts'
@@ -97,7 +97,7 @@ export async function insertReturnLines(
   order: HeldOrder,
   returnId: string,
   lines: readonly ReturnLine[],
-  portions: readonly Portion[],
+  portions: readonly SyncBatch[],
 ) {
   const rows = portions.map(({ entry, orderSequence, quantity, value }, i) => ({
     sequence: i + 1,

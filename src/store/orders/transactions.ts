@@ -4,10 +4,10 @@ import { mergeLines, type TransactionParts, toldFirst } from '../../domain/order
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { erasedAmong } from '../customers/erased.ts'
-import { beginSourceDatedChange, withChangeTimestamp, changeTimestamp } from '../lists/back-date.ts'
-import { type Change, withoutClosingBrace, withTimestamp, type Upserted } from '../lists/change-timestamp.ts'
+import { beginSourceDatedChange, changeTimestamp, withChangeTimestamp } from '../lists/back-date.ts'
+import { type Change, type Upserted, withoutClosingBrace, withTimestamp } from '../lists/change-timestamp.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
-import { byChangeTimestamp, filter, type PageRequest, readPage, opaqueParam } from '../lists/page.ts'
+import { byChangeTimestamp, filter, opaqueParam, type PageRequest, readPage } from '../lists/page.ts'
 import { opaqueServiceId } from '../lists/statistics.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>

@@ -1,5 +1,5 @@
 import { type Database, sql } from '../../database/db.ts'
-import type { GoneAccounts } from '../../domain/sync/port.ts'
+import type { RemovedAccounts } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginChange } from '../lists/change-timestamp.ts'
 import { removeRecords } from '../lists/tombstones.ts'
@@ -9,7 +9,7 @@ import { holdRewardAccounts } from './rewards.ts'
 export async function removeRewardAccounts(
   db: Database,
   service: Service,
-  gone: readonly GoneAccounts[],
+  gone: readonly RemovedAccounts[],
 ): Promise<number> {
   const found = await db.rows<{ id: string }>(sql`
     select a.id from json_to_recordset(${JSON.stringify(gone)}) as g ("accountId" text, "customerId" text, has jsonb)
@@ -21,7 +21,9 @@ export async function removeRewardAccounts(
     const which = sql`id = any(${ids})`
     await holdRewardAccounts(tx, service, sql`and ${which}`)
     const change = await beginChange(tx, service, ['reward_account'])
-    await tx.run(sql`delete from sync_visit where service_id = ${service.id} and feed = 'reward-accounts' and ${which}`)
+    await tx.run(
+      sql`delete from sync_refresh where service_id = ${service.id} and sync = 'reward-accounts' and ${which}`,
+    )
     return removeRecords(tx, service, change, { list: 'reward_account', id: sql`id`, where: which })
   })
 }

@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change-timestamp.ts'
-import { type Merged, upsertMerged, type MergeTable } from '../lists/merge.ts'
+import { type Merged, type MergeTable, upsertMerged } from '../lists/merge.ts'
 
 const programs: MergeTable = {
   name: 'reward_program',

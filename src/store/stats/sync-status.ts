@@ -1,22 +1,22 @@
 import { type Db, sql } from '../../database/db.ts'
 
-/** How one feed of one service stands. */
-interface FeedFigures {
+/** The statistics of one sync of one service. */
+interface SyncStats {
   service: string
-  feed: string
+  sync: string
   lagSeconds: number | null
-  /** How often it is asked, where that is less often than its schedule (`sync_state.whole_every`). */
-  wholeEvery: number | null
+  /** Set if only full syncs are possible: the interval between them (`sync_state.full_only_interval`). */
+  fullOnlyIntervalSeconds: number | null
   isFailed: boolean
-  /** Of its last run. */
-  records: Record<'read' | 'new' | 'changed' | 'removed' | 'refused', number>
+  /** The counts of the last run. */
+  records: Record<'read' | 'new' | 'changed' | 'removed' | 'rejected', number>
 }
 
-/** Of services that are served in this database: what a move, or a backup, has left of others is not pulled. */
-export const feedFigures = (db: Db) =>
-  db.rows<FeedFigures>(sql`
-    select name as service, feed, extract(epoch from now() - finished_at)::float8 as "lagSeconds", whole_every as "wholeEvery", fault is not null as "isFailed",
-           json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'refused', refused) as records
+/** Returns the statistics of all syncs, except those of services that are not served from this shard. */
+export const readSyncStats = (db: Db) =>
+  db.rows<SyncStats>(sql`
+    select name as service, sync, extract(epoch from now() - finished_at)::float8 as "lagSeconds", full_only_interval as "fullOnlyIntervalSeconds", error is not null as "isFailed",
+           json_build_object('read', read, 'new', inserted, 'changed', changed, 'removed', removed, 'rejected', rejected) as records
       from sync_state join service using (service_id)
      where move_state is null or move_state not in ('incoming', 'moved_away') order by 1, 2`)
 

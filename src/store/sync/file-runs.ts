@@ -1,55 +1,61 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { runFields } from './runs.ts'
-import type { Tally } from './sync.ts'
+import type { RunCounts } from './sync.ts'
 
-/** A file that is read: what its lines are, and the identifier of the run. */
+/** The run of an imported file. */
 export interface FileRun {
-  kind: string
+  importType: string
   id: string
 }
 
-/** Why lines were refused: how many, and the numbers of the first ones. */
-interface Refused {
+/** A reason why lines were rejected, with their count and the numbers of the first ones. */
+interface Rejections {
   column: string
   reason: string
   lines: number
   numbers: readonly number[]
 }
 
-/** Opens the line of a run among those of its feed, unless it is open. A trial writes nothing of what it reads. */
-export const beginFileRun = (db: Db, service: Service, { kind, id }: FileRun, isTrial: boolean) =>
+/** Inserts the row of a run, unless it exists. */
+export const beginFileRun = (db: Db, service: Service, { importType, id }: FileRun, isDryRun: boolean) =>
   db.run(sql`
-    insert into feed_run (service_id, feed, run_id, origin, is_whole, is_trial, beat_at)
-    values (${service.id}, ${kind}, ${id}, 'file', false, ${isTrial}, now())
-    on conflict (service_id, feed, run_id) do nothing`)
+    insert into sync_run (service_id, sync, run_id, origin, is_full, is_dry_run, heartbeat_at)
+    values (${service.id}, ${importType}, ${id}, 'file', false, ${isDryRun}, now())
+    on conflict (service_id, sync, run_id) do nothing`)
 
-/** What has become of the lines so far, which also shows that the run lives. */
-export const noteFileRun = (db: Db, service: Service, { kind, id }: FileRun, tally: Omit<Tally, 'removed'>) =>
+/** Stores the counts so far, which is also the run's heartbeat. */
+export const updateFileRun = (
+  db: Db,
+  service: Service,
+  { importType, id }: FileRun,
+  counts: Omit<RunCounts, 'removed'>,
+) =>
   db.run(sql`
-    update feed_run set (read, inserted, changed, refused, notes, beat_at)
-         = (${tally.read}, ${tally.inserted}, ${tally.changed}, ${tally.refused}, ${JSON.stringify(tally.notes)}::jsonb, now())
-     where service_id = ${service.id} and feed = ${kind} and run_id = ${id} and ended_at is null`)
+    update sync_run set (read, inserted, changed, rejected, notes, heartbeat_at)
+         = (${counts.read}, ${counts.inserted}, ${counts.changed}, ${counts.rejected}, ${JSON.stringify(counts.notes)}::jsonb, now())
+     where service_id = ${service.id} and sync = ${importType} and run_id = ${id} and ended_at is null`)
 
-/** Ends it. `fault`: why it did not come to the end of the file. */
+/** Ends a run. `error` is the cause if the end of the file was not reached. */
 export const endFileRun = (
   db: Db,
   service: Service,
-  { kind, id }: FileRun,
-  { fault, refused }: { fault: string | undefined; refused: readonly Refused[] },
+  { importType, id }: FileRun,
+  { error, rejections }: { error: string | undefined; rejections: readonly Rejections[] },
 ) =>
   db.run(sql`
-    update feed_run set (fault, refusals, ended_at) = (${fault?.slice(0, 500) ?? null}::text, ${JSON.stringify(refused)}::json, now())
-     where service_id = ${service.id} and feed = ${kind} and run_id = ${id}`)
+    update sync_run set (error, rejections, ended_at) = (${error?.slice(0, 500) ?? null}::text, ${JSON.stringify(rejections)}::json, now())
+     where service_id = ${service.id} and sync = ${importType} and run_id = ${id}`)
 
-/** The record (`Import`) of a file that is, or was, read. */
+/** Returns the record (`Import`) of an import as JSON. */
 export const importRecord = (db: Db, service: Service, id: string) =>
-  db.row<{ feed: string; record: string }>(sql`
-    select feed, (select row_to_json(r)::text from (select ${runFields}, is_trial as "dryRun") r) as record
-      from feed_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)
+  db.row<{ importType: string; record: string }>(sql`
+    select sync as "importType",
+           (select row_to_json(r)::text from (select ${runFields}, sync_run.sync as type, is_dry_run as "dryRun") r) as record
+      from sync_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)
 
-/** Why lines of a file were refused (`RefusedLines[]`), the most frequent reason first. */
-export const refusedRecord = (db: Db, service: Service, id: string) =>
-  db.row<{ feed: string; record: string }>(sql`
-    select feed, coalesce(refusals::text, '[]') as record
-      from feed_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)
+/** Returns the reasons for rejected lines (`RejectedLines[]`), most frequent first, as JSON. */
+export const rejectionsRecord = (db: Db, service: Service, id: string) =>
+  db.row<{ importType: string; record: string }>(sql`
+    select sync as "importType", coalesce(rejections::text, '[]') as record
+      from sync_run where service_id = ${service.id} and run_id = ${id} and origin = 'file'`)

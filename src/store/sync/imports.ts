@@ -3,12 +3,12 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** A file that is imported: what its lines are, and the SHA-256 of its bytes, so that another one of the same name is not taken for it. */
 interface ImportedFile {
-  kind: string
+  importType: string
   digest: Buffer
 }
 
-const of = (service: Service, { kind, digest }: ImportedFile) =>
-  sql`service_id = ${service.id} and kind = ${kind} and digest = decode(${digest.toString('hex')}, 'hex')`
+const of = (service: Service, { importType, digest }: ImportedFile) =>
+  sql`service_id = ${service.id} and import_type = ${importType} and digest = decode(${digest.toString('hex')}, 'hex')`
 
 /** How far an import of the file came that was interrupted, and when; undefined where none was. */
 export const interruptedAt = (db: Db, service: Service, file: ImportedFile) =>
@@ -19,9 +19,9 @@ export const interruptedAt = (db: Db, service: Service, file: ImportedFile) =>
 /** Notes that all lines up to this one are dealt with. Call it behind their commit: what comes after it is done again. */
 export const noteReached = (db: Db, service: Service, file: ImportedFile, line: number) =>
   db.run(sql`
-    insert into import_progress (service_id, kind, digest, line, reached_at)
-    values (${service.id}, ${file.kind}, decode(${file.digest.toString('hex')}, 'hex'), ${line}, clock_timestamp())
-    on conflict (service_id, kind, digest) do update set (line, reached_at) = (excluded.line, excluded.reached_at)`)
+    insert into import_progress (service_id, import_type, digest, line, reached_at)
+    values (${service.id}, ${file.importType}, decode(${file.digest.toString('hex')}, 'hex'), ${line}, clock_timestamp())
+    on conflict (service_id, import_type, digest) do update set (line, reached_at) = (excluded.line, excluded.reached_at)`)
 
 /** The file is in to its end. What was interrupted a month ago is forgotten as well: nobody goes on with it. */
 export const forgetReached = (db: Db, service: Service, file: ImportedFile) =>

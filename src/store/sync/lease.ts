@@ -1,4 +1,4 @@
 import { sql } from '../../database/db.ts'
 
-/** Whether a run has the feed of a row `s` of `sync_state`. One without a beat for a minute is taken to be dead. */
-export const isHeld = sql`coalesce(s.beat_at >= now() - interval '60 s', false)`
+/** True if a run has the lease of row `s` of `sync_state`. A minute without a heartbeat ends the lease. */
+export const isLeased = sql`coalesce(s.heartbeat_at >= now() - interval '60 s', false)`

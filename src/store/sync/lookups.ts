@@ -1,5 +1,5 @@
 import { type Db, sql } from '../../database/db.ts'
-import type { ReferenceKey, StockFeedRow } from '../../domain/sync/port.ts'
+import type { ReferenceKey, SyncStockRow } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** Which of these values the reference cache does not have. */
@@ -43,7 +43,7 @@ export async function skusOfSoldItems(db: Db, service: Service, items: readonly 
 }
 
 /** Stock whose store and SKU are known, both named. A product or a colour stands for its only SKU. */
-export const knownStock = (db: Db, service: Service, rows: readonly StockFeedRow[]) =>
+export const knownStock = (db: Db, service: Service, rows: readonly SyncStockRow[]) =>
   db.rows<{ storeId: string; skuId: string; freeStock: number; updateTimeStamp: string | null }>(sql`
     select distinct on (s.store_id, v.sku_id) s.store_id as "storeId", v.sku_id as "skuId", r."freeStock", r."updateTimeStamp"
       from json_to_recordset(${JSON.stringify(rows.map((row, place) => ({ ...row, place })))})

@@ -1,5 +1,5 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
-import type { FeedRows, OpenOrder } from '../../domain/sync/port.ts'
+import type { OpenOrder, SyncRows } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 import { followLines, stampOrder } from '../orders/lines.ts'
@@ -26,7 +26,7 @@ const openWhere = (db: Db, service: Service, which: Sql) =>
 export async function followOrders(
   db: Database,
   service: Service,
-  rows: readonly FeedRows['orders'][],
+  rows: readonly SyncRows['orders'][],
 ): Promise<Upserted> {
   let changed = 0
   for (const { orderId, steps } of rows)

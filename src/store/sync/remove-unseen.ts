@@ -1,13 +1,13 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
-import type { WholeList } from '../../domain/sync/port.ts'
+import type { FullSyncList } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { holdProductsOf, renderProducts } from '../catalog/products.ts'
 import { leave } from '../customers/removal.ts'
 import { putStock, stockId } from '../inventory/stock.ts'
-import { beginChange, type Change, lockRows as holdRows } from '../lists/change-timestamp.ts'
+import { beginChange, type Change, lockRows } from '../lists/change-timestamp.ts'
 import { removeRecords } from '../lists/tombstones.ts'
-import { type Hold, keepHold } from './runs.ts'
-import { noteSeen, ofRun } from './sync.ts'
+import { keepLease, type SyncLease } from './runs.ts'
+import { ofRun, recordSeen } from './sync.ts'
 
 /** Products of a transaction, whose SKUs have stock in every store; and customers. */
 const recordsAtOnce = 100
@@ -28,12 +28,12 @@ interface Removal {
 }
 
 /**
- * The identifiers (`id`) that a run of the feed has not shown. As a difference of two sets, which is made in one pass over each: what was
+ * The identifiers (`id`) that a run of the sync has not shown. As a difference of two sets, which is made in one pass over each: what was
  * seen has just been written, so that the planner knows nothing of it, and might look through all of it for every single row.
  */
-const unseen = (service: Service, hold: Hold, list: WholeList, { table, id, where }: Removal) => sql`
+const unseen = (service: Service, lease: SyncLease, list: FullSyncList, { table, id, where }: Removal) => sql`
   (select ${id} as id from ${table} where r.service_id = ${service.id} ${where}
-   except select id from sync_seen where ${ofRun(service, hold)} and list = ${list})`
+   except select id from sync_seen where ${ofRun(service, lease)} and list = ${list})`
 
 const someOf = async (tx: Db, gone: Sql) =>
   (await tx.rows<{ id: string }>(sql`select id from ${gone} all_gone order by id limit ${recordsAtOnce}`)).map(
@@ -42,7 +42,7 @@ const someOf = async (tx: Db, gone: Sql) =>
 
 /** SKUs that are about to go, after their products and before their stock: in this order whoever writes them holds them. `where` begins with `and`. */
 const holdVariants = (tx: Db, service: Service, where: Sql) =>
-  holdRows(tx, sql`select from variant where service_id = ${service.id} ${where} order by sku_id for update`)
+  lockRows(tx, sql`select from variant where service_id = ${service.id} ${where} order by sku_id for update`)
 
 /** Before the SKUs that it is of, which would take it with them unnoticed. */
 const removeStock = (tx: Db, service: Service, change: Change, where: Sql) =>
@@ -50,15 +50,15 @@ const removeStock = (tx: Db, service: Service, change: Change, where: Sql) =>
 
 /** What a run that has read everything says of a list. */
 interface Sight {
-  hold: Hold
-  list: WholeList
+  lease: SyncLease
+  list: FullSyncList
   /** Hears how many were removed, some at a time. */
-  onSome(removed: number): Promise<void>
+  onRemoved(removed: number): Promise<void>
   /** Which of these are there all the same. */
-  thoseThere(ids: readonly string[]): Promise<string[]>
+  findExisting(ids: readonly string[]): Promise<string[]>
 }
 
-const removals: Readonly<Record<WholeList, Removal>> = {
+const removals: Readonly<Record<FullSyncList, Removal>> = {
   // Only what is shown as in stock: the back office does not show what is less than none.
   stock: {
     table: sql`stock r`,
@@ -121,17 +121,17 @@ const removals: Readonly<Record<WholeList, Removal>> = {
 }
 
 /**
- * Takes away what a whole run of the feed has not shown, and is not there: products and SKUs are deleted, stock becomes 0, customers
+ * Takes away what a whole run of the sync has not shown, and is not there: products and SKUs are deleted, stock becomes 0, customers
  * leave the list. Where that would be more than half of it nothing is done, and `kept` says how much it would have been.
  */
 export async function removeUnseen(
   db: Database,
   service: Service,
-  { hold, list, onSome, thoseThere }: Sight,
+  { lease, list, onRemoved, findExisting }: Sight,
 ): Promise<{ kept: number }> {
   const removal = removals[list]
   const { table, where, some } = removal
-  const gone = unseen(service, hold, list, removal)
+  const gone = unseen(service, lease, list, removal)
   const counted = await db.row<{ gone: number; all: number }>(sql`
     select (select count(*)::integer from ${table} where r.service_id = ${service.id} ${where}) as all,
            (select count(*)::integer from ${gone} all_gone) as gone`)
@@ -141,15 +141,15 @@ export async function removeUnseen(
     const drawn = await db.rows<{ id: string }>(sql`select id from ${gone} all_gone order by random()`)
     const asked = drawn.slice(0, mostAsked).map(({ id }) => id)
     const left = drawn.slice(mostAsked).map(({ id }) => id)
-    await noteSeen(db, service, hold, list, [...(await thoseThere(asked)), ...left])
+    await recordSeen(db, service, lease, list, [...(await findExisting(asked)), ...left])
   }
   for (;;) {
-    // Of a run that has lost its feed what it has seen may be forgotten: all would be gone.
+    // Of a run that has lost its sync what it has seen may be forgotten: all would be gone.
     const removed = await db.transaction(async tx => {
-      await keepHold(tx, service, hold)
+      await keepLease(tx, service, lease)
       return some(tx, service, gone)
     })
     if (!removed) return { kept: 0 }
-    await onSome(removed)
+    await onRemoved(removed)
   }
 }

@@ -2,78 +2,77 @@ import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { byChangeTimestamp, type PageRequest, readPage } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
-import { isHeld } from './lease.ts'
+import { isLeased } from './lease.ts'
 
-/** A run's hold on its feed. */
-export interface Hold {
-  feed: string
+/** A run's lease of its sync. */
+export interface SyncLease {
+  sync: string
   run: string
 }
 
-/** Opens the line of a run. One of the feed that is open still is of a run that has died. */
-export async function beginRun(db: Db, service: Service, { feed, run }: Hold, isWhole: boolean): Promise<void> {
+/** Inserts the row of a run. A row of the same sync that has no end belongs to a run whose process died, and is ended. */
+export async function beginRun(db: Db, service: Service, { sync, run }: SyncLease, isFull: boolean): Promise<void> {
   await db.run(sql`
-    update feed_run set ended_at = now(), fault = 'Its process ended; the next run began where it had begun.'
-     where service_id = ${service.id} and feed = ${feed} and origin = 'backOffice' and ended_at is null`)
+    update sync_run set ended_at = now(), error = 'The process of this run ended. The next run repeated its work.'
+     where service_id = ${service.id} and sync = ${sync} and origin = 'backOffice' and ended_at is null`)
   await db.run(sql`
-    insert into feed_run (service_id, feed, run_id, is_whole) values (${service.id}, ${feed}, ${run}, ${isWhole})`)
+    insert into sync_run (service_id, sync, run_id, is_full) values (${service.id}, ${sync}, ${run}, ${isFull})`)
 }
 
-/** Another run has the feed. */
-export const takenOver = () => new Error('Another run has taken over.')
+/** The error of a run that has lost its lease. */
+export const leaseLost = () => new Error('The lease of this sync was lost: another run has taken over.')
 
-/** Keeps the feed a run's until the transaction ends; throws where another one has taken over. */
-export async function keepHold(tx: Db, service: Service, { feed, run }: Hold): Promise<void> {
+/** Keeps the lease until the transaction ends. Throws if another run has it. */
+export async function keepLease(tx: Db, service: Service, { sync, run }: SyncLease): Promise<void> {
   const kept = await tx.run(
-    sql`select from sync_state where service_id = ${service.id} and feed = ${feed} and run = ${run} for share`,
+    sql`select from sync_state where service_id = ${service.id} and sync = ${sync} and run = ${run} for share`,
   )
-  if (!kept) throw takenOver()
+  if (!kept) throw leaseLost()
 }
 
-/** Updates the state of a feed that a run has, and the line of the run after it; nothing, where another run has the feed. */
-export const updateHeld = (service: Service, { feed, run }: Hold, set: Sql): Sql => sql`
-  with s as (update sync_state set ${set} where service_id = ${service.id} and feed = ${feed} and run = ${run} returning *)
-  update feed_run r
-     set (read, inserted, changed, removed, refused, notes, fault, ended_at)
-       = (s.read, s.inserted, s.changed, s.removed, s.refused, s.notes, case when s.run is null then s.fault end, case when s.run is null then now() end)
-    from s where r.service_id = s.service_id and r.feed = s.feed and r.run_id = ${run}::text`
+/** Updates the state of a leased sync and, with it, the row of its run. Updates nothing if another run has the lease. */
+export const updateLeased = (service: Service, { sync, run }: SyncLease, set: Sql): Sql => sql`
+  with s as (update sync_state set ${set} where service_id = ${service.id} and sync = ${sync} and run = ${run} returning *)
+  update sync_run r
+     set (read, inserted, changed, removed, rejected, notes, error, ended_at)
+       = (s.read, s.inserted, s.changed, s.removed, s.rejected, s.notes, case when s.run is null then s.error end, case when s.run is null then now() end)
+    from s where r.service_id = s.service_id and r.sync = s.sync and r.run_id = ${run}::text`
 
-/** The fields (`FeedRun`) of a row of `feed_run`. */
+/** The fields (`SyncRun`) of a row of `sync_run`. */
 export const runFields = sql`
-  feed_run.run_id as id, feed_run.feed, feed_run.origin, feed_run.is_whole as whole,
-  case when feed_run.fault is not null then 'failed' when feed_run.ended_at is not null then 'ok'
-       when feed_run.beat_at >= now() - interval '60 s' then 'running'
-       when exists (select from sync_state s where s.service_id = feed_run.service_id and s.feed = feed_run.feed and s.run::text = feed_run.run_id and ${isHeld})
-       then 'running' else 'lost' end as state,
-  ${rfc3339(sql`feed_run.changed_at`)} as "startedAt", ${rfc3339(sql`feed_run.ended_at`)} as "endedAt",
-  round(extract(epoch from coalesce(feed_run.ended_at, now()) - feed_run.changed_at), 1) as seconds,
-  feed_run.read, feed_run.inserted as new, feed_run.changed,
-  greatest(0, feed_run.read - feed_run.inserted - feed_run.changed - feed_run.refused) as unchanged, feed_run.removed, feed_run.refused,
-  (select coalesce(json_agg(json_build_object('note', key, 'count', value::bigint) order by value::bigint desc, key), '[]') from jsonb_each_text(feed_run.notes)) as notes,
-  feed_run.fault as detail`
+  sync_run.run_id as id, sync_run.sync, sync_run.origin, sync_run.is_full as full,
+  case when sync_run.error is not null then 'failed' when sync_run.ended_at is not null then 'ok'
+       when sync_run.heartbeat_at >= now() - interval '60 s' then 'running'
+       when exists (select from sync_state s where s.service_id = sync_run.service_id and s.sync = sync_run.sync and s.run::text = sync_run.run_id and ${isLeased})
+       then 'running' else 'interrupted' end as state,
+  ${rfc3339(sql`sync_run.changed_at`)} as "startedAt", ${rfc3339(sql`sync_run.ended_at`)} as "endedAt",
+  round(extract(epoch from coalesce(sync_run.ended_at, now()) - sync_run.changed_at), 1) as seconds,
+  sync_run.read, sync_run.inserted as new, sync_run.changed,
+  greatest(0, sync_run.read - sync_run.inserted - sync_run.changed - sync_run.rejected) as unchanged, sync_run.removed, sync_run.rejected,
+  (select coalesce(json_agg(json_build_object('note', key, 'count', value::bigint) order by value::bigint desc, key), '[]') from jsonb_each_text(sync_run.notes)) as notes,
+  sync_run.error as detail`
 
-/** The runs of one feed, the newest first; as lines the oldest. */
-export const runPage = (db: Db, service: Service, feed: string, asked: PageRequest) =>
+/** Returns a page of the runs of one sync: newest first, or oldest first in an export. */
+export const runPage = (db: Db, service: Service, sync: string, page: PageRequest) =>
   readPage(
     db,
     service,
     {
-      table: sql`feed_run`,
+      table: sql`sync_run`,
       record: sql`(select row_to_json(r)::text from (select ${runFields}) r)`,
       order: byChangeTimestamp,
       key: sql`run_id`,
       live: true,
-      descending: !asked.lines,
-      where: sql`and feed = ${feed} and not is_trial`,
+      descending: !page.lines,
+      where: sql`and sync = ${sync} and not is_dry_run`,
     },
-    asked,
+    page,
   )
 
-/** Days that runs are kept. */
-const keptDays = 30
+const retentionDays = 30
 
-/** Returns how many were forgotten. */
-export const forgetRuns = (db: Db) =>
+/** Deletes old runs. Returns their number. */
+export const purgeRuns = (db: Db) =>
   db.run(sql`
-    delete from feed_run r using service s
-     where r.service_id = s.service_id and r.changed_at < now() - ${keptDays} * interval '1 day'`)
+    delete from sync_run r using service s
+     where r.service_id = s.service_id and r.changed_at < now() - ${retentionDays} * interval '1 day'`)

@@ -1,12 +1,12 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { isHeld } from './lease.ts'
+import { isLeased } from './lease.ts'
 
-/** A feed of a service that is to be pulled every so many seconds. */
+/** A sync of a service that is to be pulled every so many seconds. */
 interface Planned {
   serviceId: number
-  feed: string
-  everySeconds: number
+  sync: string
+  intervalSeconds: number
 }
 
 interface Job {
@@ -17,7 +17,7 @@ interface Job {
 const asRows = (rows: readonly object[]) => sql`json_to_recordset(${JSON.stringify(rows)})`
 
 /** Asks for the jobs of a name that are missing, in this order, and takes away those that are not wanted any more. */
-export async function planJobs(db: Db, name: string, wanted: readonly Job[]): Promise<void> {
+export async function ensureJobs(db: Db, name: string, wanted: readonly Job[]): Promise<void> {
   const rows = sql`${asRows(wanted.map((one, place) => ({ ...one, place })))} as w ("serviceId" integer, subject text, place integer)`
   await db.run(sql`
     insert into job (service_id, name, subject, due_at)
@@ -30,42 +30,42 @@ export async function planJobs(db: Db, name: string, wanted: readonly Job[]): Pr
 }
 
 /**
- * Brings forward the feeds that would come later than the schedule that is set has it: it is another one than when they ended. Returns them.
- * A feed that waits after a failure is left alone.
+ * Brings forward the syncs that would come later than the schedule that is set has it: it is another one than when they ended. Returns them.
+ * A sync that waits after a failure is left alone.
  */
-export const hastenFeeds = (db: Db, name: string, planned: readonly Planned[]) =>
-  db.rows<Pick<Planned, 'serviceId' | 'feed'>>(sql`
-    update job j set due_at = greatest(now(), s.finished_at + p."everySeconds" * interval '1 s')
-      from ${asRows(planned)} as p ("serviceId" integer, feed text, "everySeconds" integer)
-      join sync_state s on s.service_id = p."serviceId" and s.feed = p.feed
-     where j.service_id = p."serviceId" and j.name = ${name} and j.subject = p.feed and j.lease is null and j.attempts = 0
-       and j.due_at > greatest(now(), s.finished_at) + p."everySeconds" * interval '1 s'
-    returning j.service_id as "serviceId", j.subject as feed`)
+export const advanceSyncs = (db: Db, name: string, planned: readonly Planned[]) =>
+  db.rows<Pick<Planned, 'serviceId' | 'sync'>>(sql`
+    update job j set due_at = greatest(now(), s.finished_at + p."intervalSeconds" * interval '1 s')
+      from ${asRows(planned)} as p ("serviceId" integer, sync text, "intervalSeconds" integer)
+      join sync_state s on s.service_id = p."serviceId" and s.sync = p.sync
+     where j.service_id = p."serviceId" and j.name = ${name} and j.subject = p.sync and j.lease is null and j.attempts = 0
+       and j.due_at > greatest(now(), s.finished_at) + p."intervalSeconds" * interval '1 s'
+    returning j.service_id as "serviceId", j.subject as sync`)
 
-/** A feed that has not ended well for three times as long as it should. */
+/** A sync that has not ended well for three times as long as it should. */
 interface Stalled extends Planned {
   lagSeconds: number
 }
 
-/** The feeds that are too old and nobody was told of yet. One that is being pulled is given an hour for it. */
-export const newlyStalled = (db: Db, planned: readonly Planned[]) =>
+/** The syncs that are too old and nobody was told of yet. One that is being pulled is given an hour for it. */
+export const findNewlyOverdue = (db: Db, planned: readonly Planned[]) =>
   db.rows<Stalled>(sql`
-    select p."serviceId", p.feed, every as "everySeconds", floor(extract(epoch from now() - finished_at))::integer as "lagSeconds"
-      from ${asRows(planned)} as p ("serviceId" integer, feed text, "everySeconds" integer)
-      join sync_state s on s.service_id = p."serviceId" and s.feed = p.feed
-     cross join lateral (select greatest(p."everySeconds", s.whole_every) as every) schedule
-      left join alert a on a.service_id = p."serviceId" and a.kind = ${stalledAlert} and a.subject = p.feed
+    select p."serviceId", p.sync, every as "intervalSeconds", floor(extract(epoch from now() - finished_at))::integer as "lagSeconds"
+      from ${asRows(planned)} as p ("serviceId" integer, sync text, "intervalSeconds" integer)
+      join sync_state s on s.service_id = p."serviceId" and s.sync = p.sync
+     cross join lateral (select greatest(p."intervalSeconds", s.full_only_interval) as every) schedule
+      left join alert a on a.service_id = p."serviceId" and a.kind = ${stalledAlert} and a.subject = p.sync
      where a.kind is null and finished_at < now() - 3 * every * interval '1 s'
-       and (not ${isHeld} or started_at < now() - interval '1 hour')
+       and (not ${isLeased} or started_at < now() - interval '1 hour')
      order by 1, 2`)
 
 export const stalledAlert = 'sync_stalled'
 export const failingAlert = 'sync_failing'
 
-/** Which of these feeds have never been pulled to their end. */
-export const neverPulled = async (db: Db, service: Service, feeds: readonly string[]): Promise<string[]> =>
+/** Which of these syncs have never been pulled to their end. */
+export const findNeverSynced = async (db: Db, service: Service, syncs: readonly string[]): Promise<string[]> =>
   (
-    await db.rows<{ feed: string }>(sql`
-      select feed from unnest(${feeds}::text[]) feed
-       where not exists (select from sync_state s where s.service_id = ${service.id} and s.feed = feed.feed and finished_at is not null)`)
-  ).map(({ feed }) => feed)
+    await db.rows<{ sync: string }>(sql`
+      select sync from unnest(${syncs}::text[]) sync
+       where not exists (select from sync_state s where s.service_id = ${service.id} and s.sync = sync.sync and finished_at is not null)`)
+  ).map(({ sync }) => sync)

@@ -1,122 +1,130 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { isHeld } from './lease.ts'
-import { type Hold, updateHeld } from './runs.ts'
+import { isLeased } from './lease.ts'
+import { type SyncLease, updateLeased } from './runs.ts'
 
-/** What a run has come to so far. */
-export interface Tally {
+/** The counts of a run so far. `notes`: remarks, and how often. */
+export interface RunCounts {
   read: number
   inserted: number
   changed: number
   removed: number
-  refused: number
+  rejected: number
   notes: Record<string, number>
 }
 
-/** Takes hold of a feed for a run; undefined where another one has it. What an earlier run has seen is forgotten. */
-export async function holdFeed(db: Db, service: Service, feed: string) {
-  const held = await db.row<Held>(sql`
-    insert into sync_state as s (service_id, feed, run, beat_at, started_at) values (${service.id}, ${feed}, gen_random_uuid(), now(), now())
-    on conflict (service_id, feed) do update
-      set (run, beat_at, started_at, read, inserted, changed, removed, refused, notes) = (excluded.run, now(), now(), 0, 0, 0, 0, 0, '{}')
-      where not ${isHeld}
+/** Leases a sync to a new run. Returns undefined if another run has the lease. Deletes the records that earlier runs have seen. */
+export async function leaseSync(db: Db, service: Service, sync: string) {
+  const leased = await db.row<Leased>(sql`
+    insert into sync_state as s (service_id, sync, run, heartbeat_at, started_at) values (${service.id}, ${sync}, gen_random_uuid(), now(), now())
+    on conflict (service_id, sync) do update
+      set (run, heartbeat_at, started_at, read, inserted, changed, removed, rejected, notes) = (excluded.run, now(), now(), 0, 0, 0, 0, 0, '{}')
+      where not ${isLeased}
     returning run, since, extract(epoch from now() - finished_at)::float as finished, extract(epoch from now() - full_at)::float as full,
-              asked_at::text as asked, asks_whole as "asksWhole", asks_whole and asked_at > whole_failed_at as "asksAnew",
-              whole_failures as "wholeFailures", whole_every as "wholeEvery", extract(epoch from now() - whole_failed_at)::float as "wholeFailed"`)
-  if (!held) return
-  await db.run(sql`delete from sync_seen where service_id = ${service.id} and feed = ${feed} and run <> ${held.run}`)
-  const { finished, full, wholeFailed, ...rest } = held
-  return { ...rest, secondsSinceFinished: finished, secondsSinceFull: full, secondsSinceWholeFailed: wholeFailed }
+              requested_at::text as "requestedAt", full_requested as "isFullRequested",
+              full_requested and requested_at > full_failed_at as "isFullRequestedAgain",
+              full_failures as "fullFailures", full_only_interval as "fullOnlyIntervalSeconds",
+              extract(epoch from now() - full_failed_at)::float as "fullFailed"`)
+  if (!leased) return
+  await db.run(sql`delete from sync_seen where service_id = ${service.id} and sync = ${sync} and run <> ${leased.run}`)
+  const { finished, full, fullFailed, ...rest } = leased
+  return { ...rest, secondsSinceFinished: finished, secondsSinceFull: full, secondsSinceFullFailed: fullFailed }
 }
 
-interface Held {
+interface Leased {
   run: string
   since: string | null
   finished: number | null
   full: number | null
-  asked: string | null
-  asksWhole: boolean
-  /** Since it last failed. */
-  asksAnew: boolean | null
-  wholeFailures: number
-  wholeEvery: number | null
-  wholeFailed: number | null
+  requestedAt: string | null
+  isFullRequested: boolean
+  /** True if the request is later than the last failed full sync. */
+  isFullRequestedAgain: boolean | null
+  fullFailures: number
+  fullOnlyIntervalSeconds: number | null
+  fullFailed: number | null
 }
 
-/** Shows that the run lives; false where another one has taken over. */
-export const beat = async (db: Db, service: Service, hold: Hold, tally: Tally): Promise<boolean> =>
+/** Renews the lease and stores the counts. Returns false if another run has taken over. */
+export const heartbeat = async (db: Db, service: Service, lease: SyncLease, counts: RunCounts): Promise<boolean> =>
   (await db.run(
-    updateHeld(
+    updateLeased(
       service,
-      hold,
-      sql`(beat_at, read, inserted, changed, removed, refused, notes)
-        = (now(), ${tally.read}, ${tally.inserted}, ${tally.changed}, ${tally.removed}, ${tally.refused}, ${JSON.stringify(tally.notes)}::jsonb)`,
+      lease,
+      sql`(heartbeat_at, read, inserted, changed, removed, rejected, notes)
+        = (now(), ${counts.read}, ${counts.inserted}, ${counts.changed}, ${counts.removed}, ${counts.rejected}, ${JSON.stringify(counts.notes)}::jsonb)`,
     ),
   )) > 0
 
-/** How a run ended well. */
-interface Finished {
-  /** Undefined: the mark stays. */
+/** The result of a completed run. */
+interface CompletedRun {
+  /** The new checkpoint. Undefined: the checkpoint stays. */
   since: string | undefined
   isFull: boolean
-  /** What was asked for when it began, and has been done. */
-  asked: string | null
-  /** Where it has asked for nothing: how often everything is read, in seconds. */
-  wholeEvery: number | undefined
+  /** The request that this run has fulfilled. */
+  requestedAt: string | null
+  /** Set if the run read nothing, because only full syncs are possible: the interval between them. */
+  fullOnlyIntervalSeconds: number | undefined
 }
 
-/** Lets go of a feed whose run ended well. */
-export async function finishFeed(db: Db, service: Service, hold: Hold, { since, isFull, asked, wholeEvery }: Finished) {
-  const isIdle = wholeEvery !== undefined
-  await db.run(
-    updateHeld(
-      service,
-      hold,
-      sql`since = coalesce(${since ?? null}::text, since), full_at = case when ${isFull} then now() else full_at end,
-          finished_at = case when ${isIdle} then finished_at else now() end,
-          whole_every = case when ${isFull} then whole_every else ${wholeEvery ?? null}::integer end,
-          whole_failed_at = case when not ${isFull} then whole_failed_at end, whole_failures = case when ${isFull} then 0 else whole_failures end,
-          (fault, failed_at) = (select fault, failed_at where ${isIdle} and whole_failures > 0 union all select null, null limit 1),
-          run = null, beat_at = null,
-          (asked_at, asks_whole) = (select asked_at, asks_whole where asked_at::text is distinct from ${asked}::text union all select null, false limit 1)`,
-    ),
-  )
-  await db.run(sql`delete from sync_seen where ${ofRun(service, hold)}`)
-}
-
-/** Lets go of a feed whose run failed: the next one begins where this one did. `isWhole`: everything was to be read, and could not be. */
-export const failFeed = (
+/** Moves the checkpoint and ends the lease of a completed run. */
+export async function completeSync(
   db: Db,
   service: Service,
-  hold: Hold,
-  { fault, isWhole }: { fault: string; isWhole: boolean },
+  lease: SyncLease,
+  { since, isFull, requestedAt, fullOnlyIntervalSeconds }: CompletedRun,
+) {
+  const isIdle = fullOnlyIntervalSeconds !== undefined
+  await db.run(
+    updateLeased(
+      service,
+      lease,
+      sql`since = coalesce(${since ?? null}::text, since), full_at = case when ${isFull} then now() else full_at end,
+          finished_at = case when ${isIdle} then finished_at else now() end,
+          full_only_interval = case when ${isFull} then full_only_interval else ${fullOnlyIntervalSeconds ?? null}::integer end,
+          full_failed_at = case when not ${isFull} then full_failed_at end, full_failures = case when ${isFull} then 0 else full_failures end,
+          (error, failed_at) = (select error, failed_at where ${isIdle} and full_failures > 0 union all select null, null limit 1),
+          run = null, heartbeat_at = null,
+          (requested_at, full_requested)
+            = (select requested_at, full_requested where requested_at::text is distinct from ${requestedAt}::text union all select null, false limit 1)`,
+    ),
+  )
+  await db.run(sql`delete from sync_seen where ${ofRun(service, lease)}`)
+}
+
+/** Ends the lease of a failed run. The checkpoint stays, so that the next run repeats the work. */
+export const failSync = (
+  db: Db,
+  service: Service,
+  lease: SyncLease,
+  { error, isFull }: { error: string; isFull: boolean },
 ) =>
   db.run(
-    updateHeld(
+    updateLeased(
       service,
-      hold,
-      sql`run = null, beat_at = null, fault = ${fault}, failed_at = now(),
-          whole_failed_at = case when ${isWhole} then now() else whole_failed_at end, whole_failures = whole_failures + ${isWhole ? 1 : 0}`,
+      lease,
+      sql`run = null, heartbeat_at = null, error = ${error}, failed_at = now(),
+          full_failed_at = case when ${isFull} then now() else full_failed_at end, full_failures = full_failures + ${isFull ? 1 : 0}`,
     ),
   )
 
-/** Notes records of a list as seen. */
-export const noteSeen = (db: Db, service: Service, { feed, run }: Hold, list: string, ids: readonly string[]) =>
+/** Records the IDs of a list that the run has seen. */
+export const recordSeen = (db: Db, service: Service, { sync, run }: SyncLease, list: string, ids: readonly string[]) =>
   db.run(sql`
-    insert into sync_seen (service_id, feed, run, list, id)
-    select ${service.id}, ${feed}, ${run}, ${list}, id from unnest(${ids}::text[]) id
+    insert into sync_seen (service_id, sync, run, list, id)
+    select ${service.id}, ${sync}, ${run}, ${list}, id from unnest(${ids}::text[]) id
     on conflict do nothing`)
 
-/** Which rows of `sync_seen` are a run's. */
-export const ofRun = (service: Service, { feed, run }: Hold) =>
-  sql`service_id = ${service.id} and feed = ${feed} and run = ${run}`
+/** The condition for rows of `sync_seen` of one run. */
+export const ofRun = (service: Service, { sync, run }: SyncLease) =>
+  sql`service_id = ${service.id} and sync = ${sync} and run = ${run}`
 
-export const countSeen = async (db: Db, service: Service, hold: Hold, list: string) =>
+export const countSeen = async (db: Db, service: Service, lease: SyncLease, list: string) =>
   (
     await db.row<{ count: number }>(
-      sql`select count(*)::integer as count from sync_seen where ${ofRun(service, hold)} and list = ${list}`,
+      sql`select count(*)::integer as count from sync_seen where ${ofRun(service, lease)} and list = ${list}`,
     )
   )?.count ?? 0
 
-/** Has the planner look at what a run has seen: left to itself the database does so a minute later. */
-export const lookAtSeen = (db: Db) => db.run(sql`analyze sync_seen`)
+/** Updates the planner's statistics of `sync_seen`. Autovacuum would do it a minute later. */
+export const analyzeSeen = (db: Db) => db.run(sql`analyze sync_seen`)

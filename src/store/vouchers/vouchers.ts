@@ -8,7 +8,7 @@ import { type MailStatus, newestMail } from '../mail/mails.ts'
 import { bringVouchers, broughtVoucher } from './imported-vouchers.ts'
 import { today } from './ledger.ts'
 
-/** A voucher as a feed of finished vouchers brings it: with what was drawn so far. */
+/** A voucher as a sync of finished vouchers brings it: with what was drawn so far. */
 export interface VoucherRow {
   number: string
   pin: string

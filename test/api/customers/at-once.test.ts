@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { mergeCustomers, upsertCustomers, upsertCustomersAskedAfter } from '../../../src/store/customers/customers.ts'
+import { mergeCustomers, upsertCustomers, upsertCustomersUnlessNewer } from '../../../src/store/customers/customers.ts'
 import { databaseNow } from '../../../src/store/lists/change-timestamp.ts'
 import {
   changedBeside,
@@ -133,12 +133,12 @@ test('a pull that asked before a customer was put in leaves it as it is, and tak
   const onNewer = (id: string) => newer.push(id)
   const before = await databaseNow(shop.db)
   const left = await mergedBesideNew('124', rows =>
-    upsertCustomersAskedAfter(shop.db, shop.service, rows, { moment: before, onNewer }),
+    upsertCustomersUnlessNewer(shop.db, shop.service, rows, { requestedAt: before, onNewer }),
   )
   assert.deepEqual([left.surname, left.ecommerceAdminId], ['Written', 'gid://1'])
   assert.deepEqual(newer, ['124'])
   const later = await mergedBesideNew('125', async rows =>
-    upsertCustomersAskedAfter(shop.db, shop.service, rows, { moment: await databaseNow(shop.db), onNewer }),
+    upsertCustomersUnlessNewer(shop.db, shop.service, rows, { requestedAt: await databaseNow(shop.db), onNewer }),
   )
   assert.deepEqual([later.firstname, later.surname, later.ecommerceAdminId], ['John', 'Pulled', 'gid://1'])
   assert.deepEqual(newer, ['124'])

@@ -117,7 +117,7 @@ test('first loads that are killed, late arrivals, removals and changes of now, a
   const readers = [3, 50].map((limit, reader) => follow(shop, () => isOver(reader), limit))
   await Promise.all([
     loader(),
-    writer(turn => upsert(dated(some(`feed${turn}`)))),
+    writer(turn => upsert(dated(some(`sync${turn}`)))),
     writer(turn => upsert(dated(some(`pull${turn}`)))),
     writer(turn => upsert(some(`api${turn}`))),
     writer(async () => {

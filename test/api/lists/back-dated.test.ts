@@ -11,7 +11,7 @@ import { customerPage, upsertCustomers } from '../../../src/store/customers/cust
 import { upsertStock } from '../../../src/store/inventory/stock.ts'
 import { beginInitialLoad, withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
-import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
+import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { poll, walk } from '../../support/walk.ts'
 
@@ -216,14 +216,14 @@ test('what comes back after a clock was set back is later than its removal', asy
 /** A whole pull shows this product and nothing else. */
 async function pullOnly({ service: tenant }: Caller, productId: string, skuId: string) {
   const { db } = service
-  const held = await holdFeed(db, tenant, 'products')
+  const held = await leaseSync(db, tenant, 'products')
   assert.ok(held)
-  const hold = { feed: 'products', run: held.run }
-  await noteSeen(db, tenant, hold, 'variant', [skuId])
-  await noteSeen(db, tenant, hold, 'product', [productId])
+  const lease = { sync: 'products', run: held.run }
+  await recordSeen(db, tenant, lease, 'variant', [skuId])
+  await recordSeen(db, tenant, lease, 'product', [productId])
   for (const list of ['variant', 'product'] as const)
     assert.deepEqual(
-      await removeUnseen(db, tenant, { hold, list, thoseThere: async () => [], onSome: async () => {} }),
+      await removeUnseen(db, tenant, { lease, list, findExisting: async () => [], onRemoved: async () => {} }),
       { kept: 0 },
     )
 }

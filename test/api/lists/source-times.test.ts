@@ -16,13 +16,13 @@ after(async () => {
   await rm(directory, { recursive: true })
 })
 
-async function feed(kind: string, lines: readonly string[], to: Caller = service) {
+async function sync(kind: string, lines: readonly string[], to: Caller = service) {
   const path = join(directory, `${kind}.csv`)
   await writeFile(path, lines.join('\n'))
   const summary = await importFile(service.db, to.service, kind, await openSource(path), {
-    rejected: `${path}.rejected.csv`,
+    rejectedPath: `${path}.rejected.csv`,
   })
-  assert.equal(summary.refused, 0)
+  assert.equal(summary.rejected, 0)
 }
 
 const timesOf = async (path: string, from: Caller = service) =>
@@ -42,17 +42,17 @@ function assertNow(stamp: string) {
 
 test('records of every kind carry the time that their file tells', async () => {
   const at = (day: string) => `2025-${day} 09:30:00`
-  await feed('stores', ['storeId,storeNumber,name,updateTimeStamp', `1,1,Collins Street,${at('01-10')}`])
-  await feed('staff', ['id,code,surname,updateTimeStamp', `7,JS,Smith,${at('02-10')}`])
-  await feed('products', [
+  await sync('stores', ['storeId,storeNumber,name,updateTimeStamp', `1,1,Collins Street,${at('01-10')}`])
+  await sync('staff', ['id,code,surname,updateTimeStamp', `7,JS,Smith,${at('02-10')}`])
+  await sync('products', [
     'productId,productCode,name,colourId,skuId,sizeCode,price,updateTimeStamp',
     `p1,P1,Hoodie,c1,k1,S,10.00,${at('03-10')}`,
     `p1,P1,Hoodie,c1,k2,M,10.00,${at('03-10')}`,
     `p2,P2,Shirt,c2,k3,M,10.00,${at('03-09')}`,
   ])
-  await feed('stock', ['storeNumber,sku,freeStock,updateTimeStamp', `1,k1,3,${at('04-10')}`, `1,k2,4,${at('04-09')}`])
-  await feed('customers', ['id,surname,updateTimeStamp', `1,Lee,${at('05-10')}`, `2,Ray,${at('05-09')}`])
-  await feed('transactions', [
+  await sync('stock', ['storeNumber,sku,freeStock,updateTimeStamp', `1,k1,3,${at('04-10')}`, `1,k2,4,${at('04-09')}`])
+  await sync('customers', ['id,surname,updateTimeStamp', `1,Lee,${at('05-10')}`, `2,Ray,${at('05-09')}`])
+  await sync('transactions', [
     'id,saleDate,lineId,quantity,price,updateTimeStamp',
     `t1,2025-06-01 12:00:00,1,1,5.00,${at('06-10')}`,
     `t1,2025-06-01 12:00:00,2,1,5.00,${at('06-10')}`,
@@ -71,7 +71,7 @@ test('an imported history is found by time', async () => {
   const shop = await service.tenant()
   const days = Array.from({ length: 366 }, (_, i) => Temporal.PlainDate.from('2024-01-01').add({ days: i }).toString())
   const history = days.map((day, i) => `t${i},${day} 15:00:00,1,1,5.00`)
-  await feed('transactions', ['id,saleDate,lineId,quantity,price', ...history.reverse()], shop)
+  await sync('transactions', ['id,saleDate,lineId,quantity,price', ...history.reverse()], shop)
   const march = '/orders/transactions/search?updated_after=2024-03-01&updated_before=2024-04-01'
   const { records } = await walk(shop, march)
   assert.deepEqual(
@@ -85,8 +85,8 @@ test('what is there just so keeps its time; what is changed without a later time
   const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
   const header = 'id,surname,updateTimeStamp'
   const told = '2025-05-10 09:30:00'
-  await feed('customers', [header, `1,Lee,${told}`, `2,Ray,${told}`, `3,Fox,${told}`], shop)
-  await feed('customers', [header, '1,Lee,2025-08-01 10:00:00', `2,Rays,${told}`, '3,Foxe,2025-06-01 10:00:00'], shop)
+  await sync('customers', [header, `1,Lee,${told}`, `2,Ray,${told}`, `3,Fox,${told}`], shop)
+  await sync('customers', [header, '1,Lee,2025-08-01 10:00:00', `2,Rays,${told}`, '3,Foxe,2025-06-01 10:00:00'], shop)
   const { 1: same, 2: now, 3: later } = await timesOf('/customers/search', shop)
   assert.deepEqual([same, later], [told, '2025-06-01 10:00:00'])
   assertNow(now)
@@ -94,6 +94,6 @@ test('what is there just so keeps its time; what is changed without a later time
 
 test('a time to come is one of now', async () => {
   const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
-  await feed('customers', ['id,surname,updateTimeStamp', '1,Lee,2999-01-01 00:00:00'], shop)
+  await sync('customers', ['id,surname,updateTimeStamp', '1,Lee,2999-01-01 00:00:00'], shop)
   assertNow((await timesOf('/customers/search', shop))[1])
 })

@@ -46,7 +46,7 @@ for (const subject of ['stock', 'stores'])
   await raiseAlert(shop.db, service, { kind: 'sync_failing', subject, detail: '500' })
 for (const name of ['first', 'second']) {
   const { rows } = shop.db
-  await rows(sql`insert into feed_run (service_id, feed, is_whole, ended_at) values (${service}, 'stock', true, now())`)
+  await rows(sql`insert into sync_run (service_id, sync, is_full, ended_at) values (${service}, 'stock', true, now())`)
   await rows(sql`
     insert into mapping_fix (service_id, kind, id, before, after, username, request_id)
     values (${service}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
@@ -92,7 +92,7 @@ for (const path of [
   `/customers/${buyer}/transactions`,
   '/requests?account=ann',
   '/alerts',
-  '/feeds/stock/runs',
+  '/syncs/stock/runs',
   '/mappings/fixes',
 ])
   test(`${path}, whose pages show the newest first, is told the oldest first`, async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { holdKind } from '../../../src/import/pipeline/import-type-lock.ts'
+import { lockImportType } from '../../../src/import/pipeline/import-type-lock.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { until } from '../../support/processes.ts'
@@ -9,18 +9,18 @@ import type { Traffic } from './answers.ts'
 
 /** What somebody is answered who looks after the service. */
 export function testOperations(traffic: () => Traffic) {
-  test('feeds and their runs are as documented', async () => {
+  test('syncs and their runs are as documented', async () => {
     const { shop, get, post, refused } = traffic()
     const pulled = await shop.tenant()
     const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
     await setBackOffice(shop.db, shop.keys, pulled.service, settings)
-    await until(async () => (await get('/feeds', {}, pulled)).json.data.length > 5, 'the back office is known', 20_000)
-    const asked = await post('/feeds/stock/run', { whole: true }, {}, pulled)
-    assert.deepEqual([asked.status, asked.json.data.isAsked], [202, true])
-    assert.equal((await get('/feeds/stock/runs?limit=2', {}, pulled)).status, 200)
-    await refused('not_found', post('/feeds/shoes/run', {}, {}, pulled))
-    await refused('not_found', get('/feeds/shoes/runs'))
-    await refused('invalid_body', post('/feeds/stock/run', { whole: 'yes' }, {}, pulled))
+    await until(async () => (await get('/syncs', {}, pulled)).json.data.length > 5, 'the back office is known', 20_000)
+    const asked = await post('/syncs/stock/run', { whole: true }, {}, pulled)
+    assert.deepEqual([asked.status, asked.json.data.isQueued], [202, true])
+    assert.equal((await get('/syncs/stock/runs?limit=2', {}, pulled)).status, 200)
+    await refused('not_found', post('/syncs/shoes/run', {}, {}, pulled))
+    await refused('not_found', get('/syncs/shoes/runs'))
+    await refused('invalid_body', post('/syncs/stock/run', { whole: 'yes' }, {}, pulled))
   })
 
   test('alerts are listed and settled as documented', async () => {
@@ -45,8 +45,8 @@ export function testOperations(traffic: () => Traffic) {
     const send = (kind: string, type = 'text/csv', caller: Caller = shop) =>
       asked(
         'POST',
-        `/imports/${kind}`,
-        caller.request(`/imports/${kind}`, {
+        `/imports?type=${kind}`,
+        caller.request(`/imports?type=${kind}`, {
           method: 'POST',
           headers: { 'content-type': type },
           body: 'name\nvisa\n\u0000\n',
@@ -56,7 +56,7 @@ export function testOperations(traffic: () => Traffic) {
     await refused('not_found', send('shoes'))
     await refused('invalid_parameter', send('payment-gateways?delimiter=abc'))
     const others = await Promise.all([shop.tenant(), shop.tenant()])
-    const letGo = await Promise.all(others.map(({ service }) => holdKind(shop.db, service, 'payment-gateways')))
+    const letGo = await Promise.all(others.map(({ service }) => lockImportType(shop.db, service, 'payment-gateways')))
     const paths: [Caller, string][] = []
     try {
       for (const caller of [...others, ...others]) {

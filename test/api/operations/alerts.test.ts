@@ -26,11 +26,11 @@ test('an alert tells what happened, how often, and the way out', async () => {
   assert.deepEqual(told, {
     kind: 'sync_failing',
     subject: 'stock',
-    title: 'A feed cannot be pulled.',
+    title: 'A sync cannot be pulled.',
     detail: 'back_office_unavailable (6 times)',
     wayOut:
-      'The last runs of the feed say what the back office answers. It is tried again by itself; POST /feeds/stock/run tries it now.',
-    path: '/feeds/stock/runs',
+      'The last runs of the sync say what the back office answers. It is tried again by itself; POST /syncs/stock/run tries it now.',
+    path: '/syncs/stock/runs',
     settlesItself: true,
     times: 2,
   })

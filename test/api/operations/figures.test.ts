@@ -118,9 +118,9 @@ test('what is owed for vouchers is the balance of those that can be spent, or we
   assert.deepEqual((await figuresOf(shop)).vouchers, [{ currency: 'AUD', count: 4, total: '499.50' }])
 })
 
-test('a head office keeps vouchers itself, and its feeds tell how old the data is', async () => {
+test('a head office keeps vouchers itself, and its syncs tell how old the data is', async () => {
   const shop = await service.tenant(settings)
-  assert.deepEqual((await figuresOf(shop)).feeds, [])
+  assert.deepEqual((await figuresOf(shop)).syncs, [])
   await setBackOffice(db, service.keys, shop.service, {
     driver: 'apparel21',
     url: 'https://127.0.0.1:9',
@@ -128,13 +128,13 @@ test('a head office keeps vouchers itself, and its feeds tell how old the data i
   })
   await until(async () => (await figuresOf(shop)).vouchers === null, 'the back office is known', 20_000)
   await db.run(sql`
-    insert into sync_state (service_id, feed, finished_at) values (${shop.service.id}, 'stock', now() - interval '1 hour')
-    on conflict (service_id, feed) do update set finished_at = excluded.finished_at`)
-  const { feeds } = await figuresOf(shop)
-  const stock = feeds.find(({ feed }: { feed: string }) => feed === 'stock')
+    insert into sync_state (service_id, sync, finished_at) values (${shop.service.id}, 'stock', now() - interval '1 hour')
+    on conflict (service_id, sync) do update set finished_at = excluded.finished_at`)
+  const { syncs } = await figuresOf(shop)
+  const stock = syncs.find(({ sync }: { sync: string }) => sync === 'stock')
   assert.ok(stock.lagSeconds >= 3_600 && stock.lagSeconds < 3_700, stock.lagSeconds)
-  assert.equal(stock.isLate, true)
-  assert.ok(feeds.length > 5)
+  assert.equal(stock.isOverdue, true)
+  assert.ok(syncs.length > 5)
 })
 
 test('the calls of a back office are counted by the minute, with how long they took and what came to nothing', async t => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { holdKind } from '../../../src/import/pipeline/import-type-lock.ts'
+import { lockImportType } from '../../../src/import/pipeline/import-type-lock.ts'
 import { bring, ended, sendFile } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
@@ -15,7 +15,7 @@ const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n'
 
 test('an account has two files in work at a time, and those of others are taken beside them', async () => {
   const [shop, other] = [await service.tenant(), await service.tenant()]
-  const letGo = await holdKind(service.db, shop.service, 'stores', {})
+  const letGo = await lockImportType(service.db, shop.service, 'stores', {})
   const taken = [await send(shop, csv), await send(shop, csv)]
   try {
     for (const { status, text } of taken) assert.equal(status, 202, text)

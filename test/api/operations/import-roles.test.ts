@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { kinds } from '../../../src/import/pipeline/import-types.ts'
+import { importTypes } from '../../../src/import/pipeline/import-types.ts'
 import { bring, ended, sendFile } from '../../support/bringing.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
@@ -20,9 +20,9 @@ const ofAdmins = [
 
 test('what a maintainer may not change one by one, a maintainer may not import either', async () => {
   const maintainer = await service.account('maintainer')
-  for (const kind of Object.keys(kinds)) {
+  for (const kind of Object.keys(importTypes)) {
     const answer = await sendFile(maintainer, kind, 'x\n')
-    if (ofAdmins.includes(kind)) isProblem(answer, 'insufficient_role', service.baseUrl, `/imports/${kind}`)
+    if (ofAdmins.includes(kind)) isProblem(answer, 'insufficient_role', service.baseUrl, '/imports')
     else assert.equal((await ended(maintainer, answer)).state, 'failed', kind)
     assert.equal((await bring(service, kind, 'x\n')).state, 'failed', kind)
   }

@@ -18,35 +18,35 @@ const service = await startTestService({ settings: { readsPerMinute: 'off', writ
 after(() => service.stop())
 const { db } = service
 
-const counts = ({ state, read, new: added, changed, unchanged, refused }: Record<string, unknown>) => [
-  ...[state, read, added, changed, unchanged, refused],
+const counts = ({ state, read, new: added, changed, unchanged, rejected }: Record<string, unknown>) => [
+  ...[state, read, added, changed, unchanged, rejected],
 ]
 const stores = async (shop: Caller) =>
   (await shop.get('/stores')).json.data.map(({ storeId, name }: { storeId: string; name: string }) => [storeId, name])
 
 const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n2,102,Bourke Street\n'
 
-test('a file is taken in, and again it changes nothing; both are runs of its feed, in the audit by who sent them', async () => {
+test('a file is taken in, and again it changes nothing; both are runs of its type, in the audit by who sent them', async () => {
   const shop = await service.tenant()
   const first = await bring(shop, 'stores', csv)
   assert.deepEqual(counts(first), ['ok', 2, 2, 0, 0, 0])
-  assert.deepEqual([first.feed, first.origin, first.dryRun, first.detail], ['stores', 'file', false, null])
+  assert.deepEqual([first.sync, first.origin, first.dryRun, first.detail], ['stores', 'file', false, null])
   assert.deepEqual(await stores(shop), [
     ['1', 'Collins Street'],
     ['2', 'Bourke Street'],
   ])
   assert.deepEqual(counts(await bring(shop, 'stores', csv)), ['ok', 2, 0, 0, 2, 0])
-  const [feed] = (await shop.get('/feeds')).json.data
-  assert.deepEqual([feed.feed, feed.origin, feed.state], ['stores', 'file', 'ok'])
-  assert.equal((await shop.get('/feeds/stores/runs')).json.data.length, 2)
+  const [feed] = (await shop.get('/syncs')).json.data
+  assert.deepEqual([feed.sync, feed.origin, feed.state], ['stores', 'file', 'ok'])
+  assert.equal((await shop.get('/syncs/stores/runs')).json.data.length, 2)
   const audit = (await shop.get('/audit')).json.data
   assert.deepEqual(
     [audit[0].operation, audit[0].subject, audit[0].username],
-    ['POST /imports/:id', first.path, shop.username],
+    ['POST /imports', first.path, shop.username],
   )
 })
 
-test('refused lines are told by reason with their numbers, and without what stands in them', async () => {
+test('rejected lines are told by reason with their numbers, and without what stands in them', async () => {
   const shop = await service.tenant()
   await bring(shop, 'stores', csv)
   const wrong = Array.from({ length: 120 }, (_, i) => `canary-${i},SKU,1\n`).join('')
@@ -68,7 +68,7 @@ test('refused lines are told by reason with their numbers, and without what stan
   assert.doesNotMatch(text, /canary/)
 })
 
-test('the reason of a refused line says to its end what to do', async () => {
+test('the reason of a rejected line says to its end what to do', async () => {
   const shop = await service.tenant()
   const sales = 'id,saleDate,lineId,quantity,price\n1,01.05.2024,1,1,"1,50"\n2,2024-05-01,1,x,1\n'
   const { path } = await bring(shop, 'transactions', sales)
@@ -98,7 +98,7 @@ test('what a file gives as names is told in bounds, and nothing that stands in a
   const currency = JSON.stringify({ id: 'T1', currency: 'canary-currency', lines: [] })
   await bring(shop, 'transactions', currency, { 'content-type': 'application/x-ndjson' })
   const kept = await db.rows<{ run: string }>(
-    sql`select r::text as run from feed_run r where service_id = ${shop.service.id}`,
+    sql`select r::text as run from sync_run r where service_id = ${shop.service.id}`,
   )
   assert.equal(kept.length, 4)
   assert.doesNotMatch(kept.map(({ run }) => run).join(), /canary/)
@@ -118,10 +118,10 @@ test('with `Prefer: tx=rollback` a file is only looked at: no list has it, and n
   const answer = await sendFile(shop, 'stores', csv, headers)
   assert.equal(answer.headers['preference-applied'], 'tx=rollback')
   const run = await bring(shop, 'stores', `${csv}3,,\n`, headers)
-  assert.deepEqual([run.state, run.dryRun, run.read, run.refused], ['ok', true, 3, 1])
+  assert.deepEqual([run.state, run.dryRun, run.read, run.rejected], ['ok', true, 3, 1])
   assert.equal((await shop.get(`${run.path}/rejected`)).json.data[0].numbers[0], 4)
   assert.deepEqual(await stores(shop), [])
-  assert.deepEqual((await shop.get('/feeds')).json.data, [])
+  assert.deepEqual((await shop.get('/syncs')).json.data, [])
   assert.deepEqual((await shop.get('/audit')).json.data, [])
 })
 
@@ -146,7 +146,7 @@ test('a file as people have it is read by the options of the query, or a profile
     `storeId;storeNumber;name\n${';;\n'.repeat(5_000)}`,
   )
   assert.equal(stopped.state, 'failed')
-  assert.match(stopped.detail, /stopped behind line/)
+  assert.match(stopped.detail, /stopped after line/)
   assert.ok(stopped.read < 5_000)
   for (const [query, parameter] of [
     ['delimiter=abc', 'delimiter'],
@@ -178,22 +178,22 @@ test('a profile that the command has saved is taken as it stands in its file', a
   assert.deepEqual([status, json.errors?.[0].parameter], [400, 'profile'])
 })
 
-test('what is no file of the kind fails with why; what cannot be taken is refused before it is read', async () => {
+test('what is no file of the kind fails with why; what cannot be taken is rejected before it is read', async () => {
   const [shop, other] = [await service.tenant(), await service.tenant()]
   const { path, ...failed } = await bring(shop, 'stores', 'shoes\n1\n')
   assert.equal(failed.state, 'failed')
   assert.match(failed.detail, /^Columns that are not known: 1\.\n/)
   const empty = await bring(shop, 'stores', '')
   assert.match(empty.detail, /The file is empty/)
-  isProblem(await sendFile(shop, 'shoes', csv), 'not_found', service.baseUrl, '/imports/shoes')
+  isProblem(await sendFile(shop, 'shoes', csv), 'invalid_parameter', service.baseUrl, '/imports')
   isProblem(
     await sendFile(shop, 'stores', '{}', { 'content-type': 'application/json' }),
     'unsupported_media_type',
     service.baseUrl,
-    '/imports/stores',
+    '/imports',
   )
   const visitor = await service.account('visitor', shop.service)
-  isProblem(await sendFile(visitor, 'stores', csv), 'insufficient_role', service.baseUrl, '/imports/stores')
+  isProblem(await sendFile(visitor, 'stores', csv), 'insufficient_role', service.baseUrl, '/imports')
   for (const foreign of [path, `${path}/rejected`])
     isProblem(await other.get(foreign), 'not_found', service.baseUrl, foreign)
   await setBackOffice(db, service.keys, other.service, {
@@ -201,9 +201,9 @@ test('what is no file of the kind fails with why; what cannot be taken is refuse
     url: 'https://127.0.0.1:9',
     country: 'AU',
   })
-  await until(async () => (await other.get('/feeds')).json.data.length > 5, 'the back office is known', 20_000)
-  const refused = await sendFile(other, 'vouchers', 'number\n1\n')
-  isProblem(refused, 'capability_unavailable', service.baseUrl, '/imports/vouchers')
+  await until(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
+  const rejected = await sendFile(other, 'vouchers', 'number\n1\n')
+  isProblem(rejected, 'capability_unavailable', service.baseUrl, '/imports')
 })
 
 test('a client that stalls in the middle of a file holds no connection of the database, and has written nothing', async () => {
@@ -215,7 +215,7 @@ test('a client that stalls in the middle of a file holds no connection of the da
            + (select count(*)::integer from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())) as count
         from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`)
     )?.count
-  const stalled = request(`${service.baseUrl}/imports/stores`, {
+  const stalled = request(`${service.baseUrl}/imports?type=stores`, {
     method: 'POST',
     ca: service.ca,
     headers: { ...credentials(shop), 'content-type': 'text/csv', 'content-length': '100000' },
@@ -230,18 +230,18 @@ test('a client that stalls in the middle of a file holds no connection of the da
     stalled.destroy()
   }
   assert.deepEqual(counts(await bring(shop, 'stores', csv)), ['ok', 2, 2, 0, 0, 0])
-  assert.equal((await shop.get('/feeds/stores/runs')).json.data.length, 1)
+  assert.equal((await shop.get('/syncs/stores/runs')).json.data.length, 1)
 })
 
-test('what `tillbridge import` takes in is a run of its feed too; one whose process has died is lost', async () => {
+test('what `tillbridge import` takes in is a run of its type too; one whose process has died is interrupted', async () => {
   const shop = await service.tenant()
   const { code } = await importing(service)(shop, 'stores', `${csv}3,,\n`)
   assert.equal(code, 2)
-  const [run] = (await shop.get('/feeds/stores/runs')).json.data
+  const [run] = (await shop.get('/syncs/stores/runs')).json.data
   assert.deepEqual(counts(run), ['ok', 3, 2, 0, 0, 1])
-  const [refused] = (await shop.get(`/imports/${run.id}/rejected`)).json.data
-  assert.deepEqual(refused.numbers, [4])
+  const [rejected] = (await shop.get(`/imports/${run.id}/rejected`)).json.data
+  assert.deepEqual(rejected.numbers, [4])
   await db.run(sql`
-    update feed_run set ended_at = null, beat_at = now() - interval '2 minutes' where service_id = ${shop.service.id} and run_id = ${run.id}`)
-  assert.equal((await shop.get(`/imports/${run.id}`)).json.data.state, 'lost')
+    update sync_run set ended_at = null, heartbeat_at = now() - interval '2 minutes' where service_id = ${shop.service.id} and run_id = ${run.id}`)
+  assert.equal((await shop.get(`/imports/${run.id}`)).json.data.state, 'interrupted')
 })

@@ -145,7 +145,7 @@ test('a cancelled return gives again no more of the qualifying spend than it too
         sql`select trim_scale(qualifying_spend)::text as spend from reward_account where service_id = ${ann.service.id}`,
       )
     )?.spend
-  // The year begins anew by a feed.
+  // The year begins anew by a sync.
   const begin = (left: string) =>
     api.db.run(sql`update reward_account set qualifying_spend = ${left}::numeric where service_id = ${ann.service.id}`)
   for (const [left, after] of [

@@ -180,7 +180,7 @@ test('importing the same lots again neither gives back what was taken nor takes 
   await assert.rejects(
     ann.lots({ lotId: 'a', total: '200', redeemed: '100' }),
     (error: { constraint?: string }) => error.constraint === 'reward_lot_check',
-    'a feed cannot use what was taken here',
+    'a sync cannot use what was taken here',
   )
 })
 

@@ -60,7 +60,7 @@ test('what is spent cannot be suspended, an unknown one is not found, and a head
   const other = await shop.tenant()
   const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
   await setBackOffice(shop.db, shop.keys, other.service, settings)
-  await until(async () => (await other.get('/feeds')).json.data.length > 5, 'the back office is known', 20_000)
+  await until(async () => (await other.get('/syncs')).json.data.length > 5, 'the back office is known', 20_000)
   for (const answer of [await other.get('/vouchers/1/ledger'), await post(other, '/vouchers/1/suspend', {})])
     assert.equal(answer.json.code, 'capability_unavailable')
 })

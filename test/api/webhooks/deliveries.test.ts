@@ -36,7 +36,7 @@ test('a change is delivered, signed so that another implementation of Standard W
   )
   assert.ok(lastSuccessAt)
   const { json } = await hooks.api.get(`/changes?kinds=customer&after_cursor=${data.cursor}`)
-  assert.deepEqual(json.data, [], 'its cursor is one of the feed')
+  assert.deepEqual(json.data, [], 'its cursor is one of the sync')
 })
 
 test('a webhook is told of its kinds from now on, and of everything as it stands where it asks for that', async () => {

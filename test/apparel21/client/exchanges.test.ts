@@ -206,7 +206,7 @@ test('connections are kept, and used again by reads', async () => {
   await server.close()
 })
 
-test('a certificate that nobody vouches for is refused, and one of the authority that is named is not', async () => {
+test('a certificate that nobody vouches for is rejected, and one of the authority that is named is not', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-ca-'))
   const { cert, key, caFile } = localCertificate(directory)
   const ca = readFileSync(caFile, 'utf8')

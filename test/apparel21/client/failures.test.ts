@@ -93,7 +93,7 @@ test('wrong credentials are not tried again and again', async () => {
   const other = open({}, { onCredentials })
   await other.document(stores)
   await other.document(stores)
-  assert.deepEqual(heard, ['refused', 'accepted'])
+  assert.deepEqual(heard, ['rejected', 'accepted'])
 })
 
 test('Retry-After is obeyed: waited out when it is short, passed on when it is long', async () => {

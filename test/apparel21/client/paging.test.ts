@@ -5,7 +5,7 @@ import { startSimulator } from '../../../simulator/simulator.ts'
 import { openClient } from '../../../src/backoffice/apparel21/client/client.ts'
 import { pagesOf, type Report } from '../../../src/backoffice/apparel21/client/pagination.ts'
 import { releaseOf } from '../../../src/backoffice/apparel21/client/release.ts'
-import { feedsOf } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
+import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import { text } from '../../../src/backoffice/apparel21/xml/values.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
@@ -135,18 +135,18 @@ test('all stock is as many styles as it says, or a fault', async () => {
       () => `<FreeStock TotalRows="${total}">${numbers(1, styles).map(style).join('')}</FreeStock>`,
       async base => {
         const client = openClient({ url: base, countryCode: 'AU', timeZone, pinnedRelease: '2025.1' })
-        const feed = feedsOf(client, releaseOf(client)).find(({ name }) => name === 'stock')
-        assert.ok(feed)
+        const sync = buildSyncs(client, releaseOf(client)).find(({ name }) => name === 'stock')
+        assert.ok(sync)
         const { signal } = new AbortController()
         const nothing = {
           unknownReferences: async () => [],
           openOrders: async () => [],
-          moment: async () => '',
-          visits: (async function* () {})(),
+          now: async () => '',
+          refreshes: (async function* () {})(),
         }
         try {
           const request = { since: undefined, settings: defaultSettings, signal, ...nothing }
-          return (await Array.fromAsync(feed.pull(request))).flatMap(({ rows }) => rows?.stock ?? [])
+          return (await Array.fromAsync(sync.fetch(request))).flatMap(({ rows }) => rows?.stock ?? [])
         } finally {
           client.close()
         }

@@ -10,7 +10,7 @@ import { startSimulator } from '../../../simulator/simulator.ts'
 import { lookInto } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { type BackOffices, openBackOffices } from '../../../src/backoffice/back-offices.ts'
-import { pullFeed } from '../../../src/backoffice/run-sync.ts'
+import { runSyncIfReady } from '../../../src/backoffice/run-sync.ts'
 import { keysFrom } from '../../../src/crypto/keys.ts'
 import { type Database, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
@@ -65,9 +65,9 @@ before(async () => {
   offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
   const driver = offices.driverOf(luma)
   for (const name of ['references', 'stores', 'products', 'reward-programs', 'customers']) {
-    const feed = driver.feeds.find(each => each.name === name)
-    assert.ok(feed)
-    assert.ok('result' in (await pullFeed(db, luma, driver, feed)))
+    const sync = driver.syncs.find(each => each.name === name)
+    assert.ok(sync)
+    assert.ok('result' in (await runSyncIfReady(db, luma, driver, sync)))
   }
   const { 'import-exports': job } = backOfficeJobs(offices, [])
   assert.ok(job)
@@ -86,7 +86,7 @@ describe('exports of a back office', () => {
   beforeEach(() => settleKind(db, luma.id, 'export_refused'))
 
   test('with a folder of exports, sales are not pulled from the API as well', () => {
-    const names = offices.driverOf(luma).feeds.map(({ name }) => name)
+    const names = offices.driverOf(luma).syncs.map(({ name }) => name)
     assert.ok(names.includes('customers') && !names.includes('transactions'))
   })
 
@@ -197,21 +197,21 @@ describe('exports of a back office', () => {
     assert.deepEqual(await db.row(sql`select record from retail_transaction where id = ${id}`), record)
   })
 
-  test('refused lines are kept with their reasons beside the file, and there is an alert; the others are in', async () => {
+  test('rejected lines are kept with their reasons beside the file, and there is an alert; the others are in', async () => {
     const head = 'ACCOUNT_ID,PERIDX,PROGRAM_ID,TIER_ID,JOIN_DATE,POINTS'
     const [account] = simulator.state.accounts.values()
     const good = `${account?.id},${account?.personId},${account?.programId},${account?.tierId},2026-01-02,5`
     leave('rewards_20260203T110000Z.csv', `${head}\r\n${good}\r\n77001,${account?.personId},1,1,2026-02-30,5\r\n`)
     await taken('rewards_20260203T110000Z.csv')
-    const [, rejected = ''] = namesIn('failed').filter(name => name.startsWith('rewards_20260203'))
+    const [, rejectedFile = ''] = namesIn('failed').filter(name => name.startsWith('rewards_20260203'))
     assert.match(
-      readFileSync(there('failed', rejected), 'utf8'),
+      readFileSync(there('failed', rejectedFile), 'utf8'),
       /"joinDate","reason":"is no day of the calendar.*"77001"/,
     )
     assert.equal(await db.run(sql`select from reward_account where id = ${String(account?.id)}`), 1)
     const [alert] = await listAlerts(db)
     assert.deepEqual([alert?.kind, alert?.subject], ['export_refused', 'rewards_20260203T110000Z.csv'])
-    assert.match(alert?.detail ?? '', /^1 of 2 lines were refused/)
+    assert.match(alert?.detail ?? '', /^1 of 2 lines were rejected/)
   })
 
   test('a file that is none of these columns goes to failed, and says why', async () => {

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import type { ExportKind } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { type Database, openDatabase } from '../../../src/database/db.ts'
-import { openShop, type Shop } from '../../support/feeds.ts'
+import { openShop, type Shop } from '../../support/import-shop.ts'
 
 let shop: Shop
 before(async () => {
@@ -20,10 +20,10 @@ async function taken(text: string | Buffer, db: Database = shop.db, kind: Export
   const name = `${kind}_1.csv`
   const path = join(shop.directory, name)
   await writeFile(path, text)
-  const rejected = `${path}.rejected.ndjson`
-  const file = { kind, name, path, rejected }
+  const rejectedFile = `${path}.rejected.ndjson`
+  const file = { kind, name, path, rejectedPath: rejectedFile }
   const { notes, ...counts } = await importExport(db, shop.service, file, new AbortController().signal)
-  return { ...counts, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
+  return { ...counts, rejectedFile: await readFile(rejectedFile, 'utf8').catch(() => undefined) }
 }
 
 test('a person carries the time that the export tells; one that cannot be read is passed over', async () => {
@@ -76,15 +76,15 @@ test('an export that is no UTF-8 is read as what its bytes say, and the letters 
   ])
 })
 
-test('refused lines of an export are records of our columns, of what each of them gives', async () => {
-  const { read, inserted, refused, rejected } = await taken(
+test('rejected lines of an export are records of our columns, of what each of them gives', async () => {
+  const { read, inserted, rejected, rejectedFile } = await taken(
     `${head}1,A1,Ann,"Lee, jr",a@example.com,,Yes,No\r\n2,B1,Bo,Lee,A@example.com,,Yes,No\r\n3,C1,Cy,Lee,,1990-02-30,maybe,No\r\n`,
   )
-  assert.deepEqual([read, inserted, refused], [3, 1, 2])
+  assert.deepEqual([read, inserted, rejected], [3, 1, 2])
   const taker = { code: 'B1', firstname: 'Bo', surname: 'Lee', email: 'A@example.com', privacy: 'Yes' }
   const unborn = { code: 'C1', firstname: 'Cy', surname: 'Lee', dateOfBirth: '1990-02-30', privacy: 'maybe' }
   assert.deepEqual(
-    rejected
+    rejectedFile
       ?.trim()
       .split('\n')
       .map(line => JSON.parse(line)),

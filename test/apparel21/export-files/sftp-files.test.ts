@@ -100,7 +100,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     assert.ok(namesIn('done').includes(name))
   })
 
-  test('refused lines are there in failed, with their reasons, and there is an alert; a good file of that name takes them away', async () => {
+  test('rejected lines are there in failed, with their reasons, and there is an alert; a good file of that name takes them away', async () => {
     const name = 'customers_20260207T101500Z.csv'
     leave(name, head + person(6, '1980-02-30') + person(7))
     await takeAll()
@@ -121,7 +121,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     assert.match((await alertOf('export_refused'))?.detail ?? '', /^customers_\S+ has no column PERIDX/)
   })
 
-  test('a file that is too large, or a line without an end, is refused without being read whole', async () => {
+  test('a file that is too large, or a line without an end, is rejected without being read whole', async () => {
     const [large, endless] = ['customers_20260207T111500Z.csv', 'orders_20260207T111500Z.csv']
     leave(large, '')
     truncateSync(there(large), 2 * 1024 ** 3 + 1)

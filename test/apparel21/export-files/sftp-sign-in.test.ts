@@ -69,9 +69,9 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     [
       'a wrong password',
       () => ({ sftpKeyFile: undefined, sftpPassword: canary }),
-      /refused the user, or its password\.$/,
+      /rejected the user, or its password\.$/,
     ],
-    ['a wrong private key', () => ({ sftpKeyFile: sshd.strangeKeyFile }), /refused the user, or its private key\.$/],
+    ['a wrong private key', () => ({ sftpKeyFile: sshd.strangeKeyFile }), /rejected the user, or its private key\.$/],
     ['a private key that is not there', () => ({ sftpKeyFile: '/no/such/key' }), /cannot be read: ENOENT\.$/],
     ['a private key that is none', () => ({ sftpKeyFile: '/etc/passwd' }), /is none, or needs another passphrase\.$/],
     [
@@ -88,11 +88,11 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
       )
     })
 
-  test('a password that is refused is an alert, which does not hold it', async () => {
+  test('a password that is rejected is an alert, which does not hold it', async () => {
     await set({ sftpKeyFile: undefined, sftpPassword: canary })
     await assert.rejects(look(), { name: 'ExportsUnreadable' })
     const alert = await alertOf('exports_unreadable')
-    assert.match(alert?.detail ?? '', /^The SFTP server 127\.0\.0\.1:\d+ refused the user, or its password\.$/)
+    assert.match(alert?.detail ?? '', /^The SFTP server 127\.0\.0\.1:\d+ rejected the user, or its password\.$/)
     await set({})
   })
 
@@ -154,17 +154,17 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     const set = await done([...args, '--sftp-password-file', passwordFile], environment)
     assert.match(set, /^sftpPassword = \(set\)$/m)
     assert.doesNotMatch(set, /^sftpKeyFile = /m)
-    const refused = await run(['back-office', 'test', 'luma'], environment)
-    assert.equal(refused.code, 1)
-    assert.match(refused.err, /tillbridge: The SFTP server \S+ refused the user, or its password\.$/m)
-    assert.match(refused.out, /^Connected: version /m)
+    const rejected = await run(['back-office', 'test', 'luma'], environment)
+    assert.equal(rejected.code, 1)
+    assert.match(rejected.err, /tillbridge: The SFTP server \S+ rejected the user, or its password\.$/m)
+    assert.match(rejected.out, /^Connected: version /m)
     const open = await run(['back-office', 'set', 'luma', `sftpPassword=${canary}`], environment)
     assert.match(open.err, /A password can't be a command-line argument/)
     const folder = await done(['back-office', 'set', 'luma', `exportFolder=${sshd.folder}`], environment)
     assert.doesNotMatch(folder, /sftpHostKey|sftpPassword/)
     const audit = await db.rows<{ record: string }>(sql`select record from audit`)
     assert.ok(audit.length >= 2)
-    const all = [reached, set, refused.out, refused.err, open.err, folder, ...audit.map(({ record }) => record)]
+    const all = [reached, set, rejected.out, rejected.err, open.err, folder, ...audit.map(({ record }) => record)]
     assert.doesNotMatch(all.join('\n'), new RegExp(canary))
   })
 

@@ -44,7 +44,7 @@ test('XML that is cut off or broken is asked for once more, and then is 502; not
   const person = aPerson()
   for (const kind of ['truncated', 'malformed'] as const) {
     const caller = await fronting(simulator.url)
-    for (const feed of ['references', 'stores', 'customers']) await caller.sync(feed)
+    for (const sync of ['references', 'stores', 'customers']) await caller.sync(sync)
     const shown = async () => (await caller.get('/customers/search')).json.data
     const before = await shown()
     simulator.ledger.clear()
@@ -69,7 +69,7 @@ test('XML that is cut off or broken is asked for once more, and then is 502; not
 
 test('oddities that change no meaning are read as if they were not there; another root is 502', async () => {
   const caller = await fronting(simulator.url)
-  for (const feed of ['references', 'stores', 'products', 'customers']) await caller.sync(feed)
+  for (const sync of ['references', 'stores', 'products', 'customers']) await caller.sync(sync)
   const shown = async () => [
     (await caller.get(live())).json.data,
     ...(await Promise.all(['/customers/search', '/products'].map(async path => (await caller.get(path)).json.data))),
@@ -79,7 +79,7 @@ test('oddities that change no meaning are read as if they were not there; anothe
   for (const kind of oddities) {
     simulator.faults.clear()
     simulator.faults.add({ kind })
-    for (const feed of ['customers', 'products']) assert.equal((await caller.sync(feed))?.refused, 0, kind)
+    for (const sync of ['customers', 'products']) assert.equal((await caller.sync(sync))?.rejected, 0, kind)
     assert.deepEqual(await shown(), before, kind)
   }
   simulator.faults.clear()
@@ -110,7 +110,7 @@ test('a document type is 502: no entity explodes, no file is read, and nobody is
   let next = ''
   const caller = await fronting(await serving((_, response) => response.end(`<?xml version="1.0"?>${next}`)))
   next = account
-  assert.equal((await caller.get('/rewards/accounts/7')).status, 200, 'it is the document type that is refused')
+  assert.equal((await caller.get('/rewards/accounts/7')).status, 200, 'it is the document type that is rejected')
   const grown = await growth(async () => {
     for (next of documents) {
       const { answer, ms } = await took(caller.get('/rewards/accounts/7'))
@@ -182,7 +182,7 @@ test('what the back office does not have is 404, what it refuses is 4xx or 502 i
 
 test('the value of a reference is never silently missing: where it cannot be fetched, nothing is told or stored', async () => {
   const caller = await fronting(simulator.url)
-  for (const feed of ['references', 'stores', 'customers']) await caller.sync(feed)
+  for (const sync of ['references', 'stores', 'customers']) await caller.sync(sync)
   const person = aPerson()
   const path = `/customers/${person.id}`
   const shown = async () => (await caller.get(path)).json.data
@@ -220,13 +220,13 @@ test('the value of a reference is never silently missing: where it cannot be fet
 
 test('pages that repeat or are shuffled are found out: the list stays as it was, and the failure is told', async () => {
   const caller = await fronting(simulator.url, { patienceMs: 0, pageRows: 5 })
-  for (const feed of ['references', 'stores', 'customers']) await caller.sync(feed)
+  for (const sync of ['references', 'stores', 'customers']) await caller.sync(sync)
   const shown = async () => {
     const { data } = (await caller.get('/customers/search')).json
     return data
   }
   const fact = async () =>
-    (await caller.get('/capabilities')).json.data.sync.find(({ feed }: { feed: string }) => feed === 'customers')
+    (await caller.get('/capabilities')).json.data.sync.find(({ sync }: { sync: string }) => sync === 'customers')
   const [before, known] = [await shown(), await fact()]
   assert.deepEqual([before.length, known.lastResult], [simulator.state.persons.size, 'ok'])
   for (const kind of ['same-page', 'shuffled'] as const) {

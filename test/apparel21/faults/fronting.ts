@@ -5,10 +5,10 @@ import type { Simulator } from '../../../simulator/control/handle.ts'
 import type { Person } from '../../../simulator/shop/records.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import type { Limits } from '../../../src/backoffice/apparel21/client/connection.ts'
-import { feedsOf } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
+import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { BackOffice } from '../../../src/backoffice/port/back-office.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
-import { syncFeed } from '../../../src/sync/sync.ts'
+import { runSync } from '../../../src/sync/sync.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
 import { isProblem } from '../../support/problem.ts'
 import { type Answer, type Caller, startTestService, type TestService } from '../../support/service.ts'
@@ -21,7 +21,7 @@ export const account = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><Progra
 
 /** A service in front of a back office. */
 export interface Fronted extends Caller {
-  sync(feed: string): ReturnType<typeof syncFeed>
+  sync(sync: string): ReturnType<typeof runSync>
 }
 
 /** The API in front of back offices that a test chooses, with limits of its own. */
@@ -86,10 +86,10 @@ export async function frontingOfTests(): Promise<Fronting> {
       const { client, release, backOffice } = behind({ url }, { limits, log: { info: told, warn: told } })
       closes(client)
       offices.set(caller.service.id, backOffice)
-      const feeds = feedsOf(client, release)
+      const syncs = buildSyncs(client, release)
       const sync = (name: string) => {
-        const feed = feeds.find(one => one.name === name) ?? assert.fail(name)
-        return syncFeed(api.db, caller.service, feed, { full: true })
+        const sync = syncs.find(one => one.name === name) ?? assert.fail(name)
+        return runSync(api.db, caller.service, sync, { full: true })
       }
       return { ...caller, sync }
     },

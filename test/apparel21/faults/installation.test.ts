@@ -3,14 +3,14 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { feedsOf } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
+import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { BackOfficeSettings } from '../../../src/domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { upsertGateways } from '../../../src/store/tenancy/gateways.ts'
-import { syncFeed } from '../../../src/sync/sync.ts'
+import { runSync } from '../../../src/sync/sync.ts'
 import { issueCertificate } from '../../../src/tls/issue.ts'
 import { clientOf } from '../../client/shop.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
@@ -80,11 +80,11 @@ const services = {
 const front = await startTestService({ beside: api, log })
 closes({ close: () => front.stop() })
 
-test('connections are refused: lists go on with their age, what is live is 503, nothing is written, and it all comes back', async () => {
+test('connections are rejected: lists go on with their age, what is live is 503, nothing is written, and it all comes back', async () => {
   const caller = await front.account('maintainer', services.fed)
   const { client, release } = behind(simulator)
   closes(client)
-  for (const feed of feedsOf(client, release)) await syncFeed(api.db, services.fed, feed)
+  for (const sync of buildSyncs(client, release)) await runSync(api.db, services.fed, sync)
   const lists = ['/stores', '/inventory', '/products', '/customers/search', '/orders/transactions/search']
   await until(
     async () => (await caller.get('/orders/transactions/search')).json.meta.syncedAt !== undefined,
@@ -141,7 +141,7 @@ test('a back office that never answers costs its own service alone, also where m
   for (const answer of await Promise.all([...writes, ...reads])) isAway(answer, front.baseUrl)
 })
 
-test('a password that is refused is 503 without trying again and again, raises an alert, and the right one settles it', async () => {
+test('a password that is rejected is 503 without trying again and again, raises an alert, and the right one settles it', async () => {
   const caller = await front.account('maintainer', services.denied)
   guarded.ledger.clear()
   const alerts = async () => (await listAlerts(api.db)).filter(({ kind }) => kind === 'back_office_denied')
@@ -181,7 +181,7 @@ test('a redirect is not followed, and the credentials go nowhere', async () => {
   assert.deepEqual(elsewhere, [])
 })
 
-test('a certificate that is expired, of another host or of nobody known is refused; a CA file helps, a switch of the process does not', async t => {
+test('a certificate that is expired, of another host or of nobody known is rejected; a CA file helps, a switch of the process does not', async t => {
   const asked = async (service: Service) => (await front.account('visitor', service)).get('/rewards/accounts/7')
   const bad = ['untrusted', 'otherCa', 'expired', 'wrongHost'] as const
   assert.equal((await asked(services.good)).status, 200)
@@ -201,7 +201,7 @@ test('a certificate that is expired, of another host or of nobody known is refus
 
 test('no identifier of a caller’s, nor of a stored customer, leads to another path of the back office', async () => {
   const caller = await fronting(simulator.url)
-  for (const feed of ['references', 'stores', 'products', 'customers']) await caller.sync(feed)
+  for (const sync of ['references', 'stores', 'products', 'customers']) await caller.sync(sync)
   await upsertGateways(api.db, caller.service, [{ name: 'visa' }])
   const ids = ['.', '..', '../Stores', '..\\Stores', '%2e%2e', '%2E%2E%2FStores']
   await upsertCustomers(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type SimulatorOptions, startSimulator } from '../../../simulator/simulator.ts'
-import { feedsOf } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
-import { syncFeed } from '../../../src/sync/sync.ts'
+import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
+import { runSync } from '../../../src/sync/sync.ts'
 import { behind } from '../../drivers/apparel21.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -124,15 +124,15 @@ test('a clock of the back office that is an hour off loses no change, poll after
     const ahead = await simulated(t, { sizes: { stores: 1, styles: 1, persons: 5, vouchers: 0 } })
     ahead.clock.advance(hours * 3_600)
     const caller = await fronting(ahead.url)
-    for (const feed of ['references', 'stores', 'customers']) await caller.sync(feed)
+    for (const sync of ['references', 'stores', 'customers']) await caller.sync(sync)
     const { client, release } = behind(ahead)
     t.after(() => client.close())
-    const feed = feedsOf(client, release).find(({ name }) => name === 'customers') ?? assert.fail()
+    const sync = buildSyncs(client, release).find(({ name }) => name === 'customers') ?? assert.fail()
     let { asOf } = (await caller.get('/customers/search')).json.meta
     for (const id of [...ahead.state.persons.keys()].slice(0, 3)) {
       ahead.clock.advance(2)
       ahead.change({ kind: 'edit-person', id, fields: { surname: `S${id}` } })
-      assert.equal((await syncFeed(api.db, caller.service, feed))?.isFull, false)
+      assert.equal((await runSync(api.db, caller.service, sync))?.isFull, false)
       const { data, meta } = (await caller.get(`/customers/search?updated_after=${encodeURIComponent(asOf)}`)).json
       assert.deepEqual(
         data.map((one: { id: string; surname: string }) => [one.id, one.surname]),

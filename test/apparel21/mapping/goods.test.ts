@@ -43,10 +43,10 @@ two</Description><SizeRange>S-L</SizeRange><RrpText /><UpdateTimeStamp>2024-07-1
     <Clr><Id>6102</Id><Code>BLK</Code><Name>Black</Name><SKUs><SKU><Id>12004</Id><SizeCode>S</SizeCode><Price>1</Price></SKU></SKUs></Clr>
   </Clrs></Product>`
 
-test('a style is a product, one row a SKU; a SKU without a price is refused alone', async () => {
+test('a style is a product, one row a SKU; a SKU without a price is rejected alone', async () => {
   const found = await documentOf(product)
   const typeNames = new Map([['257', 'brand']])
-  const { rows, refused } = productRowsFrom(found, { typeNames, decimals: 2 })
+  const { rows, rejected } = productRowsFrom(found, { typeNames, decimals: 2 })
   assert.deepEqual(rows[0], {
     product: {
       productId: '5001',
@@ -71,7 +71,7 @@ test('a style is a product, one row a SKU; a SKU without a price is refused alon
   const unsized = rows[1]?.variant
   assert.deepEqual([unsized?.sizeCode, unsized?.originalPrice, unsized?.barcode], ['-', '39.90', null])
   assert.deepEqual(rows.map(row => [row.colour.colourId, row.variant.skuId]).at(-1), ['6102', '12004'])
-  assert.deepEqual([rows.length, refused.length], [3, 1])
+  assert.deepEqual([rows.length, rejected.length], [3, 1])
   assert.deepEqual(skuIdsOf(found), ['12001', '12002', '12003', '12004'])
   assert.deepEqual(carried(found), [['257', '1342']])
 })
@@ -96,7 +96,7 @@ test('free stock is read at each depth', async () => {
   )
   assert.deepEqual(freeStockFrom(odd), {
     rows: [{ productId, colourId, skuId, ...at }],
-    refused: [
+    rejected: [
       'Stock is of something without an identifier.',
       'A store with stock has no StoreId.',
       'A free stock is no number.',
@@ -111,7 +111,7 @@ test('changed stock is absolute, and may be nothing or less', async () => {
   const row = (skuId: string, freeStock: number) => ({ storeId: '7101', skuId, freeStock })
   assert.deepEqual(changedStockFrom(found), {
     rows: [row('12001', 0), row('12002', -15), row('12004', 2), row('12005', -1)],
-    refused: ['A free stock is no number.'],
+    rejected: ['A free stock is no number.'],
   })
   assert.equal(lastChangeOf(found), '2024-05-29T14:20:07')
 })

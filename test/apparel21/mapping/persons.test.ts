@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  accountVisits,
+  accountRefreshes,
   changedAt,
   customerFrom,
-  historyVisit,
+  historyRefresh,
   type PersonReading,
 } from '../../../src/backoffice/apparel21/mapping/person-from-xml.ts'
 import { camelCase, referenceFrom, typeNames } from '../../../src/backoffice/apparel21/mapping/references.ts'
@@ -64,8 +64,8 @@ test('a person is a customer', async () => {
     loyaltyName: 'VIP',
   })
   assert.equal(changedAt(found), '2024-05-06T16:32:15')
-  assert.deepEqual(historyVisit(found), { id: '3001', stamp: '6/05/2024 4:32:15 PM' })
-  assert.deepEqual(accountVisits(found), [{ id: '1', stamp: '6/05/2024 4:32:15 PM' }])
+  assert.deepEqual(historyRefresh(found), { id: '3001', stamp: '6/05/2024 4:32:15 PM' })
+  assert.deepEqual(accountRefreshes(found), [{ id: '1', stamp: '6/05/2024 4:32:15 PM' }])
 })
 
 test('an older answer, without loyalties, accounts and references, is a customer as well', async () => {
@@ -74,7 +74,7 @@ test('an older answer, without loyalties, accounts and references, is a customer
   )
   const { loyaltyCode, loyaltyName, referenceValues, email } = customerFrom(found, reading)
   assert.deepEqual([loyaltyCode, loyaltyName, referenceValues, email], [null, null, {}, null])
-  assert.deepEqual(accountVisits(found), [])
+  assert.deepEqual(accountRefreshes(found), [])
 })
 
 test('privacy at the head office takes subscriptions back; without it the mapped references count', async () => {
@@ -99,15 +99,15 @@ test('privacy at the head office takes subscriptions back; without it the mapped
   assert.deepEqual(await consent('<Privacy>false</Privacy>', '1', {}), [false, undefined, undefined])
 })
 
-test('a person without an identifier, or with a reference of an unknown type, is refused and the others are not', async () => {
+test('a person without an identifier, or with a reference of an unknown type, is rejected and the others are not', async () => {
   const persons = [
     await documentOf('<Person><Surname>A</Surname></Person>'),
     await documentOf(person),
     await documentOf(person.replace('<ReferenceTypeId>1321', '<ReferenceTypeId>1322')),
   ]
-  const { rows, refused } = translated(persons, one => customerFrom(one, reading))
-  assert.deepEqual([rows.map(row => row.id), refused.length], [['3001'], 2])
-  assert.ok(refused.every(reason => !/Sample|Jo/.test(reason)))
+  const { rows, rejected } = translated(persons, one => customerFrom(one, reading))
+  assert.deepEqual([rows.map(row => row.id), rejected.length], [['3001'], 2])
+  assert.ok(rejected.every(reason => !/Sample|Jo/.test(reason)))
 })
 
 test('types of references go by their names in camelCase, each by its own', () => {

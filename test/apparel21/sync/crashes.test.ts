@@ -15,7 +15,7 @@ test('a killed run is repeated without harm', async t => {
   killed.simulator.faults.add({ kind: 'latency', seconds: 0.1 })
   const connection = { url: killed.simulator.url, countryCode: 'AU', timeZone, limits: { pageRows: 10 } }
   const given = { database: killed.shop.connection, service: killed.service, connection }
-  const program = fileURLToPath(new URL('pull-all.ts', import.meta.url))
+  const program = fileURLToPath(new URL('sync-all.ts', import.meta.url))
   const child = spawn(process.execPath, [program, JSON.stringify(given)], { stdio: ['ignore', 'ignore', 'inherit'] })
   const exited = once(child, 'exit')
   while (!(await count(killed, 'customer')) && child.exitCode === null) await delay(20)
@@ -24,7 +24,9 @@ test('a killed run is repeated without harm', async t => {
   assert.equal(signal, 'SIGKILL')
   assert.ok((await count(killed, 'customer')) < sizes.persons)
   killed.simulator.faults.clear()
-  await killed.shop.rows(`update sync_state set beat_at = now() - interval '2 minutes' where beat_at is not null`)
+  await killed.shop.rows(
+    `update sync_state set heartbeat_at = now() - interval '2 minutes' where heartbeat_at is not null`,
+  )
   await killed.syncAll()
   for (const table of ['store', 'product', 'customer', 'retail_transaction', 'reward_account', 'reward_lot'])
     assert.deepEqual([table, await count(killed, table)], [table, await count(plain, table)])
@@ -34,7 +36,7 @@ test('a killed run is repeated without harm', async t => {
   assert.deepEqual(await records(killed), await records(plain))
 })
 
-test('a worker that is killed while it pulls is taken over, and the feed is pulled to its end', async t => {
+test('a worker that is killed while it pulls is taken over, and the sync is pulled to its end', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
   t.after(() => simulator.close())
   const environment: Environment = {
@@ -51,7 +53,7 @@ test('a worker that is killed while it pulls is taken over, and the feed is pull
   t.after(() => client.end())
   const state = async () => {
     const { rows } = await client.query(
-      `select beat_at is not null as held, finished_at is not null as finished from sync_state where feed = 'stores'`,
+      `select heartbeat_at is not null as held, finished_at is not null as finished from sync_state where sync = 'stores'`,
     )
     return rows[0]
   }
@@ -63,7 +65,7 @@ test('a worker that is killed while it pulls is taken over, and the feed is pull
   assert.deepEqual(await state(), { held: true, finished: false })
   // Half a minute and a minute later.
   await client.query(`update job set leased_until = now() - interval '1 s', due_at = now()`)
-  await client.query(`update sync_state set beat_at = beat_at - interval '61 s'`)
+  await client.query(`update sync_state set heartbeat_at = heartbeat_at - interval '61 s'`)
   const next = begin(['worker'], { ...environment, LOG_LEVEL: 'warn' })
   await until(async () => (await state())?.finished, 'it is pulled by the next one', 30_000)
   assert.deepEqual(await stop(next), { code: 0, signal: null }, next.err)

@@ -5,10 +5,10 @@ import { startSimulator } from '../../../simulator/simulator.ts'
 import { type Client, openClient } from '../../../src/backoffice/apparel21/client/client.ts'
 import type { Limits } from '../../../src/backoffice/apparel21/client/connection.ts'
 import { type Release, releaseOf } from '../../../src/backoffice/apparel21/client/release.ts'
-import { feedsOf } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
+import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
-import { type SyncOptions, syncFeed } from '../../../src/sync/sync.ts'
-import { openShop, type Shop } from '../../support/feeds.ts'
+import { runSync, type SyncOptions } from '../../../src/sync/sync.ts'
+import { openShop, type Shop } from '../../support/import-shop.ts'
 import { syncStates } from './states.ts'
 
 export const timeZone = 'Australia/Melbourne'
@@ -21,10 +21,10 @@ export interface Fed {
   service: Service
   client: Client
   release: Release
-  sync(feed: string, options?: SyncOptions): ReturnType<typeof syncFeed>
-  /** Every feed in turn. */
+  sync(sync: string, options?: SyncOptions): ReturnType<typeof runSync>
+  /** Every sync in turn. */
   syncAll(options?: SyncOptions): Promise<void>
-  state(feed: string): Promise<Awaited<ReturnType<typeof syncStates>>[number] | undefined>
+  state(sync: string): Promise<Awaited<ReturnType<typeof syncStates>>[number] | undefined>
   close(): Promise<void>
 }
 
@@ -58,11 +58,11 @@ export async function openFed(
   const limits = { pageRows: 10, failureThreshold: 1_000, patienceMs: 0, ...own }
   const client = openClient({ url: simulator.url, countryCode: 'AU', timeZone, limits })
   const release = releaseOf(client)
-  const feeds = feedsOf(client, release)
+  const syncs = buildSyncs(client, release)
   const sync: Fed['sync'] = (name, how) => {
-    const found = feeds.find(one => one.name === name)
+    const found = syncs.find(one => one.name === name)
     assert.ok(found, name)
-    return syncFeed(shop.db, service, found, how)
+    return runSync(shop.db, service, found, how)
   }
   return {
     simulator,
@@ -72,9 +72,9 @@ export async function openFed(
     release,
     sync,
     async syncAll(how) {
-      for (const { name } of feeds) await sync(name, how)
+      for (const { name } of syncs) await sync(name, how)
     },
-    state: async name => (await syncStates(shop.db, service)).find(state => state.feed === name),
+    state: async name => (await syncStates(shop.db, service)).find(state => state.sync === name),
     async close() {
       client.close()
       await simulator.close()

@@ -15,7 +15,7 @@ const removalOf = async (id: string) =>
   (await rows("select changed_at::text as at from tombstone where kind = 'customer' and id = $1", id))[0]?.at
 const remove = (id: string) => simulator.change({ kind: 'remove-person', id: Number(id) })
 const restore = (id: string) => simulator.change({ kind: 'restore-person', id: Number(id) })
-const notes = async () => (await rows("select notes from sync_state where feed = 'customers'"))[0].notes
+const notes = async () => (await rows("select notes from sync_state where sync = 'customers'"))[0].notes
 const personReads = () => simulator.ledger.callsTo({ method: 'GET', path: '/Persons/*' }).length
 
 /** A customer who has ordered, and whom head office has no more. */
@@ -42,7 +42,7 @@ test('a customer whom a whole pull does not show leaves the list; the orders sta
   await isGone(customer.id, customer.contact.email)
   assert.deepEqual((await api.get(`/orders/${placed.id}`)).json.data, placed)
   isProblem(await post(api, '/orders', body, keyed()), 'invalid_field', api.baseUrl)
-  assert.equal((await rows('select 1 from sync_visit where id = $1', customer.id)).length, 0)
+  assert.equal((await rows('select 1 from sync_refresh where id = $1', customer.id)).length, 0)
   const heir = await created(api, john({ contact: customer.contact }))
   assert.notEqual(heir.id, customer.id)
 })

@@ -13,11 +13,11 @@ import { startWorker } from '../../../src/jobs/worker.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addJob } from '../../../src/store/jobs/jobs.ts'
-import { syncFacts } from '../../../src/store/sync/status.ts'
+import { readSyncStatuses } from '../../../src/store/sync/status.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { freshDatabase } from '../../support/database.ts'
 import { until } from '../../support/processes.ts'
-import { feedJobsOf } from './feed-jobs.ts'
+import { syncJobsOf } from './sync-jobs.ts'
 
 const keys = keysFrom(randomBytes(32))
 const log = pino({ level: 'silent' })
@@ -36,11 +36,11 @@ after(async () => {
   await Promise.all([simulator.close(), second.close()])
 })
 
-const { facts, result, dueNow, jobOf, alerts, planned, pulled } = feedJobsOf(db, luma)
+const { facts, result, dueNow, jobOf, alerts, planned, pulled } = syncJobsOf(db, luma)
 
-test('every feed of a service whose back office has feeds is pulled, each after what it needs, and comes again at its time', async () => {
-  const feeds = offices.driverOf(luma).feeds
-  assert.deepEqual(Object.fromEntries(feeds.map(({ name, everySeconds }) => [name, everySeconds / 60])), {
+test('every sync of a service whose back office has syncs is pulled, each after what it needs, and comes again at its time', async () => {
+  const syncs = offices.driverOf(luma).syncs
+  assert.deepEqual(Object.fromEntries(syncs.map(({ name, intervalSeconds }) => [name, intervalSeconds / 60])), {
     references: 1_440,
     stores: 1_440,
     products: 1_440,
@@ -53,20 +53,20 @@ test('every feed of a service whose back office has feeds is pulled, each after 
   })
   const allOk = async () => {
     const found = await facts()
-    return found.size === feeds.length && [...found.values()].every(({ lastResult }) => lastResult === 'ok')
+    return found.size === syncs.length && [...found.values()].every(({ lastResult }) => lastResult === 'ok')
   }
   await until(allOk, 'all are pulled', 60_000)
-  assert.deepEqual(await syncFacts(db, orso), [], 'of the embedded one nothing is')
+  assert.deepEqual(await readSyncStatuses(db, orso), [], 'of the embedded one nothing is')
   const counted = await db.row<Record<'stock' | 'customers' | 'sales', number>>(sql`
     select (select count(*)::integer from stock) as stock, (select count(*)::integer from customer) as customers,
            (select count(*)::integer from retail_transaction) as sales`)
   assert.equal(counted?.customers, 20)
   assert.ok((counted?.stock ?? 0) > 500, 'the stock did not come before its products')
   assert.ok((counted?.sales ?? 0) > 0)
-  for (const { name, everySeconds } of feeds) {
+  for (const { name, intervalSeconds } of syncs) {
     await until(async () => (await jobOf(name))?.lease === null, `the job of ${name} has ended`)
     const { wait = 0, attempts } = (await jobOf(name)) ?? {}
-    assert.ok(wait <= everySeconds && wait > 0.9 * everySeconds - 60, `${name}: ${wait} of ${everySeconds} s`)
+    assert.ok(wait <= intervalSeconds && wait > 0.9 * intervalSeconds - 60, `${name}: ${wait} of ${intervalSeconds} s`)
     assert.equal(attempts, 0)
   }
 })
@@ -87,7 +87,7 @@ test('what changed is there after the next run', async () => {
   assert.equal(row?.free_stock, freeStock - 2)
 })
 
-test('a feed that fails waits longer each time; after the fifth time there is an alert, which its success settles', async () => {
+test('a sync that fails waits longer each time; after the fifth time there is an alert, which its success settles', async () => {
   simulator.faults.add({ kind: 'html', path: '/Stores' })
   await pulled('stores')
   const waits = [await jobOf('stores')]
@@ -103,7 +103,7 @@ test('a feed that fails waits longer each time; after the fifth time there is an
   }
   assert.equal(await result('stores'), 'failed')
   assert.deepEqual(await alerts(), [])
-  await db.run(sql`update job set attempts = 4 where name = 'sync-feed' and subject = 'stores'`)
+  await db.run(sql`update job set attempts = 4 where name = 'run-sync' and subject = 'stores'`)
   await pulled('stores')
   assert.deepEqual(await alerts(), ['sync_failing stores'])
   simulator.faults.clear()
@@ -112,34 +112,34 @@ test('a feed that fails waits longer each time; after the fifth time there is an
   assert.deepEqual(await alerts(), [])
 })
 
-test('a feed that our own database breaks off fails with no alert: nothing is wrong with the feed', async () => {
+test('a sync that our own database breaks off fails with no alert: nothing is wrong with the sync', async () => {
   await db.run(
     sql`create function break_off() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`,
   )
   await db.run(sql`create trigger break_off before insert on store for each statement execute function break_off()`)
-  await db.run(sql`update job set attempts = 4 where name = 'sync-feed' and subject = 'stores'`)
+  await db.run(sql`update job set attempts = 4 where name = 'run-sync' and subject = 'stores'`)
   await pulled('stores')
   assert.equal((await jobOf('stores'))?.attempts, 4)
   assert.deepEqual(await alerts(), [])
-  const state = await db.row<{ fault: string }>(sql`select fault from sync_state where feed = 'stores'`)
+  const state = await db.row<{ fault: string }>(sql`select fault from sync_state where sync = 'stores'`)
   assert.equal(state?.fault, 'The database cannot be reached.')
   await db.run(sql`drop function break_off cascade`)
   await pulled('stores')
   assert.equal(await result('stores'), 'ok')
 })
 
-test('a feed that was not pulled for three times as long as it should raises one alert', async () => {
-  const { everySeconds = 0 } = offices.driverOf(luma).feeds.find(({ name }) => name === 'stock') ?? {}
+test('a sync that was not pulled for three times as long as it should raises one alert', async () => {
+  const { intervalSeconds = 0 } = offices.driverOf(luma).syncs.find(({ name }) => name === 'stock') ?? {}
   // As it is after failures: one whose time has come would be pulled.
   await db.run(
-    sql`update job set due_at = now() + interval '1 day', attempts = 1 where name = 'sync-feed' and subject = 'stock'`,
+    sql`update job set due_at = now() + interval '1 day', attempts = 1 where name = 'run-sync' and subject = 'stock'`,
   )
   const aged = (seconds: number) =>
-    db.run(sql`update sync_state set finished_at = now() - ${seconds} * interval '1 s' where feed = 'stock'`)
-  await aged(3 * everySeconds - 20)
+    db.run(sql`update sync_state set finished_at = now() - ${seconds} * interval '1 s' where sync = 'stock'`)
+  await aged(3 * intervalSeconds - 20)
   await planned()
   assert.deepEqual(await alerts(), [])
-  await aged(3 * everySeconds + 1)
+  await aged(3 * intervalSeconds + 1)
   await planned()
   await planned()
   const [{ kind, subject, times } = {}] = await listAlerts(db)
@@ -148,19 +148,19 @@ test('a feed that was not pulled for three times as long as it should raises one
   assert.deepEqual(await alerts(), [])
 })
 
-test('a run that has asked for nothing leaves the alert of a feed that is stalled', async () => {
+test('a run that has asked for nothing leaves the alert of a sync that is stalled', async () => {
   const before = offices.driverOf(luma)
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', version: '2021.1' })
   await until(() => offices.driverOf(luma) !== before, 'it is known', 5_000)
   await db.run(
-    sql`update sync_state set finished_at = now() - interval '73 hours', full_at = now() where feed = 'customers' and service_id = ${luma.id}`,
+    sql`update sync_state set finished_at = now() - interval '73 hours', full_at = now() where sync = 'customers' and service_id = ${luma.id}`,
   )
   await pulled('customers')
   await planned()
   assert.deepEqual(await alerts(), ['sync_stalled customers'])
   await pulled('customers')
   assert.deepEqual(await alerts(), ['sync_stalled customers'])
-  await db.run(sql`update sync_state set full_at = null where feed = 'customers'`)
+  await db.run(sql`update sync_state set full_at = null where sync = 'customers'`)
   await pulled('customers')
   assert.deepEqual(await alerts(), [])
 })
@@ -168,13 +168,13 @@ test('a run that has asked for nothing leaves the alert of a feed that is stalle
 test('a schedule that is chosen is in force with the next plan, and what is late by it alone raises no alert', async () => {
   const runs = async () => (await facts()).get('products')?.syncedAt
   await db.run(
-    sql`update sync_state set finished_at = now() - interval '2 hours' where feed = 'products' and service_id = ${luma.id}`,
+    sql`update sync_state set finished_at = now() - interval '2 hours' where sync = 'products' and service_id = ${luma.id}`,
   )
   const aged = await runs()
   assert.ok(((await jobOf('products'))?.wait ?? 0) > 3_600, 'it comes once a day')
   const every = { products: 300 }
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', every })
-  const chosen = () => offices.driverOf(luma).feeds.find(({ name }) => name === 'products')?.everySeconds
+  const chosen = () => offices.driverOf(luma).syncs.find(({ name }) => name === 'products')?.intervalSeconds
   await until(() => chosen() === 300, 'it is known', 5_000)
   await planned()
   assert.deepEqual(await alerts(), [])
@@ -183,7 +183,7 @@ test('a schedule that is chosen is in force with the next plan, and what is late
   assert.ok(((await jobOf('products'))?.wait ?? 0) <= 300)
 
   await db.run(sql`update job set due_at = now() + interval '1 day', attempts = 1 where subject = 'products'`)
-  await db.run(sql`update sync_state set finished_at = now() - interval '901 s' where feed = 'products'`)
+  await db.run(sql`update sync_state set finished_at = now() - interval '901 s' where sync = 'products'`)
   await planned()
   assert.deepEqual(await alerts(), ['sync_stalled products'])
   await pulled('products')
@@ -193,17 +193,17 @@ test('a schedule that is chosen is in force with the next plan, and what is late
 test('another back office is read from the beginning', async () => {
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: second.url, country: 'AU' })
   await until(() => offices.driverOf(luma).source.includes(second.url), 'it is known', 5_000)
-  await db.run(sql`update job set due_at = now() where name = 'sync-feed'`)
+  await db.run(sql`update job set due_at = now() where name = 'run-sync'`)
   const isRead = () => second.ledger.calls.some(({ path }) => path.includes('/Freestock/AllStyles'))
   await until(isRead, 'all of its stock is read', 30_000)
 })
 
 test('of a service that is embedded again nothing is pulled any more', async () => {
   await db.run(sql`delete from back_office`)
-  await until(() => !offices.driverOf(luma).feeds.length, 'it is known', 5_000)
+  await until(() => !offices.driverOf(luma).syncs.length, 'it is known', 5_000)
   const left = async () => {
-    await dueNow('plan-syncs')
-    return db.run(sql`select from job where name = 'sync-feed'`)
+    await dueNow('schedule-syncs')
+    return db.run(sql`select from job where name = 'run-sync'`)
   }
   await until(async () => (await left()) === 0, 'there is no job left', 30_000)
 })

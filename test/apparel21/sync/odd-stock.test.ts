@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fedFor, stocked, stockOf } from './fed.ts'
 
-test('a free stock that is no number is refused alone, and of a fraction the whole units count', async t => {
+test('a free stock that is no number is rejected alone, and of a fraction the whole units count', async t => {
   const fed = await fedFor(t)
   await fed.syncAll()
   const { state } = fed.simulator
@@ -14,7 +14,7 @@ test('a free stock that is no number is refused alone, and of a fraction the who
   state.stock.at = (row, column) => told.get(row) ?? at(row, column)
   for (const item of [odd, part, sound]) fed.simulator.change({ kind: 'set-stock', ...item, quantity: 700 })
   const result = await fed.sync('stock')
-  assert.ok(result?.refused)
+  assert.ok(result?.rejected)
   assert.deepEqual(await Promise.all([odd, part, sound].map(({ skuId, storeId }) => stockOf(skuId, storeId, fed))), [
     odd.quantity,
     2,

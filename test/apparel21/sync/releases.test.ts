@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { newlyStalled } from '../../../src/store/sync/schedule.ts'
-import { feedRecords } from '../../../src/store/sync/sync-list.ts'
+import { findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
+import { syncRecords } from '../../../src/store/sync/sync-list.ts'
 import { count, customer, fedFor, personIds, sizes, stocked } from './fed.ts'
 
 test('below 2022.1 nobody is asked who changed, and everybody is read when it is time', async t => {
@@ -25,10 +25,10 @@ test('a run that asked for nothing makes no list fresher, and one that is read a
   await old.sync('customers')
   const { db, service } = old.shop
   const aged = (interval: string) => old.shop.rows(`update sync_state set finished_at = now() - interval '${interval}'`)
-  const planned = [{ serviceId: service.id, feed: 'customers', everySeconds: 900 }]
+  const planned = [{ serviceId: service.id, sync: 'customers', intervalSeconds: 900 }]
   const standing = async () => {
-    const [feed] = JSON.parse(await feedRecords(db, service, [{ name: 'customers', everySeconds: 900 }], []))
-    return [feed.everySeconds, feed.isLate, (await newlyStalled(db, planned)).length]
+    const [sync] = JSON.parse(await syncRecords(db, service, [{ name: 'customers', intervalSeconds: 900 }], []))
+    return [sync.intervalSeconds, sync.isOverdue, (await findNewlyOverdue(db, planned)).length]
   }
   await aged('20 hours')
   const { finishedAt } = (await old.state('customers')) ?? {}
@@ -59,7 +59,7 @@ test('a back office whose release is not known is not taken for one that tells n
   assert.equal((await other.state('customers'))?.fault, null)
 })
 
-test('where no changes can be asked for, a feed that could not be read as a whole stays failed, and is tried again at once', async t => {
+test('where no changes can be asked for, a sync that could not be read as a whole stays failed, and is tried again at once', async t => {
   const old = await fedFor(t, { release: '2021.1' })
   await old.sync('customers')
   old.simulator.faults.add({ kind: 'status', status: 500, path: '/Persons' })

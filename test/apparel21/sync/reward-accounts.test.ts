@@ -6,7 +6,7 @@ const ids = ({ simulator }: Fed) => [...simulator.state.accounts.keys()].sort(by
 const byText = (a: number, b: number) => (String(a) < String(b) ? -1 : 1)
 const has = (fed: Fed, id: number) => count(fed, 'reward_account', `id = '${id}'`)
 const removals = (fed: Fed, id: number) => count(fed, 'tombstone', `kind = 'reward-account' and id = '${id}'`)
-const allDue = ({ shop }: Fed) => shop.rows(`update sync_visit set due = true where feed = 'reward-accounts'`)
+const allDue = ({ shop }: Fed) => shop.rows(`update sync_refresh set due = true where sync = 'reward-accounts'`)
 
 test('an account that head office has no more is taken away, and those behind it arrive', async t => {
   const fed = await fedFor(t)
@@ -20,7 +20,7 @@ test('an account that head office has no more is taken away, and those behind it
   assert.equal(result?.removed, 1)
   assert.deepEqual([await has(fed, gone), await removals(fed, gone)], [0, 1])
   assert.equal(await count(fed, 'reward_account', `id = '${last}' and join_date = '2020-02-02'`), 1)
-  assert.equal(await count(fed, 'sync_visit', `feed = 'reward-accounts' and (due or id = '${gone}')`), 0)
+  assert.equal(await count(fed, 'sync_refresh', `sync = 'reward-accounts' and (due or id = '${gone}')`), 0)
 })
 
 test('no account is taken away where there are no programmes either', async t => {
@@ -46,7 +46,7 @@ test('the account that a person has now displaces the one before, also where tha
     accounts.set(now.id, now)
     accountOfPerson.set(now.personId, now)
     fed.simulator.change({ kind: 'edit-person', id: now.personId, fields: { jobTitle: 'x' } })
-    for (const feed of ['customers', 'reward-accounts', 'customers', 'reward-accounts']) await fed.sync(feed)
+    for (const sync of ['customers', 'reward-accounts', 'customers', 'reward-accounts']) await fed.sync(sync)
     assert.deepEqual([await has(fed, id), await removals(fed, id), await has(fed, now.id)], [0, 1, 1])
   }
 })
@@ -64,11 +64,11 @@ test('an account of a tier that is new arrives with it', async t => {
   fed.simulator.change({ kind: 'edit-person', id: account.personId, fields: { jobTitle: 'x' } })
   await fed.sync('customers')
   const result = await fed.sync('reward-accounts')
-  assert.equal(result?.refused, 0)
+  assert.equal(result?.rejected, 0)
   assert.equal(await count(fed, 'reward_account', `id = '${id}' and tier_id = '77'`), 1)
 })
 
-test('an account that the database refuses was not told of, and is visited again within an hour', async t => {
+test('an account that the database refuses was not told of, and is refreshed again within an hour', async t => {
   const fed = await fedFor(t)
   const [id = 0] = ids(fed)
   const account = fed.simulator.state.accounts.get(id)
@@ -76,12 +76,13 @@ test('an account that the database refuses was not told of, and is visited again
   const { tierId } = account
   account.tierId = 88
   await fed.syncAll()
-  const visits = (where: string) => count(fed, 'sync_visit', `feed = 'reward-accounts' and id = '${id}' and ${where}`)
-  assert.deepEqual([await has(fed, id), await visits('told_at is null and not due')], [0, 1])
+  const refreshes = (where: string) =>
+    count(fed, 'sync_refresh', `sync = 'reward-accounts' and id = '${id}' and ${where}`)
+  assert.deepEqual([await has(fed, id), await refreshes('read_at is null and not due')], [0, 1])
   account.tierId = tierId
   await fed.sync('reward-accounts')
   assert.equal(await has(fed, id), 0)
-  await fed.shop.rows(`update sync_visit set visited_at = visited_at - interval '1 hour'`)
+  await fed.shop.rows(`update sync_refresh set refreshed_at = refreshed_at - interval '1 hour'`)
   await fed.sync('reward-accounts')
-  assert.deepEqual([await has(fed, id), await visits('told_at is not null')], [1, 1])
+  assert.deepEqual([await has(fed, id), await refreshes('read_at is not null')], [1, 1])
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Feed, FeedRows, Portion } from '../../../src/domain/sync/port.ts'
-import { syncFeed } from '../../../src/sync/sync.ts'
+import type { SyncBatch, SyncDefinition, SyncRows } from '../../../src/domain/sync/port.ts'
+import { runSync } from '../../../src/sync/sync.ts'
 import { count, fedFor, fedOfTests, sizes, stocked, stockOf } from './fed.ts'
 
 const fed = await fedOfTests()
@@ -79,32 +79,32 @@ test('a whole run that shows less than half of what there was takes nothing away
   assert.match(Object.keys(zeroed?.notes ?? {}).join(), /of the list stock are gone/)
 })
 
-/** A feed that brings what a test has it bring. */
-const madeOf = (portions: readonly Portion[], facts: Partial<Feed> = {}): Feed => ({
+/** A sync that brings what a test has it bring. */
+const madeOf = (batches: readonly SyncBatch[], facts: Partial<SyncDefinition> = {}): SyncDefinition => ({
   name: 'made',
-  everySeconds: 60,
-  fullEverySeconds: 3_600,
+  intervalSeconds: 60,
+  fullIntervalSeconds: 3_600,
   ...facts,
-  async *pull() {
-    yield* portions
+  async *fetch() {
+    yield* batches
   },
 })
 
 test('a whole run in which something cannot be told apart takes nothing away', async t => {
   const { shop, service } = await fedFor(t)
-  const product = (productId: string): FeedRows['products'] => ({
+  const product = (productId: string): SyncRows['products'] => ({
     product: { productId, productCode: productId, name: productId, referenceValues: {} },
     colour: { productId, colourId: '1', code: null, name: null },
     variant: { productId, colourId: '1', skuId: productId, sizeCode: '-', price: '1.00' },
   })
   const products = ['a', 'b', 'c'].map(product)
-  const run = (portion: Portion) => syncFeed(shop.db, service, madeOf([portion], { whole: ['variant', 'product'] }))
+  const run = (batch: SyncBatch) => runSync(shop.db, service, madeOf([batch], { fullLists: ['variant', 'product'] }))
   const left = async () => (await shop.rows('select product_id from product order by 1')).map(row => row.product_id)
   const seen = [
     { list: 'product', ids: ['a'] },
     { list: 'variant', ids: ['a'] },
   ]
-  await run({ rows: { products }, seen, isUnclear: true })
+  await run({ rows: { products }, seen, isSeenIncomplete: true })
   assert.deepEqual(await left(), ['a', 'b', 'c'])
   await run({ rows: { products }, seen })
   assert.deepEqual(await left(), ['a'])
@@ -112,22 +112,22 @@ test('a whole run in which something cannot be told apart takes nothing away', a
 
 test('what the database refuses of a run is noted in words, and the rest is in', async t => {
   const { shop, service } = await fedFor(t)
-  const run = (rows: Portion['rows'] = {}) => syncFeed(shop.db, service, madeOf([{ rows }]))
+  const run = (rows: SyncBatch['rows'] = {}) => runSync(shop.db, service, madeOf([{ rows }]))
   const store = (storeId: string, storeNumber: string) => ({ storeId, storeNumber, name: storeId })
   await run({ stores: [store('a', '1'), store('b', '2')] })
   const stores = await run({ stores: [store('a', '2'), store('b', '3'), store('c', '3')] })
-  assert.deepEqual([stores?.read, stores?.changed, stores?.refused], [3, 2, 1])
-  assert.deepEqual(stores?.notes, { 'have the number of another store: refused': 1 })
+  assert.deepEqual([stores?.read, stores?.changed, stores?.rejected], [3, 2, 1])
+  assert.deepEqual(stores?.notes, { 'have the number of another store: rejected': 1 })
   const others = await run({
     stock: [{ storeId: 'a', skuId: '404', freeStock: 1 }],
     rewardAccounts: [{ id: '1', customerId: '404', programId: '404' }],
     rewardGifts: [{ programId: '404', giftId: '1', name: 'Socks', styles: [] }],
   })
-  assert.deepEqual([others?.read, others?.refused], [3, 2])
+  assert.deepEqual([others?.read, others?.rejected], [3, 2])
   assert.deepEqual(others?.notes, {
     'stock of a store or a SKU that is not known here: left out': 1,
-    'are of a rewards programme that is not known here: refused': 1,
-    'contradict another record, or cannot be stored: refused': 1,
+    'are of a rewards programme that is not known here: rejected': 1,
+    'contradict another record, or cannot be stored: rejected': 1,
   })
 })
 
@@ -135,15 +135,15 @@ test('a list with fewer records than it says fails the run, and its mark stays',
   const { shop, service, state } = await fedFor(t)
   const seen = [{ list: 'customer', ids: ['1', '2', '2'] }]
   const end = (atLeast: number, since: string) => ({ end: { since, total: { list: 'customer', atLeast } } })
-  await syncFeed(shop.db, service, madeOf([{ seen }, end(2, 'first')]))
-  await assert.rejects(syncFeed(shop.db, service, madeOf([{ seen }, end(3, 'second')])), /fewer/)
+  await runSync(shop.db, service, madeOf([{ seen }, end(2, 'first')]))
+  await assert.rejects(runSync(shop.db, service, madeOf([{ seen }, end(3, 'second')])), /fewer/)
   assert.equal((await state('made'))?.since, 'first')
 })
 
 test('everything is read again when it is time, or when changes are too old to be asked for', async t => {
   const { shop, service } = await fedFor(t)
-  const feed = madeOf([{ end: { since: 'mark' } }], { reachSeconds: 7_200 })
-  const run = async () => (await syncFeed(shop.db, service, feed))?.isFull
+  const sync = madeOf([{ end: { since: 'mark' } }], { maxLookbackSeconds: 7_200 })
+  const run = async () => (await runSync(shop.db, service, sync))?.isFull
   assert.deepEqual([await run(), await run()], [true, false])
   await shop.rows(`update sync_state set full_at = now() - interval '61 minutes'`)
   assert.deepEqual([await run(), await run()], [true, false])
@@ -157,7 +157,7 @@ test('changes alone take nothing away', async () => {
   assert.deepEqual([result?.isFull, await count(fed, 'product')], [false, before])
 })
 
-test('a feed has one run at a time, and is free again when that is dead', async () => {
+test('a sync has one run at a time, and is free again when that is dead', async () => {
   fed.simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Stores', times: 1 })
   const first = fed.sync('stores')
   while (!fed.simulator.ledger.callsTo({ path: '/Stores' }).length) await delay(5)
@@ -165,25 +165,25 @@ test('a feed has one run at a time, and is free again when that is dead', async 
   assert.equal(await fed.sync('stores'), undefined)
   assert.ok(await first)
   await fed.shop.rows(
-    `update sync_state set run = gen_random_uuid(), beat_at = now() - interval '59 seconds' where feed = 'stores'`,
+    `update sync_state set run = gen_random_uuid(), heartbeat_at = now() - interval '59 seconds' where sync = 'stores'`,
   )
   assert.equal(await fed.sync('stores'), undefined)
-  await fed.shop.rows(`update sync_state set beat_at = now() - interval '61 seconds' where feed = 'stores'`)
+  await fed.shop.rows(`update sync_state set heartbeat_at = now() - interval '61 seconds' where sync = 'stores'`)
   assert.ok(await fed.sync('stores'))
 })
 
-test('a run that another one took over stops at its next portion', async () => {
-  let portions = 0
+test('a run that another one took over stops at its next batch', async () => {
+  let batches = 0
   const onProgress = () => {
-    portions++
+    batches++
   }
   fed.simulator.faults.add({ kind: 'latency', seconds: 0.3, path: '/Persons' })
   const first = fed.sync('customers', { full: true, onProgress })
   while (!fed.simulator.ledger.callsTo({ path: '/Persons' }).length) await delay(5)
-  await fed.shop.rows(`update sync_state set run = gen_random_uuid() where feed = 'customers'`)
+  await fed.shop.rows(`update sync_state set run = gen_random_uuid() where sync = 'customers'`)
   await assert.rejects(first, /taken over/)
-  assert.equal(portions, 0)
-  await fed.shop.rows(`update sync_state set run = null, beat_at = null where feed = 'customers'`)
+  assert.equal(batches, 0)
+  await fed.shop.rows(`update sync_state set run = null, heartbeat_at = null where sync = 'customers'`)
 })
 
 test('a history that cannot be read is passed over, and the others arrive', async t => {
@@ -193,21 +193,21 @@ test('a history that cannot be read is passed over, and the others arrive', asyn
   other.simulator.faults.add({ kind: 'malformed', path: `/Persons/${broken}/RetailTransactions` })
   const result = await other.sync('transactions')
   const others = other.simulator.state.transactions.filter(sale => sale.personId !== null && sale.personId !== broken)
-  assert.deepEqual([result?.refused, await count(other, 'retail_transaction')], [1, others.length])
+  assert.deepEqual([result?.rejected, await count(other, 'retail_transaction')], [1, others.length])
 })
 
-test('visits that break off go on where they stopped', async t => {
+test('refreshes that break off go on where they stopped', async t => {
   const other = await fedFor(t)
   await other.sync('customers')
   const stopping = new AbortController()
-  let portions = 0
+  let batches = 0
   const onProgress = () => {
-    if (++portions === 12) stopping.abort()
+    if (++batches === 12) stopping.abort()
   }
   await assert.rejects(other.sync('transactions', { signal: stopping.signal, onProgress }), /./)
   assert.match((await other.state('transactions'))?.fault ?? '', /stopped/)
-  const visited = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
-  assert.ok(visited < sizes.persons / 2, `${visited}`)
+  const refreshed = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
+  assert.ok(refreshed < sizes.persons / 2, `${refreshed}`)
   await other.sync('transactions')
   const all = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
   assert.ok(all < sizes.persons + 10, `${all}`)

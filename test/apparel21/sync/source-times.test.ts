@@ -30,7 +30,7 @@ const shown = async (path: string) => (await walk(api, path)).records as unknown
 
 test('what is pulled carries the head office’s time, on the service’s wall', async () => {
   await api.db.run(sql`
-    insert into sync_state (service_id, feed, since, finished_at, full_at)
+    insert into sync_state (service_id, sync, since, finished_at, full_at)
     values (${api.service.id}, 'stock', '2020-01-01T00:00:00', now(), now())`)
   const [sku] = [...simulator.state.skus.values()].filter(({ colour }) => !colour.style.special)
   const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Feed, FeedRows, Portion } from '../../../src/domain/sync/port.ts'
-import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
-import { syncFeed } from '../../../src/sync/sync.ts'
+import type { SyncBatch, SyncDefinition, SyncRows } from '../../../src/domain/sync/port.ts'
+import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
+import { runSync } from '../../../src/sync/sync.ts'
 import { fedFor } from './fed.ts'
 
-const product = (productId: string): FeedRows['products'] => ({
+const product = (productId: string): SyncRows['products'] => ({
   product: { productId, productCode: productId, name: productId, referenceValues: {} },
   colour: { productId, colourId: '1', code: null, name: null },
   variant: { productId, colourId: '1', skuId: productId, sizeCode: '-', price: '1.00' },
@@ -13,28 +13,28 @@ const product = (productId: string): FeedRows['products'] => ({
 
 test('a run that another one took over while it looked for what is gone takes nothing away', async t => {
   const { shop, service } = await fedFor(t)
-  const run = (ids: string[], thoseThere: () => Promise<string[]>) => {
+  const run = (ids: string[], findExisting: () => Promise<string[]>) => {
     const seen = [
       { list: 'product', ids },
       { list: 'variant', ids },
     ]
-    const portion: Portion = { rows: { products: ['a', 'b', 'c'].map(product) }, seen }
-    const feed: Feed = {
+    const batch: SyncBatch = { rows: { products: ['a', 'b', 'c'].map(product) }, seen }
+    const sync: SyncDefinition = {
       name: 'made',
-      everySeconds: 60,
-      whole: ['variant', 'product'],
-      thoseThere,
-      async *pull() {
-        yield portion
+      intervalSeconds: 60,
+      fullLists: ['variant', 'product'],
+      findExisting,
+      async *fetch() {
+        yield batch
       },
     }
-    return syncFeed(shop.db, service, feed)
+    return runSync(shop.db, service, sync)
   }
   const halted = run(['a', 'b'], async () => {
-    await shop.rows(`update sync_state set beat_at = now() - interval '61 seconds'`)
-    const other = await holdFeed(shop.db, service, 'made')
+    await shop.rows(`update sync_state set heartbeat_at = now() - interval '61 seconds'`)
+    const other = await leaseSync(shop.db, service, 'made')
     assert.ok(other)
-    await noteSeen(shop.db, service, { feed: 'made', run: other.run }, 'product', ['c'])
+    await recordSeen(shop.db, service, { sync: 'made', run: other.run }, 'product', ['c'])
     return []
   })
   await assert.rejects(halted, /taken over/)

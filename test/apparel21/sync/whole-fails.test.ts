@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { askForRun } from '../../../src/store/sync/sync-list.ts'
+import { requestRun } from '../../../src/store/sync/sync-list.ts'
 import { type Fed, fedFor, stocked, stockOf } from './fed.ts'
 
 const ago = ({ shop }: Fed, column: string, minutes: number) =>
-  shop.rows(`update sync_state set ${column} = now() - interval '${minutes} minutes' where feed = 'stock'`)
+  shop.rows(`update sync_state set ${column} = now() - interval '${minutes} minutes' where sync = 'stock'`)
 
 /** All stock is due, and cannot be read. */
 async function failing(fed: Fed) {
@@ -32,28 +32,28 @@ test('while everything cannot be read changes are pulled, and everything is trie
   const { changesArrive } = await failing(fed)
   for (const [at, minutes] of [15, 30, 60, 120, 240, 240].entries()) {
     const result = await changesArrive()
-    assert.deepEqual([result?.isFull, result?.wholeFailures], [false, at + 1])
+    assert.deepEqual([result?.isFull, result?.fullFailures], [false, at + 1])
     assert.match(JSON.stringify(result?.notes), /everything could not be read/)
-    await ago(fed, 'whole_failed_at', minutes - 1)
-    assert.ok(((await fed.sync('stock'))?.wholeInSeconds ?? Number.POSITIVE_INFINITY) <= 60)
-    await ago(fed, 'whole_failed_at', minutes)
+    await ago(fed, 'full_failed_at', minutes - 1)
+    assert.ok(((await fed.sync('stock'))?.fullRetrySeconds ?? Number.POSITIVE_INFINITY) <= 60)
+    await ago(fed, 'full_failed_at', minutes)
     await assert.rejects(fed.sync('stock'))
   }
-  await ago(fed, 'whole_failed_at', 240)
+  await ago(fed, 'full_failed_at', 240)
   fed.simulator.faults.clear()
   assert.deepEqual([(await fed.sync('stock'))?.isFull, (await fed.sync('stock'))?.isFull], [true, false])
-  assert.equal((await fed.sync('stock'))?.wholeFailures, undefined)
+  assert.equal((await fed.sync('stock'))?.fullFailures, undefined)
 })
 
 test('who asks for everything once more has it tried at once, and changes are no answer to that', async t => {
   const fed = await fedFor(t)
   const { changesArrive } = await failing(fed)
   const { db } = fed.shop
-  await db.transaction(tx => askForRun(tx, fed.service, 'stock', true))
+  await db.transaction(tx => requestRun(tx, fed.service, 'stock', true))
   await assert.rejects(fed.sync('stock'))
   assert.equal((await changesArrive())?.isFull, false)
   fed.simulator.faults.clear()
-  await ago(fed, 'whole_failed_at', 31)
+  await ago(fed, 'full_failed_at', 31)
   await ago(fed, 'full_at', 1)
   assert.deepEqual([(await fed.sync('stock'))?.isFull, (await fed.sync('stock'))?.isFull], [true, false])
 })

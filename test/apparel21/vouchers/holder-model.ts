@@ -49,7 +49,7 @@ const always = ['outcome_unknown', 'back_office_unavailable', 'concurrent_update
 const refused = ['voucher_locked', 'validation_id_incorrect']
 const over = ['voucher_unusable', 'insufficient_voucher_balance']
 /** A process that was halted for too long finds that somebody else finds out what has become of its order. */
-export const takenOver = 'idempotency_in_progress'
+export const leaseLost = 'idempotency_in_progress'
 /** What may happen; `held` is to whoever held the voucher when it began, and had not begun to give it back. */
 const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] }> = {
   'look up': { anybody: ['200', 'voucher_unusable'], held: ['200', 'voucher_unusable'] },
@@ -57,8 +57,8 @@ const table: Record<Deed, { anybody: readonly string[]; held: readonly string[] 
   lock: { anybody: ['200', ...refused], held: ['200'] },
   unlock: { anybody: ['200', ...refused], held: ['200'] },
   'lock by PIN': { anybody: ['200', 'voucher_locked', ...over], held: ['voucher_locked', ...over] },
-  draw: { anybody: ['201', takenOver, ...refused, ...over], held: ['201', takenOver, ...over] },
-  repeat: { anybody: ['201', takenOver, ...refused, ...over], held: ['201', takenOver, ...refused, ...over] },
+  draw: { anybody: ['201', leaseLost, ...refused, ...over], held: ['201', leaseLost, ...over] },
+  repeat: { anybody: ['201', leaseLost, ...refused, ...over], held: ['201', leaseLost, ...refused, ...over] },
 }
 
 /** What only one may do who has the voucher, or to whom it is free. */
@@ -111,7 +111,7 @@ export function historyOf() {
       for (const held of holds) held.to = Math.min(held.to, performance.now())
     },
     /** Nobody else did anything with a voucher that somebody held all the while. */
-    judge() {
+    validateLine() {
       for (const held of holds)
         for (const { shopper, deed, from, to, outcome } of history)
           if (shopper !== held.shopper && needsIt.has(deed) && /^20/.test(outcome))

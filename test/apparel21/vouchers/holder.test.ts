@@ -10,7 +10,7 @@ import { forgetFailures, lock } from '../../support/voucher-shop.ts'
 import { isReplay, keyed, post, put } from '../../support/write.ts'
 import { count, shopOfTests } from '../shop.ts'
 import { ordersOf } from '../writes/orders.ts'
-import { type Act, historyOf, type Mishap, type Round, rounds, shoppers, takenOver } from './holder-model.ts'
+import { type Act, historyOf, leaseLost, type Mishap, type Round, rounds, shoppers } from './holder-model.ts'
 
 /** Runs of the model; longer: `HOLDER_RUNS=500`. */
 const runs = Number(process.env.HOLDER_RUNS ?? 6)
@@ -86,7 +86,7 @@ function ask(shopper: Shopper, act: Act): Promise<Answer> | undefined {
 async function play(round: Round, crowd: readonly Shopper[], history: ReturnType<typeof historyOf>) {
   const acts = round.acts.flatMap((act, i) => (act && crowd[i] ? [{ act, i, shopper: crowd[i] }] : []))
   for (const { deed, mishap } of acts.map(({ act }) => act)) if (mishap) arrange(deed, mishap)
-  const isLate = (act: Act) => act.mishap?.startsWith('late')
+  const isOverdue = (act: Act) => act.mishap?.startsWith('late')
   const doing = async ({ act, i, shopper }: (typeof acts)[number]) => {
     await shopper.doing
     await delay(act.waitMs)
@@ -98,10 +98,10 @@ async function play(round: Round, crowd: readonly Shopper[], history: ReturnType
     const outcome = String(json.code ?? status)
     history.ends({ shopper: i, deed: act.deed, from, outcome }, wasHolding)
     if (status < 300 && json.data.validationId) shopper.validationId = json.data.validationId
-    if (act.deed === 'draw' && outcome !== 'outcome_unknown' && outcome !== takenOver) shopper.open = undefined
+    if (act.deed === 'draw' && outcome !== 'outcome_unknown' && outcome !== leaseLost) shopper.open = undefined
   }
   for (const each of acts) each.shopper.doing = doing(each)
-  await Promise.all(acts.map(({ act, shopper }) => (isLate(act) ? delay(80).then(timeIsUp) : shopper.doing)))
+  await Promise.all(acts.map(({ act, shopper }) => (isOverdue(act) ? delay(80).then(timeIsUp) : shopper.doing)))
   simulator.faults.clear()
   shop.undo(0)
   await forgetFailures(api)
@@ -127,15 +127,15 @@ async function settled(history: ReturnType<typeof historyOf>) {
   const there = voucher(number)
   const paid = await api.db.row<{ paid: string }>(sql`
     select coalesce(sum(amount), 0)::text as paid from order_payment where service_id = ${api.service.id} and voucher_number = ${number}`)
-  const row = await api.db.row<{ used: string; isHeld: boolean }>(sql`
-    select used_amount::text as used, coalesce(locked_until > now(), false) as "isHeld" from upstream_voucher where number = ${number}`)
+  const row = await api.db.row<{ used: string; isLeased: boolean }>(sql`
+    select used_amount::text as used, coalesce(locked_until > now(), false) as "isLeased" from upstream_voucher where number = ${number}`)
   const [drawn, said] = [cents(paid?.paid ?? '0') - before, cents(row?.used ?? '0')]
   before += drawn
   assert.equal(drawn, Math.round(there.used * 100), 'what orders were paid with is what was drawn')
   assert.ok(drawn <= 10_000)
   assert.equal(said, drawn, 'what we have of the voucher')
   if (there.lockedUntil > simulator.clock.now())
-    assert.equal(row?.isHeld, true, 'what is locked there is not free here')
+    assert.equal(row?.isLeased, true, 'what is locked there is not free here')
   await locksRunOut(history)
   const validated = await post(api, '/vouchers/validate', { number, pin, amount: '0.01' })
   assert.equal(validated.status, 200, validated.text)
@@ -154,7 +154,7 @@ test('whatever shoppers do at two servers, and whatever breaks off, nobody ends 
       const history = historyOf()
       for (const round of played) await play(round, crowd, history)
       await Promise.all(crowd.map(({ doing }) => doing))
-      history.judge()
+      history.validateLine()
       await settled(history)
     }),
     { numRuns: runs, endOnFailure: true, ...(process.env.HOLDER_SEED && { seed: Number(process.env.HOLDER_SEED) }) },

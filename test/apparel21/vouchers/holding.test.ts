@@ -73,11 +73,11 @@ test('of 20 clients at two servers never two hold a voucher, and no lock of one 
   assert.ok(held.length >= 3 && (seen.get('voucher_locked') ?? 0) > 0, told)
   held.sort((a, b) => a.from - b.from)
   for (const [i, { from }] of held.entries()) assert.ok(i === 0 || from >= (held[i - 1]?.to ?? 0), 'two at a time')
-  let isHeld = false
+  let isLeased = false
   for (const { kind } of simulator.ledger.effects) {
-    if (kind === 'voucher locked') isHeld = true
-    if (kind === 'voucher unlocked') isHeld = false
-    assert.ok(!(isHeld && kind === 'voucher validated'))
+    if (kind === 'voucher locked') isLeased = true
+    if (kind === 'voucher unlocked') isLeased = false
+    assert.ok(!(isLeased && kind === 'voucher validated'))
   }
   assert.equal(simulator.ledger.callsTo({ path: '/Voucher/GVValid/*', status: 403 }).length, 0, 'nor was it tried')
 })

@@ -169,7 +169,7 @@ test('a create whose answer is lost is an unknown outcome, and its repeat finds 
   assert.equal(third.headers['idempotent-replayed'], 'true')
 })
 
-test('the repeat finds the person also where a feed was faster', async () => {
+test('the repeat finds the person also where a sync was faster', async () => {
   const [body, key] = [john(), keyed()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
   isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)

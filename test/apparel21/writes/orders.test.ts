@@ -66,7 +66,7 @@ test('an order is placed in the back office, under its identifier, and kept as p
   assert.equal(json.data[0].id, record.id)
 })
 
-test('stock moves when a feed tells of it, and not by the order itself', async () => {
+test('stock moves when a sync tells of it, and not by the order itself', async () => {
   const stored = async () =>
     (await api.db.rows(
       sql`select store_id, sku_id, free_stock from stock where service_id = ${api.service.id} order by 1, 2`,
@@ -86,7 +86,7 @@ const read = async (path: string) => {
   return { statuses: json.data.lines.map(({ status }: { status: string }) => status), etag: headers.etag }
 }
 
-test('an order tells, once the feed has been pulled, that the back office has shipped or cancelled it', async () => {
+test('an order tells, once the sync has been pulled, that the back office has shipped or cancelled it', async () => {
   const [shipped, cancelled, waiting] = [await ordered(tee, hat), await ordered(hat), await ordered(tee)]
   const before = await read(shipped.path)
   assert.deepEqual(before.statuses, ['processing', 'processing'])

@@ -80,15 +80,15 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'mapping_fix (service_id, fix_id, changed_at, kind, id, before, after, username, request_id)': sql`
       select ${service}, 'x' || i, ${recently}, 'skus', 'k' || i, '{}', '{}', 'u1', 'r1' ${upTo(times(2_000))}`,
     'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
-      select ${service}, 'mail_failed', i::text, 'refused', ${moment}, ${moment} ${upTo(times(2_000))}`,
+      select ${service}, 'mail_failed', i::text, 'rejected', ${moment}, ${moment} ${upTo(times(2_000))}`,
     'request_block (service_id, second, block_id, marks, lines)': sql`
       select ${service}, date_trunc('second', now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '6 days'), i::text,
              sha256(int4send(i)) || sha256(int4send(-i)),
              json_build_array(i % 1000, 'r' || i, ${one('u', 20)}, 'GET /customers/:id', '/customers/' || i % 500, null,
                case when i % 50 = 0 then 404 else 200 end, case when i % 50 = 0 then 'not_found' end, null, 50, 2, 10, '[]'::json)::text
       ${upTo(times(30_000))}`,
-    'feed_run (service_id, feed, run_id, changed_at, ended_at, is_whole, read)': sql`
-      select ${service}, ${one('feed', 8)}, i::text, ${moment}, ${moment}, false, i ${upTo(times(8_000))}`,
+    'sync_run (service_id, sync, run_id, changed_at, ended_at, is_full, read)': sql`
+      select ${service}, ${one('sync', 8)}, i::text, ${moment}, ${moment}, false, i ${upTo(times(8_000))}`,
     'reward_program (service_id, program_id, name)': sql`select ${service}, '1', 'Rewards'`,
     'reward_account (service_id, id, changed_at, customer_id, program_id)': sql`
       select ${service}, 'm' || i, ${moment}, 'c' || i, '1' ${upTo(times(5_000))}`,

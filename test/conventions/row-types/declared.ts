@@ -43,15 +43,15 @@ export function declaredRows(): Declared[] {
 /** Calls of the methods `row` and `rows` that `src/database/db.ts` declares. */
 function callsIn(checker: Checker, file: SourceFile) {
   const calls: { call: Node; method: Node }[] = []
-  const visit = (node: Node) => {
-    node.forEachChild(visit)
+  const refresh = (node: Node) => {
+    node.forEachChild(refresh)
     if (!isCallExpression(node) || !isPropertyAccessExpression(node.expression)) return
     const { name: method } = node.expression
     if (!/^rows?$/.test(method.text)) return
     const declarations = checker.getSymbolAtLocation(method)?.declarations ?? []
     if (declarations.some(({ path }) => path.endsWith('/src/database/db.ts'))) calls.push({ call: node, method })
   }
-  visit(file)
+  refresh(file)
   return calls
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { nothingTaken } from '../../../src/import/pipeline/counts.ts'
-import { beginFileRun, endFileRun, noteFileRun } from '../../../src/store/sync/file-runs.ts'
+import { noCounts } from '../../../src/import/pipeline/counts.ts'
+import { beginFileRun, endFileRun, updateFileRun } from '../../../src/store/sync/file-runs.ts'
 import { interruptedAt, noteReached } from '../../../src/store/sync/imports.ts'
 import type { TestService } from '../../support/service.ts'
 import { askDataDatabases } from './databases.ts'
@@ -11,13 +11,13 @@ import { askMoving } from './moving.ts'
 /** A file was taken in, another one was interrupted, and one told what the e-commerce platform has. */
 export async function tookAFile(api: TestService) {
   const { db, service } = api
-  const run = { kind: 'stores', id: 'toured' }
+  const run = { importType: 'stores', id: 'toured' }
   await beginFileRun(db, service, run, false)
-  await noteFileRun(db, service, run, nothingTaken())
-  await endFileRun(db, service, run, { fault: undefined, refused: [] })
+  await updateFileRun(db, service, run, noCounts())
+  await endFileRun(db, service, run, { error: undefined, rejections: [] })
   for (const path of ['/imports/toured', '/imports/toured/rejected']) assert.equal((await api.get(path)).status, 200)
 
-  const file = { kind: 'staff', digest: createHash('sha256').digest() }
+  const file = { importType: 'staff', digest: createHash('sha256').digest() }
   await noteReached(db, service, file, 12)
   assert.equal((await interruptedAt(db, service, file))?.line, 12)
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ecommerceKinds } from '../../../src/import/pipeline/ecommerce-types.ts'
+import { ecommerceTypes } from '../../../src/import/pipeline/ecommerce-types.ts'
 import { checkMappings } from '../../../src/store/mappings/check-all.ts'
 import type { TestService } from '../../support/service.ts'
 import { post } from '../../support/write.ts'
@@ -7,7 +7,7 @@ import { post } from '../../support/write.ts'
 /** Mappings are judged, mended, and mended back. */
 export async function askMappingDoctor(api: TestService) {
   const { db, service } = api
-  const { open, write } = ecommerceKinds['ecommerce-locations']
+  const { open, write } = ecommerceTypes['ecommerce-locations']
   const end = await open(db, service)
   await write(db, service, [{ itemKey: '1', ecommerceId: '1', name: 'Toured', other: 'Toured' }])
   await end({ isWhole: true, hasCome: true })

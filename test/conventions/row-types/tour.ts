@@ -46,13 +46,13 @@ import { summaryOf } from '../../../src/store/privacy/summary.ts'
 import { forgetRequests, requestPage, requestRecord } from '../../../src/store/request-log/requests.ts'
 import { beginEmptying, end, shut } from '../../../src/store/service-deletion/deletion.ts'
 import { empty } from '../../../src/store/service-deletion/purge.ts'
-import { databaseBytes, feedFigures, standings } from '../../../src/store/stats/sync-status.ts'
+import { databaseBytes, readSyncStats, standings } from '../../../src/store/stats/sync-status.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../src/store/sync/export-lookups.ts'
-import { toldAt } from '../../../src/store/sync/refreshes.ts'
+import { findReadAt } from '../../../src/store/sync/refreshes.ts'
 import { removeUnseen } from '../../../src/store/sync/remove-unseen.ts'
-import { hastenFeeds, neverPulled, newlyStalled } from '../../../src/store/sync/schedule.ts'
-import { finishedRuns, pulledByEnvironment } from '../../../src/store/sync/status.ts'
-import { holdFeed, noteSeen } from '../../../src/store/sync/sync.ts'
+import { advanceSyncs, findNeverSynced, findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
+import { findSyncedByEnvironment, readFinishedAt } from '../../../src/store/sync/status.ts'
+import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { listEnding, listServices, readService } from '../../../src/store/tenancy/services.ts'
 import { shownSettings } from '../../../src/store/tenancy/settings.ts'
 import { personsOf, readEmails, readLedger } from '../../../src/store/vouchers/ledger.ts'
@@ -118,32 +118,32 @@ export async function tour(api: TestService) {
   await analyzeGrownTables(db)
   await db.run(sql`drop table grown`)
 
-  const held = await holdFeed(db, service, 'customers')
+  const held = await leaseSync(db, service, 'customers')
   assert.ok(held)
-  const hold = { feed: 'customers', run: held.run }
+  const lease = { sync: 'customers', run: held.run }
   const [one, ...others] = await db.rows<{ id: string }>(sql`select id from customer where service_id = ${service.id}`)
   assert.ok(one)
-  await noteSeen(
+  await recordSeen(
     db,
     service,
-    hold,
+    lease,
     'customer',
     others.map(({ id }) => id),
   )
-  const thoseThere = async (ids: readonly string[]) => [...ids]
-  await removeUnseen(db, service, { hold, list: 'customer', thoseThere, onSome: async () => {} })
+  const findExisting = async (ids: readonly string[]) => [...ids]
+  await removeUnseen(db, service, { lease, list: 'customer', findExisting, onRemoved: async () => {} })
   await haveErased(api)
 
-  const feeds = [{ serviceId: service.id, feed: 'stock', everySeconds: 1 }]
-  await finishedRuns(db)
-  await pulledByEnvironment(db)
-  await neverPulled(db, service, ['stock'])
-  await hastenFeeds(db, 'sync-feed', feeds)
-  await newlyStalled(db, feeds)
-  await feedFigures(db)
+  const syncs = [{ serviceId: service.id, sync: 'stock', intervalSeconds: 1 }]
+  await readFinishedAt(db)
+  await findSyncedByEnvironment(db)
+  await findNeverSynced(db, service, ['stock'])
+  await advanceSyncs(db, 'run-sync', syncs)
+  await findNewlyOverdue(db, syncs)
+  await readSyncStats(db)
   await countOf(db, service, 'stock')
-  await toldAt(db, service, 'transactions', '65432')
-  assert.equal((await api.get('/feeds')).status, 200)
+  await findReadAt(db, service, 'transactions', '65432')
+  assert.equal((await api.get('/syncs')).status, 200)
   for (const path of ['/figures', '/figures/calls']) assert.equal((await api.get(path)).status, 200)
   await tookAFile(api)
   await tellWebhook(api)

@@ -1,4 +1,4 @@
-import type { KindName } from '../../../src/import/pipeline/import-types.ts'
+import type { ImportTypeName } from '../../../src/import/pipeline/import-types.ts'
 
 /** The order in which the files are imported: what is referred to comes first. */
 export const importOrder = [
@@ -12,7 +12,7 @@ export const importOrder = [
   'customers',
   'customer-mapping',
   'transactions',
-] as const satisfies readonly KindName[]
+] as const satisfies readonly ImportTypeName[]
 
 /** The kinds of feed files that the conversion writes. */
 export type Kind = (typeof importOrder)[number]

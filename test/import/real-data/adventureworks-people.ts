@@ -3,7 +3,7 @@ import type { ReferenceRow } from '../../../src/domain/catalog/references.ts'
 import type { StaffRow } from '../../../src/domain/catalog/staff.ts'
 import type { StoreMappingRow, StoreRow } from '../../../src/domain/catalog/stores.ts'
 import type { CustomerMappingRow, CustomerRow } from '../../../src/domain/customers/customers.ts'
-import { type FeedWriter, type Folders, openFeed, readSource } from './csv.ts'
+import { type FileWriter, type Folders, openFile, readSource } from './csv.ts'
 import { shares } from './magento.ts'
 
 const mainOffice = '3'
@@ -46,7 +46,7 @@ export async function stores(folders: Folders) {
     })
   }
 
-  const feed = openFeed<Static<typeof StoreRow>>(folders, 'stores.csv', 'stores', [
+  const feed = openFile<Static<typeof StoreRow>>(folders, 'stores.csv', 'stores', [
     'storeId',
     'storeNumber',
     'name',
@@ -58,7 +58,7 @@ export async function stores(folders: Folders) {
     'country',
     'inventoryBuffer',
   ])
-  const mapping = openFeed<Static<typeof StoreMappingRow>>(folders, 'store-mapping.csv', 'store-mapping', [
+  const mapping = openFile<Static<typeof StoreMappingRow>>(folders, 'store-mapping.csv', 'store-mapping', [
     'storeId',
     'ecommerceLocationId',
   ])
@@ -86,7 +86,7 @@ export async function staff(folders: Folders) {
   const emails = new Map<string, string>()
   for await (const row of readSource(folders, 'adventureworks/EmailAddress.csv', ['BusinessEntityID', 'EmailAddress']))
     emails.set(row.BusinessEntityID, row.EmailAddress)
-  const feed = openFeed<Static<typeof StaffRow>>(folders, 'staff.csv', 'staff', [
+  const feed = openFile<Static<typeof StaffRow>>(folders, 'staff.csv', 'staff', [
     'id',
     'code',
     'surname',
@@ -113,8 +113,8 @@ export async function staff(folders: Folders) {
 }
 
 /** The customers. The data has no shop accounts: the e-commerce identifiers are made from the keys. */
-export async function customers(folders: Folders, references: FeedWriter<Static<typeof ReferenceRow>>) {
-  const feed = openFeed<Static<typeof CustomerRow>>(folders, 'customers-adventureworks.csv', 'customers', [
+export async function customers(folders: Folders, references: FileWriter<Static<typeof ReferenceRow>>) {
+  const feed = openFile<Static<typeof CustomerRow>>(folders, 'customers-adventureworks.csv', 'customers', [
     'id',
     'code',
     'title',
@@ -124,7 +124,7 @@ export async function customers(folders: Folders, references: FeedWriter<Static<
     'email',
     'references',
   ])
-  const mapping = openFeed<Static<typeof CustomerMappingRow>>(folders, 'customer-mapping.csv', 'customer-mapping', [
+  const mapping = openFile<Static<typeof CustomerMappingRow>>(folders, 'customer-mapping.csv', 'customer-mapping', [
     'customerId',
     'ecommerceAdminId',
     'ecommerceLegacyId',

@@ -3,7 +3,7 @@ import type { ProductRow, SkuMappingRow } from '../../../src/domain/catalog/prod
 import type { TransactionRow } from '../../../src/domain/orders/transactions.ts'
 import { minorUnits } from '../../../src/domain/values/money.ts'
 import { timesPrice, toCents } from './accounts.ts'
-import { type Folders, openFeed, readSource } from './csv.ts'
+import { type Folders, openFile, readSource } from './csv.ts'
 
 /** What a transaction line says of its product. */
 type Item = Pick<
@@ -13,7 +13,7 @@ type Item = Pick<
 
 /** The products: a model has colours and sizes. Their SKUs come by the mapping file; prices are rounded to two decimals. */
 export async function products(folders: Folders) {
-  const feed = openFeed<Static<typeof ProductRow>>(folders, 'products-adventureworks.csv', 'products', [
+  const feed = openFile<Static<typeof ProductRow>>(folders, 'products-adventureworks.csv', 'products', [
     'productId',
     'productCode',
     'name',
@@ -24,7 +24,7 @@ export async function products(folders: Folders) {
     'sizeCode',
     'price',
   ])
-  const mapping = openFeed<Static<typeof SkuMappingRow>>(folders, 'sku-mapping.csv', 'sku-mapping', [
+  const mapping = openFile<Static<typeof SkuMappingRow>>(folders, 'sku-mapping.csv', 'sku-mapping', [
     'skuId',
     'ecommerceSku',
   ])
@@ -111,7 +111,7 @@ export async function sales(folders: Folders, items: ReadonlyMap<string, Item>) 
     ...(['sku', 'productCode', 'productName', 'colourName', 'sizeCode', 'quantity', 'price', 'value'] as const),
   ]
   const name = 'transactions-adventureworks.csv'
-  const feed = openFeed<Static<typeof TransactionRow>>(folders, name, 'transactions', columns)
+  const feed = openFile<Static<typeof TransactionRow>>(folders, name, 'transactions', columns)
   const write: Write = ({ date, customer, ...numbers }, line, product, quantity) => {
     const item = items.get(product)
     if (!item) throw new Error(`${numbers.number} is of a product that is not there: ${product}`)

@@ -8,13 +8,13 @@ import { lists, type Seen } from './records.ts'
 import type { Shop } from './shop.ts'
 import { count, emptyTallies, type Tallies } from './tally.ts'
 
-/** What the import was given, what it refused, and what the lists then answered. */
+/** What the import was given, what it rejected, and what the lists then answered. */
 export interface Audit {
   /** By file name. */
   summaries: Record<string, Summary>
   given: Tallies
-  refused: Tallies
-  /** The columns and reasons of refused lines, each with its count. */
+  rejected: Tallies
+  /** The columns and reasons of rejected lines, each with its count. */
   reasons: Record<string, number>
   answered: Tallies
   /** By path: records listed, and how many different ones these are. */
@@ -30,20 +30,20 @@ export async function audit(shop: Shop, accounts: Accounts, folder: string): Pro
   const summaries: Audit['summaries'] = {}
   const reasons: Audit['reasons'] = {}
   const given = emptyTallies()
-  const refused = emptyTallies()
+  const rejected = emptyTallies()
   for (const { kind, file } of accounts.files) {
     const path = join(folder, file)
-    const rejected = join(folder, `${file.replace(/\.csv(\.gz)?$/, '')}.rejected.csv`)
-    summaries[file] = await shop.importFile(kind, path, rejected)
+    const rejectedFile = join(folder, `${file.replace(/\.csv(\.gz)?$/, '')}.rejected.csv`)
+    summaries[file] = await shop.importFile(kind, path, rejectedFile)
     for await (const line of readLines(path)) count(given[kind], saidBy[kind](line))
-    if (!existsSync(rejected)) continue
-    for await (const line of readLines(rejected)) {
-      count(refused[kind], saidBy[kind](line))
+    if (!existsSync(rejectedFile)) continue
+    for await (const line of readLines(rejectedFile)) {
+      count(rejected[kind], saidBy[kind](line))
       const reason = `${line.column} ${line.reason}`
       reasons[reason] = (reasons[reason] ?? 0) + 1
     }
   }
-  return { summaries, given, refused, reasons, ...(await walk(shop)) }
+  return { summaries, given, rejected, reasons, ...(await walk(shop)) }
 }
 
 /** Nothing is kept of a record but its key and what it adds to the tallies. */

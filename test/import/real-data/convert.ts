@@ -6,7 +6,7 @@ import type { ReferenceRow } from '../../../src/domain/catalog/references.ts'
 import { type Accounts, importOrder } from './accounts.ts'
 import { customers, staff, stores } from './adventureworks-people.ts'
 import { products, sales } from './adventureworks-sales.ts'
-import { type Folders, openFeed } from './csv.ts'
+import { type Folders, openFile } from './csv.ts'
 import { magento } from './magento.ts'
 import { uci } from './uci.ts'
 
@@ -34,7 +34,7 @@ export function withoutRealData(): string | false {
 export async function convertRealData(from: string, to: string): Promise<Accounts> {
   await mkdir(to, { recursive: true })
   const folders: Folders = { from, to, linesRead: {} }
-  const references = openFeed<Static<typeof ReferenceRow>>(folders, 'references.csv', 'references', [
+  const references = openFile<Static<typeof ReferenceRow>>(folders, 'references.csv', 'references', [
     'type',
     'referenceValueId',
     'name',

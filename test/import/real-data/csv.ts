@@ -28,7 +28,7 @@ export async function* readSource<const Column extends string>(
       return header.map(name => (columns.some(wanted => wanted === name) ? name : false))
     },
   })
-  feedParser(join(from, path), parser)
+  pipeToParser(join(from, path), parser)
   let lines = 0
   for await (const row of parser) {
     lines++
@@ -37,14 +37,14 @@ export async function* readSource<const Column extends string>(
   linesRead[path] = lines
 }
 
-/** The lines of a feed file, or of the file of its refused lines. */
+/** The lines of a feed file, or of the file of its rejected lines. */
 export async function* readLines(path: string): AsyncGenerator<Record<string, string>> {
   const parser = parse({ columns: true })
-  feedParser(path, parser)
+  pipeToParser(path, parser)
   yield* parser
 }
 
-function feedParser(path: string, parser: Parser) {
+function pipeToParser(path: string, parser: Parser) {
   const file = createReadStream(path)
   const reading = path.endsWith('.gz') ? pipeline(file, createGunzip(), parser) : pipeline(file, parser)
   // The parser passes a failure on to the loop over its rows; without this it would be reported twice.
@@ -58,19 +58,19 @@ export interface Sums {
 }
 
 /** A feed file being written. */
-export interface FeedWriter<Row> {
+export interface FileWriter<Row> {
   write(row: Row, sums?: Sums): Promise<void> | undefined
   /** Ends the file; the answer is what it holds. */
   close(): Promise<FileAccount>
 }
 
 /** Opens a feed file of the shape `Row`, with these of its columns. A name that ends in `.gz` is compressed. */
-export function openFeed<Row extends object>(
+export function openFile<Row extends object>(
   { to }: Folders,
   name: string,
   kind: Kind,
   columns: readonly (keyof Row & string)[],
-): FeedWriter<Row> {
+): FileWriter<Row> {
   // Rows go out by the thousand: one by one, each would be a round trip of its own to the thread that compresses.
   const text = new PassThrough({ highWaterMark: 1_000_000 })
   const file = createWriteStream(join(to, name))

@@ -3,7 +3,7 @@ import type { ProductRow } from '../../../src/domain/catalog/products.ts'
 import type { ReferenceRow } from '../../../src/domain/catalog/references.ts'
 import type { StockRow } from '../../../src/domain/inventory/stock-level.ts'
 import { minorUnits } from '../../../src/domain/values/money.ts'
-import { type FeedWriter, type Folders, openFeed, readSource } from './csv.ts'
+import { type FileWriter, type Folders, openFile, readSource } from './csv.ts'
 
 /** How many per cent of a variant's units are in each of the stores that keep stock. */
 export const shares = [40, 25, 20, 10, 5]
@@ -13,10 +13,10 @@ const letterSizes = ['XS', 'S', 'M', 'L', 'XL']
 /** The catalogue: a style is a product with colours and sizes; its units are spread over `storeNumbers`, one for each of the shares. */
 export async function magento(
   folders: Folders,
-  references: FeedWriter<Static<typeof ReferenceRow>>,
+  references: FileWriter<Static<typeof ReferenceRow>>,
   storeNumbers: string[],
 ) {
-  const products = openFeed<Static<typeof ProductRow>>(folders, 'products-magento.csv', 'products', [
+  const products = openFile<Static<typeof ProductRow>>(folders, 'products-magento.csv', 'products', [
     'productId',
     'productCode',
     'name',
@@ -29,7 +29,7 @@ export async function magento(
     'sequence',
     'price',
   ])
-  const stock = openFeed<Static<typeof StockRow>>(folders, 'stock-magento.csv', 'stock', [
+  const stock = openFile<Static<typeof StockRow>>(folders, 'stock-magento.csv', 'stock', [
     'storeNumber',
     'sku',
     'freeStock',

@@ -7,7 +7,7 @@ import type { Kind } from './accounts.ts'
 /** A service of its own on a database of its own, served over HTTPS. */
 export interface Shop {
   /** Imports a file as `tillbridge import` does. */
-  importFile(kind: Kind, path: string, rejected: string): Promise<Summary>
+  importFile(kind: Kind, path: string, rejectedFile: string): Promise<Summary>
   /** The records of a list, page by page. */
   pages(path: string): AsyncGenerator<unknown[]>
   close(): Promise<void>
@@ -20,8 +20,8 @@ export async function openShop(): Promise<Shop> {
   // An import has no limit of time, and connections of its own.
   const importing = openDatabase(service.database.connection, { statementTimeoutMs: 0 })
   return {
-    async importFile(kind, path, rejected) {
-      return importFile(importing, service.service, kind, await openSource(path), { rejected })
+    async importFile(kind, path, rejectedFile) {
+      return importFile(importing, service.service, kind, await openSource(path), { rejectedPath: rejectedFile })
     },
     async *pages(path) {
       const query = new URLSearchParams({ limit: '100' })

@@ -13,20 +13,20 @@ export interface Said {
  * Lines, counted and summed up. The fingerprint is a sum over the lines' digests, so that two tallies are equal when the
  * same lines were counted, as often, in any order.
  */
-export interface Tally {
+export interface RunCounts {
   lines: number
   quantity: bigint
   value: bigint
   fingerprint: bigint
 }
 
-export type Tallies = Record<Kind, Tally>
+export type Tallies = Record<Kind, RunCounts>
 
-const emptyTally = (): Tally => ({ lines: 0, quantity: 0n, value: 0n, fingerprint: 0n })
+const emptyTally = (): RunCounts => ({ lines: 0, quantity: 0n, value: 0n, fingerprint: 0n })
 
 export const emptyTallies = () => Object.fromEntries(importOrder.map(kind => [kind, emptyTally()])) as Tallies
 
-export function count(tally: Tally, { cells, quantity = 0, value = '0' }: Said) {
+export function count(tally: RunCounts, { cells, quantity = 0, value = '0' }: Said) {
   tally.lines++
   tally.quantity += BigInt(quantity)
   tally.value += minorUnits(value, 2) ?? 0n
@@ -35,7 +35,7 @@ export function count(tally: Tally, { cells, quantity = 0, value = '0' }: Said) 
   tally.fingerprint = BigInt.asUintN(64, tally.fingerprint + digest)
 }
 
-export const sumOf = (one: Tally, other: Tally): Tally => ({
+export const sumOf = (one: RunCounts, other: RunCounts): RunCounts => ({
   lines: one.lines + other.lines,
   quantity: one.quantity + other.quantity,
   value: one.value + other.value,

@@ -4,7 +4,7 @@ import type { CustomerRow } from '../../../src/domain/customers/customers.ts'
 import type { TransactionRow } from '../../../src/domain/orders/transactions.ts'
 import { minorUnits } from '../../../src/domain/values/money.ts'
 import { timesPrice } from './accounts.ts'
-import { type Folders, openFeed, readSource } from './csv.ts'
+import { type Folders, openFile, readSource } from './csv.ts'
 import { type Line, UciCounts } from './uci-counts.ts'
 
 const path = 'uci-online-retail/online_retail.csv.gz'
@@ -19,11 +19,11 @@ interface Item {
 
 /**
  * Each row as a line of a transaction, credit notes and corrections as well: nothing is left out or mended. Amounts that
- * the currency cannot hold stand as they are, so that the import has to refuse them. What a row says of its invoice as a
+ * the currency cannot hold stand as they are, so that the import has to reject them. What a row says of its invoice as a
  * whole, its time, is that of the invoice's first row.
  */
 export async function uci(folders: Folders) {
-  const feed = openFeed<Static<typeof TransactionRow>>(folders, 'transactions-uci.csv.gz', 'transactions', [
+  const feed = openFile<Static<typeof TransactionRow>>(folders, 'transactions-uci.csv.gz', 'transactions', [
     'id',
     'number',
     'channel',
@@ -112,7 +112,7 @@ function keepItem(items: Map<string, Item>, { code, description, price, quantity
 
 /** A product for each stock code: a style's letters are designs, not always colours, and the styles have no names. */
 async function products(folders: Folders, items: ReadonlyMap<string, Item>) {
-  const feed = openFeed<Static<typeof ProductRow>>(folders, 'products-uci.csv', 'products', [
+  const feed = openFile<Static<typeof ProductRow>>(folders, 'products-uci.csv', 'products', [
     'productId',
     'productCode',
     'name',
@@ -143,7 +143,7 @@ async function products(folders: Folders, items: ReadonlyMap<string, Item>) {
 
 /** The customers: a number and a country is all that the data has of them. */
 async function customers(folders: Folders, countries: ReadonlyMap<string, string>) {
-  const feed = openFeed<Static<typeof CustomerRow>>(folders, 'customers-uci.csv', 'customers', ['id', 'country'])
+  const feed = openFile<Static<typeof CustomerRow>>(folders, 'customers-uci.csv', 'customers', ['id', 'country'])
   for (const [customer, country] of countries) await feed.write({ id: `UCI-${customer}`, country })
   return feed.close()
 }

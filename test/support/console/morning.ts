@@ -48,7 +48,7 @@ export async function spendMorning(shop: TestService, receiver: Receiver): Promi
 
   // Files as they might have come.
   await db.run(sql`
-    insert into feed_run (service_id, feed, changed_at, ended_at, origin, is_whole, read, inserted, changed, refused)
+    insert into sync_run (service_id, sync, changed_at, ended_at, origin, is_full, read, inserted, changed, rejected)
     select ${service.id}, 'stock', at, at + (40 + n * 7 % 50) * interval '1 second', 'file', n % 8 = 0, 4000 + n * 173 % 900, n % 3, 200 + n * 41 % 300, n % 5 / 4
       from generate_series(1, 24) n, lateral (select now() - (n * 15 + n * n % 7) * interval '1 minute' as at) begun`)
   await raiseAlert(db, service.id, {
@@ -88,7 +88,7 @@ async function sell(shop: TestService, customerId: string, sku: string): Promise
   return id
 }
 
-/** A voucher whose e-mail was refused, and went to another address then. Returns its number. */
+/** A voucher whose e-mail was rejected, and went to another address then. Returns its number. */
 async function give(shop: TestService): Promise<string> {
   const { number } = made(await post(shop, '/vouchers', gift))
   await shop.db.run(sql`

@@ -20,10 +20,10 @@ export async function lookAt(page: Console, place: string) {
   await page.until(settled)
 }
 
-/** What kind of place it is: `requests/4f48…` and `requests/9d5f…` are of one, a feed as good as another, one form of a list as well. */
+/** What kind of place it is: `requests/4f48…` and `requests/9d5f…` are of one, a sync as good as another, one form of a list as well. */
 function kindOf(place: string) {
   const [screen, ...parts] = place.split('/')
-  if (screen === 'feeds' || screen === 'import') return [screen, ...parts.map(() => 'x')].join('/')
+  if (screen === 'syncs' || screen === 'import') return [screen, ...parts.map(() => 'x')].join('/')
   return [
     screen,
     ...parts.map(part => (/^[a-z-]+$/i.test(part) ? part : part.startsWith('sku%3A') ? 'sku' : 'x')),

@@ -13,7 +13,7 @@ import { directory, type Environment, readAccess, serve, somePort, stop, until }
 
 export const patienceMs = 120_000
 
-/** A service that has each figure to tell: feeds that were pulled, an e-mail, an alert, traces. `close` ends all that was begun for it. */
+/** A service that has each figure to tell: syncs that were pulled, an e-mail, an alert, traces. `close` ends all that was begun for it. */
 export async function startMonitored(more: Environment = {}) {
   const ends: (() => unknown)[] = []
   const close = async () => {
@@ -46,7 +46,7 @@ export async function startMonitored(more: Environment = {}) {
     if (!other) throw new Error('the service is new')
     await sendGift(db, keys, other)
     await raiseAlert(db, other.id, { kind: 'sync_failing', subject: 'stock', detail: 'for the dashboard' })
-    await until(async () => /tillbridge_sync_lag_seconds\{/.test(await told()), 'a feed was pulled', patienceMs)
+    await until(async () => /tillbridge_sync_lag_seconds\{/.test(await told()), 'a sync was pulled', patienceMs)
     return {
       service,
       access: readAccess(dataDir),

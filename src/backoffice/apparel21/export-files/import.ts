@@ -2,21 +2,21 @@ import type { Database } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { everyField } from '../../../import/formats/header.ts'
 import type { Field } from '../../../import/pipeline/columns.ts'
-import { addTaken, note, nothingTaken, type Taken } from '../../../import/pipeline/counts.ts'
+import { addCounts, type ImportCounts, noCounts, note } from '../../../import/pipeline/counts.ts'
 import { importSheet } from '../../../import/pipeline/import.ts'
 import { ImportError } from '../../../import/pipeline/import-error.ts'
-import type { Kind } from '../../../import/pipeline/import-type.ts'
-import { holdKind } from '../../../import/pipeline/import-type-lock.ts'
-import { kinds } from '../../../import/pipeline/import-types.ts'
+import type { ImportType } from '../../../import/pipeline/import-type.ts'
+import { lockImportType } from '../../../import/pipeline/import-type-lock.ts'
+import { importTypes } from '../../../import/pipeline/import-types.ts'
 import type { Line } from '../../../import/pipeline/sheet.ts'
-import { rejectedFile } from '../../../import/rejected-file.ts'
+import { openRejectedFile } from '../../../import/rejected-file.ts'
 import type { Brought } from '../../../import/sources/export-source.ts'
 import type { ExportKind } from './files.ts'
 import { type ExportLine, linesOf } from './lines.ts'
 import { type Pass, passesOf } from './passes.ts'
 
 /** What became of an export. */
-export interface Imported extends Taken {
+export interface Imported extends ImportCounts {
   /** Lines that are not for us. */
   leftOut: number
   /** Why the file could not be read to its end; what came before stays. */
@@ -39,15 +39,15 @@ export async function importExport(
   file: Importable,
   signal: AbortSignal,
 ): Promise<Imported> {
-  const imported: Imported = { ...nothingTaken(), leftOut: 0 }
+  const imported: Imported = { ...noCounts(), leftOut: 0 }
   const passes = passesOf[file.kind](db, service, why => {
     imported.leftOut++
     note(imported.notes, why)
   })
   try {
     for (const [i, pass] of passes.entries()) {
-      const rejected = i ? file.rejected.replace(/\.ndjson$/, `.${pass.kind}.ndjson`) : file.rejected
-      addTaken(imported, await importPass(db, service, { ...file, rejected }, pass, signal))
+      const rejectedPath = i ? file.rejectedPath.replace(/\.ndjson$/, `.${pass.kind}.ndjson`) : file.rejectedPath
+      addCounts(imported, await importPass(db, service, { ...file, rejectedPath }, pass, signal))
     }
   } catch (error) {
     if (signal.aborted || !(error instanceof ImportError) || error.cause) throw error
@@ -57,16 +57,20 @@ export async function importExport(
 }
 
 async function importPass(db: Database, service: Service, file: Importable, pass: Pass, signal: AbortSignal) {
-  const known: Kind = kinds[pass.kind]
-  const kind = { ...known, write: pass.write ?? known.write }
-  const letGo = await holdKind(db, service, pass.kind)
+  const known: ImportType = importTypes[pass.kind]
+  const type = { ...known, write: pass.write ?? known.write }
+  const letGo = await lockImportType(db, service, pass.kind)
   try {
-    const taken = nothingTaken()
-    const fields = everyField(kind, {}, service.settings.currency)
+    const taken = noCounts()
+    const fields = everyField(type, {}, service.settings.currency)
     const header = fields.map(({ name }) => name)
-    const refusing = { run: `${service.id}-${pass.kind}`, of: `${pass.kind} of ${service.name}` }
+    const draft = { run: `${service.id}-${pass.kind}`, of: `${pass.kind} of ${service.name}` }
     const sheet = { header, fields, sparse: true, lines: translated(file, pass, fields, signal) }
-    await importSheet(sheet, { db, service, kind, rejected: rejectedFile(file.rejected, sheet, refusing) }, taken)
+    await importSheet(
+      sheet,
+      { db, service, type, rejectedFile: openRejectedFile(file.rejectedPath, sheet, draft) },
+      taken,
+    )
     return taken
   } finally {
     await letGo()

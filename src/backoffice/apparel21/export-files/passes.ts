@@ -2,7 +2,7 @@ import type { Database } from '../../../database/db.ts'
 import { exportedLine } from '../../../domain/orders/merge-lines.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { isEmail } from '../../../domain/values/email.ts'
-import type { Kind } from '../../../import/pipeline/import-type.ts'
+import type { ImportType } from '../../../import/pipeline/import-type.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { upsertSalesTold } from '../../../store/orders/transactions.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/export-lookups.ts'
@@ -20,7 +20,7 @@ export interface Pass {
   /** The columns without which it says nothing. */
   columns: readonly string[]
   /** How its rows are put in, where that is not how a file's are. */
-  write?: Kind['write']
+  write?: ImportType['write']
   cells(lines: readonly ExportLine[]): Promise<Cells[]>
 }
 
@@ -38,7 +38,7 @@ const given = (lines: readonly ExportLine[], name: string) => [
   ...new Set(lines.flatMap(line => cell(line, name) ?? [])),
 ]
 
-/** A time, or a day, in any form in which this system writes them; as it stands where it is none, so that its line is refused with a reason. */
+/** A time, or a day, in any form in which this system writes them; as it stands where it is none, so that its line is rejected with a reason. */
 const momentOf = (line: ExportLine, name: string) => {
   const text = cell(line, name)
   return wallIn(text)?.replace('T', ' ') ?? text
@@ -127,7 +127,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
   let stores: ReturnType<typeof storeNumbers> | undefined
   return {
     kind: 'transactions',
-    write: upsertSalesTold as Kind['write'],
+    write: upsertSalesTold as ImportType['write'],
     columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
     async cells(lines) {
       stores ??= storeNumbers(db, service)

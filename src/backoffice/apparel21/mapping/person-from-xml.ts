@@ -1,4 +1,4 @@
-import type { FeedRows, GoneAccounts, Visit } from '../../../domain/sync/port.ts'
+import type { Refresh, RemovedAccounts, SyncRows } from '../../../domain/sync/port.ts'
 import type { Settings } from '../../../domain/tenancy/service-settings.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { day, every, flag, text, wallIn } from '../xml/values.ts'
@@ -23,25 +23,28 @@ export function idOf(person: Xml): string {
 /** When a person last changed, on the wall of the head office: `YYYY-MM-DDTHH:MM:SS`; null where it cannot be read. */
 export const changedAt = (person: Xml) => wallIn(text(person, 'UpdateTimeStamp'))
 
-/** The visit that a person's history is due. */
-export const historyVisit = (person: Xml): Visit => ({ id: idOf(person), stamp: text(person, 'UpdateTimeStamp') ?? '' })
+/** The refresh of a person's history. */
+export const historyRefresh = (person: Xml): Refresh => ({
+  id: idOf(person),
+  version: text(person, 'UpdateTimeStamp') ?? '',
+})
 
-/** The visits that a person's reward accounts are due. */
-export const accountVisits = (person: Xml): Visit[] =>
+/** The refreshes of a person's reward accounts. */
+export const accountRefreshes = (person: Xml): Refresh[] =>
   every(person, 'RewardsAccounts', 'Account').flatMap(account => {
     const id = text(account, 'Id')
-    return id ? [{ id, stamp: text(person, 'UpdateTimeStamp') ?? '' }] : []
+    return id ? [{ id, version: text(person, 'UpdateTimeStamp') ?? '' }] : []
   })
 
 /** A person who names reward accounts has no others. */
-export function accountsHad(person: Xml): GoneAccounts[] {
-  const has = accountVisits(person).map(({ id }) => id)
+export function accountsHad(person: Xml): RemovedAccounts[] {
+  const has = accountRefreshes(person).map(({ id }) => id)
   const customerId = text(person, 'Id')
   return has.length && customerId ? [{ customerId, has }] : []
 }
 
 /** A customer. What this system does not know of one, such as the store they joined in, is left as it is stored. */
-export function customerFrom(person: Xml, reading: PersonReading): FeedRows['customers'] {
+export function customerFrom(person: Xml, reading: PersonReading): SyncRows['customers'] {
   const started = day(person, 'StartDate')
   const references = referenceValues(person, reading.typeNames)
   const [contacts, billing] = [['Contacts'], ['Addresses', 'Billing']]
@@ -77,7 +80,7 @@ function consentFrom(
   privacy: boolean | null,
   references: Readonly<Record<string, string>>,
   mapping: Settings['subscriptionMapping'],
-): Partial<Pick<FeedRows['customers'], 'privacy' | 'emailSubscription' | 'smsSubscription'>> {
+): Partial<Pick<SyncRows['customers'], 'privacy' | 'emailSubscription' | 'smsSubscription'>> {
   // No marketing without consent, and none can be read.
   if (privacy !== false) return { privacy: true, emailSubscription: false, smsSubscription: false }
   const [email, sms] = [subscribes(references, mapping.email), subscribes(references, mapping.sms)]

@@ -1,4 +1,4 @@
-import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { SyncRows } from '../../../domain/sync/port.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { every, money, text, wallIn, whole } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -10,7 +10,7 @@ interface ProductReading {
   decimals: number
 }
 
-type Rows = FeedRows['products']
+type Rows = SyncRows['products']
 
 export const productIdOf = (product: Xml): string => {
   const id = text(product, 'Id')
@@ -24,11 +24,11 @@ export const productChangedAt = (product: Xml) => wallIn(text(product, 'UpdateTi
 export const skuIdsOf = (product: Xml) =>
   every(product, 'Clrs', 'Clr').flatMap(colour => every(colour, 'SKUs', 'SKU').flatMap(sku => text(sku, 'Id') ?? []))
 
-/** One row a SKU. The e-commerce SKU is left to the mapping. SKUs that cannot be sold, for want of a price, are refused one by one. */
+/** One row a SKU. The e-commerce SKU is left to the mapping. SKUs that cannot be sold, for want of a price, are rejected one by one. */
 export function productRowsFrom(
   product: Xml,
   { typeNames, decimals }: ProductReading,
-): { rows: Rows[]; refused: string[] } {
+): { rows: Rows[]; rejected: string[] } {
   const productId = productIdOf(product)
   const productCode = text(product, 'Code') ?? productId
   const shared: Rows['product'] = {
@@ -40,12 +40,12 @@ export function productRowsFrom(
     referenceValues: referenceValues(product, typeNames),
   }
   const rows: Rows[] = []
-  const refused: string[] = []
+  const rejected: string[] = []
   for (const colour of every(product, 'Clrs', 'Clr'))
     for (const sku of every(colour, 'SKUs', 'SKU')) {
       const [colourId, skuId, price] = [text(colour, 'Id'), text(sku, 'Id'), money(sku, decimals, 'Price')]
       if (!colourId || !skuId || price === null || price.startsWith('-')) {
-        refused.push('A SKU has no identifier, no colour or no price.')
+        rejected.push('A SKU has no identifier, no colour or no price.')
         continue
       }
       const original = money(sku, decimals, 'OriginalPrice')
@@ -70,8 +70,8 @@ export function productRowsFrom(
         },
       })
     }
-  if (!rows.length && !refused.length) refused.push('A product has no SKU.')
-  return { rows, refused }
+  if (!rows.length && !rejected.length) rejected.push('A product has no SKU.')
+  return { rows, rejected }
 }
 
 /** A permanent markdown does not end: it clears the stock. */

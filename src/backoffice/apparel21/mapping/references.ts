@@ -1,4 +1,4 @@
-import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { SyncRows } from '../../../domain/sync/port.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -17,7 +17,7 @@ export const referenceTypeFrom = (type: Xml): ReferenceType => {
 }
 
 /** A value of a reference, by the name that its type goes by here. */
-export function referenceFrom(reference: Xml, type: string): FeedRows['references'] {
+export function referenceFrom(reference: Xml, type: string): SyncRows['references'] {
   const referenceValueId = text(reference, 'Id')
   if (!referenceValueId) throw new Untranslatable('A reference has no Id.')
   const code = text(reference, 'Code')

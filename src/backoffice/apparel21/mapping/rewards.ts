@@ -1,10 +1,10 @@
-import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { SyncRows } from '../../../domain/sync/port.ts'
 import { amount, minorUnits } from '../../../domain/values/money.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { day, every, flag, localTime, money, text, whole } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-type Lot = FeedRows['rewardLots']['lots'][number]
+type Lot = SyncRows['rewardLots']['lots'][number]
 
 /** What is negative, or of no length, says nothing. */
 const positive = (value: number | null) => (value !== null && value > 0 ? value : null)
@@ -19,7 +19,7 @@ function idIn(element: Xml, what: string, ...names: string[]): string {
 }
 
 /** The tiers of a programme, one row each. */
-export function tierRowsFrom(program: Xml, decimals: number): FeedRows['rewardPrograms'][] {
+export function tierRowsFrom(program: Xml, decimals: number): SyncRows['rewardPrograms'][] {
   const programId = idIn(program, 'A rewards programme', 'Id')
   const shared = { programId, name: text(program, 'Name') ?? programId, description: text(program, 'Description') }
   const rows = every(program, 'Tiers', 'Tier').map((tier, i) => {
@@ -49,7 +49,7 @@ export function tierRowsFrom(program: Xml, decimals: number): FeedRows['rewardPr
   return rows
 }
 
-export function giftRowsFrom(program: Xml): FeedRows['rewardGifts'][] {
+export function giftRowsFrom(program: Xml): SyncRows['rewardGifts'][] {
   const programId = idIn(program, 'A rewards programme', 'Id')
   return every(program, 'Gifts', 'Gift').map(gift => {
     const giftId = idIn(gift, 'A gift', 'Id')
@@ -66,7 +66,7 @@ export function giftRowsFrom(program: Xml): FeedRows['rewardGifts'][] {
 export type Qualifying = ReadonlyMap<string, ReadonlyMap<string, bigint>>
 
 /** A reward account. What was spent is told by what is left to spend for the next tier. */
-export function accountFrom(account: Xml, decimals: number, qualifying: Qualifying): FeedRows['rewardAccounts'] {
+export function accountFrom(account: Xml, decimals: number, qualifying: Qualifying): SyncRows['rewardAccounts'] {
   const id = idIn(account, 'A reward account', 'Id')
   const [customerId, programId] = [text(account, 'PersonId'), text(account, 'ProgramId')]
   if (!customerId || !programId) throw new Untranslatable('A reward account has no person or no programme.')
@@ -85,7 +85,7 @@ export function accountFrom(account: Xml, decimals: number, qualifying: Qualifyi
 }
 
 /** The open lots of a reward account. */
-export function lotsFrom(account: Xml, decimals: number): FeedRows['rewardLots'] {
+export function lotsFrom(account: Xml, decimals: number): SyncRows['rewardLots'] {
   const accountId = idIn(account, 'A reward account', 'Id')
   // Rewards and gifts may not say when they were issued: it was no earlier than this.
   const joined = localTime(account, 'JoinDate')

@@ -1,6 +1,6 @@
 import { columnsFrom, type JudgedChange } from '../../../domain/customers/changes.ts'
 import type { CustomerChange, CustomerInput } from '../../../domain/customers/input.ts'
-import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { SyncRows } from '../../../domain/sync/port.ts'
 import { clean } from '../xml/values.ts'
 import { comparable } from './person-from-xml.ts'
 
@@ -16,7 +16,7 @@ const filled = [...(['addressLine1', 'addressLine2', 'city', 'state', 'postcode'
  * that is asked for is there, and it was made since that day (`YYYY-MM-DD`). No field of a person could carry the attempt's own mark.
  */
 export function isWhatWasAsked(
-  row: FeedRows['customers'],
+  row: SyncRows['customers'],
   input: CustomerInput,
   { consent, references }: Pick<JudgedChange, 'consent' | 'references'>,
   sinceDay: string,
@@ -34,7 +34,7 @@ export function isWhatWasAsked(
 
 /** Whether a person has all that a change asks for: it was carried out, or was so before. */
 export function isAsAsked(
-  row: FeedRows['customers'],
+  row: SyncRows['customers'],
   change: CustomerChange,
   { consent, chosen }: Pick<JudgedChange, 'consent' | 'chosen'>,
 ): boolean {

@@ -1,4 +1,4 @@
-import type { StockFeedRow } from '../../../domain/sync/port.ts'
+import type { SyncStockRow } from '../../../domain/sync/port.ts'
 import { translated, Untranslatable } from '../xml/untranslatable.ts'
 import { clean, flooredIn, wallIn } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -14,40 +14,40 @@ function freeStockOf(element: Xml): number {
   return free
 }
 
-/** What a record says of stock, and why some of it is refused: the rest of it is sound. */
+/** What a record says of stock, and why some of it is rejected: the rest of it is sound. */
 interface StockRead {
-  rows: StockFeedRow[]
-  refused: string[]
+  rows: SyncStockRow[]
+  rejected: string[]
 }
 
 /** Free stock as `Freestock` has it, of a style, a colour or a SKU: only where there is any. */
 export function freeStockFrom(element: Xml): StockRead {
   const item = itemOf(element)
-  const read: StockRead = { rows: [], refused: [] }
+  const read: StockRead = { rows: [], rejected: [] }
   for (const child of element.children) {
     const name = child.name.toLowerCase()
     const nested = (inner: Xml) => {
-      const { rows, refused } = freeStockFrom(inner)
-      read.refused.push(...refused)
+      const { rows, rejected } = freeStockFrom(inner)
+      read.rejected.push(...rejected)
       return rows.map(row => ({ ...item, ...row }))
     }
-    const { rows, refused } = translated([child], one =>
+    const { rows, rejected } = translated([child], one =>
       name === 'store' ? [inStore(one, item)] : name === 'clr' || name === 'sku' ? nested(one) : [],
     )
     read.rows.push(...rows.flat())
-    read.refused.push(...refused)
+    read.rejected.push(...rejected)
   }
   return read
 }
 
-function inStore(store: Xml, item: Omit<StockFeedRow, 'storeId' | 'freeStock'>): StockFeedRow {
+function inStore(store: Xml, item: Omit<SyncStockRow, 'storeId' | 'freeStock'>): SyncStockRow {
   const storeId = attribute(store, 'storeid')
   if (!storeId) throw new Untranslatable('A store with stock has no StoreId.')
   return { ...item, storeId, freeStock: freeStockOf(store) }
 }
 
 /** What an element is the stock of. */
-function itemOf(element: Xml): Omit<StockFeedRow, 'storeId' | 'freeStock'> {
+function itemOf(element: Xml): Omit<SyncStockRow, 'storeId' | 'freeStock'> {
   const [productId, colourId, skuId] = ['styleidx', 'clridx', 'skuidx'].map(name => attribute(element, name))
   if (!productId && !colourId && !skuId) throw new Untranslatable('Stock is of something without an identifier.')
   return { ...(productId && { productId }), ...(colourId && { colourId }), ...(skuId && { skuId }) }

@@ -1,10 +1,10 @@
-import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { SyncRows } from '../../../domain/sync/port.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** A store. One without a number is known by its code. */
-export function storeFrom(store: Xml): FeedRows['stores'] {
+export function storeFrom(store: Xml): SyncRows['stores'] {
   const storeId = text(store, 'StoreId')
   if (!storeId) throw new Untranslatable('A store has no StoreId.')
   const code = text(store, 'Code')

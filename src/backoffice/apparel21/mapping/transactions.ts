@@ -1,11 +1,11 @@
 import type { RetailTransaction } from '../../../domain/orders/transactions.ts'
-import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { SyncRows } from '../../../domain/sync/port.ts'
 import { decimalsOf } from '../../../domain/values/money.ts'
 import { Untranslatable } from '../xml/untranslatable.ts'
 import { decimal, every, localTime, money, percent, text, units, whole } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-type Row = FeedRows['transactions']
+type Row = SyncRows['transactions']
 type Discount = NonNullable<Row['line']['discounts']>[number]
 
 const channels: Readonly<Record<string, RetailTransaction['channel']>> = { W: 'web', H: 'headOffice', D: 'store' }

@@ -1,15 +1,15 @@
 import type { Database } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { takeIn } from '../../../import/pipeline/ingest-rows.ts'
-import { noteAsked, toldAt } from '../../../store/sync/refreshes.ts'
-import { intakes } from '../../../sync/ingest.ts'
+import { ingest } from '../../../import/pipeline/ingest-rows.ts'
+import { findReadAt, recordDirectRead } from '../../../store/sync/refreshes.ts'
+import { ingestions } from '../../../sync/ingest.ts'
 import type { HistoryReads } from '../../port/orders.ts'
 import { historyOf } from '../queries/history.ts'
 import type { Upstream } from '../queries/upstream.ts'
 
-/** The feed that visits histories: what is asked for here it need not visit so soon. */
-const feed = 'transactions'
+/** The sync that refreshes histories: what is asked for here it need not refresh so soon. */
+const sync = 'transactions'
 
 /**
  * Histories are asked for while the caller waits, and written through: what the list shows is what our tables have. Where a sale came
@@ -19,7 +19,7 @@ export const historyReads = (upstream: Upstream): HistoryReads => ({
   async bringHistory({ db, service }, customerId) {
     const key = `history ${service.id} ${customerId}`
     const fault = await upstream.asked(key, () => bring(upstream, db, service, customerId))
-    const syncedAt = await toldAt(db, service, feed, customerId)
+    const syncedAt = await findReadAt(db, service, sync, customerId)
     return {
       syncedAt,
       ...(fault && { warning: { code: fault.code, detail: `${fault.message} ${asItWas(syncedAt)}` } }),
@@ -38,12 +38,12 @@ async function bring({ client }: Upstream, db: Database, service: Service, custo
   const at = new Date()
   const signal = AbortSignal.timeout(client.limits.deadlineMs)
   const { currency } = service.settings
-  const { rows, refused } = await historyOf(client, customerId, { currency, signal })
-  const reasons = [...refused]
-  const refuse = (_at: number, { note }: { note: string }) => reasons.push(note)
-  if (rows.length) await takeIn(rows, { db, service, intake: intakes.transactions, again: true, refuse })
+  const { rows, rejected } = await historyOf(client, customerId, { currency, signal })
+  const reasons = [...rejected]
+  const reject = (_at: number, { note }: { note: string }) => reasons.push(note)
+  if (rows.length) await ingest(rows, { db, service, ingestion: ingestions.transactions, retry: true, reject })
   if (!reasons.length) {
-    await noteAsked(db, service, feed, { id: customerId, at })
+    await recordDirectRead(db, service, sync, { id: customerId, at })
     return
   }
   client.connection.log?.warn({ reasons }, 'Sales of a customer cannot be taken.')

@@ -40,7 +40,7 @@ import { drawableValidation, noteDrawn } from './vouchers.ts'
 
 /**
  * Orders placed with the back office, under its own identifiers. Stock, sales and rewards are its business: they come back with the
- * feeds. Here an order's lines are `processing` until the back office says that they are shipped.
+ * syncs. Here an order's lines are `processing` until the back office says that they are shipped.
  */
 export const orderWrites = (upstream: Upstream): OrderWrites => ({
   async placeOrder(write, input) {

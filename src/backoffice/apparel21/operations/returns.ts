@@ -24,7 +24,7 @@ import { text } from '../xml/values.ts'
 
 /**
  * Makes returns with the back office. It does not refuse what is more than was bought: our tables do, and no two returns of an order are
- * under way at once. What a return does to stock, sales and rewards comes back with the feeds.
+ * under way at once. What a return does to stock, sales and rewards comes back with the syncs.
  */
 export const createReturn =
   (upstream: Upstream): OrderWrites['createReturn'] =>

@@ -1,4 +1,4 @@
-import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { SyncRows } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
 import { pagesOf } from '../client/pagination.ts'
 import { transactionRowsFrom } from '../mapping/transactions.ts'
@@ -7,9 +7,9 @@ import { text } from '../xml/values.ts'
 
 /** What the back office tells of one customer's sales. */
 interface History {
-  rows: FeedRows['transactions'][]
+  rows: SyncRows['transactions'][]
   /** Why sales cannot be taken, an entry each. */
-  refused: string[]
+  rejected: string[]
 }
 
 /** The sales of one customer, all of them: there is no list of everybody's, and none of what changed. */
@@ -27,6 +27,6 @@ export async function historyOf(
     keyOf: transaction => text(transaction, 'Id') ?? '',
   })
   const found = (await Array.fromAsync(pages)).flat()
-  const { rows, refused } = translated(found, one => transactionRowsFrom(one, customerId, currency))
-  return { rows: rows.flat(), refused }
+  const { rows, rejected } = translated(found, one => transactionRowsFrom(one, customerId, currency))
+  return { rows: rows.flat(), rejected }
 }

@@ -4,7 +4,7 @@ import type { Consent } from '../../../domain/customers/consent.ts'
 import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
 import { mostReferences } from '../../../domain/customers/references.ts'
 import { noCustomer } from '../../../domain/orders/order-rules.ts'
-import type { FeedRows } from '../../../domain/sync/port.ts'
+import type { SyncRows } from '../../../domain/sync/port.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError, notFound, toApiError } from '../../../errors/api-error.ts'
 import { mergeReferences } from '../../../store/catalog/references.ts'
@@ -86,8 +86,8 @@ async function rowOf({ client, referenceBook }: Upstream, service: Service, pers
 
 /** A person as our tables take it, with the values of references that our cache does not have yet. */
 export interface Readied {
-  row: FeedRows['customers']
-  references: FeedRows['references'][]
+  row: SyncRows['customers']
+  references: SyncRows['references'][]
 }
 
 /** Asks for all that storing a person needs. */

@@ -1,12 +1,12 @@
 import { memoize, ttlCache } from '../../../concurrency/ttl-cache.ts'
-import type { FeedRows, ReferenceKey } from '../../../domain/sync/port.ts'
+import type { ReferenceKey, SyncRows } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
 import { carried, type ReferenceType, referenceFrom, referenceTypeFrom, typeNames } from '../mapping/references.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-type Row = FeedRows['references']
+type Row = SyncRows['references']
 
 /** The types of loyalty, and their codes, are references of this type. */
 const loyaltyTypes = '366'

@@ -47,8 +47,8 @@ function repeatedHour(wall: Temporal.PlainDateTime, timeZone: string): Temporal.
 
 const text = (wall: Temporal.PlainDateTime) => wall.toString({ smallestUnit: 'second' })
 
-/** Follows a pull: when it began, and the newest change it shows. */
-export function followPull(head: Head) {
+/** Follows a fetch: when it began, and the newest change it shows. */
+export function trackFetch(head: Head) {
   const beganMs = Date.now()
   const began = performance.now()
   // A stamp of some other day to come is a mistake, and must not hide all changes until then.

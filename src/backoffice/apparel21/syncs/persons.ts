@@ -1,33 +1,40 @@
-import type { Portion, PullRequest } from '../../../domain/sync/port.ts'
+import type { SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { pagesOf, type Report } from '../client/pagination.ts'
 import type { Release } from '../client/release.ts'
-import { accountsHad, accountVisits, changedAt, customerFrom, historyVisit, idOf } from '../mapping/person-from-xml.ts'
+import {
+  accountRefreshes,
+  accountsHad,
+  changedAt,
+  customerFrom,
+  historyRefresh,
+  idOf,
+} from '../mapping/person-from-xml.ts'
 import { carried } from '../mapping/references.ts'
 import { personById } from '../queries/persons.ts'
 import { openReferenceBook } from '../queries/reference-cache.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { every, text } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { followPull } from './checkpoint.ts'
+import { trackFetch } from './checkpoint.ts'
 import { totalOf } from './products.ts'
 import { toldBy } from './reported.ts'
 
 /**
  * All persons, or those that changed: nothing below release 2022.1, which would answer with everybody. Whoever is shown is due a
- * visit by the feeds of transactions and of reward accounts.
+ * refresh by the syncs of transactions and of reward accounts.
  */
-export async function* pullPersons(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
+export async function* fetchPersons(client: Client, release: Release, request: SyncRequest): AsyncGenerator<SyncBatch> {
   const { since, signal } = request
   if (since !== undefined && !(await release.surelyHas('personsByChange'))) {
     yield { end: { isIdle: true } }
     return
   }
-  const pull = followPull({ ...client.connection, ...client.limits })
-  const portionOf = portions(client, request)
+  const fetched = trackFetch({ ...client.connection, ...client.limits })
+  const batchOf = batches(client, request)
   const report: Report = {}
-  let askedAfter = ''
+  let requestedAt = ''
   const pages = pagesOf(
     client,
     {
@@ -39,65 +46,69 @@ export async function* pullPersons(client: Client, release: Release, request: Pu
       query: { UpdatedAfter: since },
       keyOf: person => text(person, 'Id') ?? '',
       async beforePage() {
-        askedAfter = await request.moment()
+        requestedAt = await request.now()
       },
     },
     report,
   )
   for await (const page of pages) {
-    for (const person of page) pull.show(changedAt(person))
-    yield portionOf(page, askedAfter)
+    for (const person of page) fetched.show(changedAt(person))
+    yield batchOf(page, requestedAt)
   }
-  yield { end: { ...pull.end(), ...totalOf('customer', report) } }
+  yield { end: { ...fetched.end(), ...totalOf('customer', report) } }
 }
 
 /** Persons who were changed here while a page of them came: each as it is now, if there is one. */
-export async function* pullPersonsAgain(
+export async function* refetchPersons(
   client: Client,
   ids: readonly string[],
-  request: PullRequest,
-): AsyncGenerator<Portion> {
-  const portionOf = portions(client, request)
+  request: SyncRequest,
+): AsyncGenerator<SyncBatch> {
+  const batchOf = batches(client, request)
   for (const id of ids) {
-    const askedAfter = await request.moment()
+    const requestedAt = await request.now()
     const person = await personById(client, id, request.signal)
-    if (person) yield portionOf([person], askedAfter)
+    if (person) yield batchOf([person], requestedAt)
   }
 }
 
-/** Makes portions of persons, with the values of references that the cache does not have. */
-function portions(client: Client, { settings, signal, unknownReferences }: PullRequest) {
+/** Makes batches of persons, with the values of references that the cache does not have. */
+function batches(client: Client, { settings, signal, unknownReferences }: SyncRequest) {
   const book = openReferenceBook(client, signal)
   const told = toldBy(client, settings)
-  return async (persons: readonly Xml[], askedAfter: string): Promise<Portion> => {
+  return async (persons: readonly Xml[], requestedAt: string): Promise<SyncBatch> => {
     const typeNames = await book.namesFor(persons)
     const isLoyal = persons.some(person => every(person, 'Loyalties', 'Loyalty').length > 0)
     const loyaltyCodes = isLoyal ? await book.loyaltyCodes() : new Map<string, string>()
     const { subscriptionMapping } = settings
     const reading = { typeNames, loyaltyCodes, subscriptionMapping }
-    const { rows, refused } = translated(persons, person => ({
+    const { rows, rejected } = translated(persons, person => ({
       ...customerFrom(person, reading),
       ...told(changedAt(person)),
     }))
     const keys = persons.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     const ids = translated(persons, idOf).rows
     return {
-      askedAfter,
+      requestedAt,
       rows: { references: await book.missing(await unknownReferences(keys)), customers: rows },
       seen: [{ list: 'customer', ids }],
-      refused,
-      isUnclear: ids.length < persons.length,
-      goneAccounts: persons.flatMap(accountsHad),
-      visits: [
-        { feed: 'transactions', due: translated(persons, historyVisit).rows },
-        { feed: 'reward-accounts', due: persons.flatMap(accountVisits) },
+      rejected,
+      isSeenIncomplete: ids.length < persons.length,
+      removedAccounts: persons.flatMap(accountsHad),
+      refreshes: [
+        { sync: 'transactions', due: translated(persons, historyRefresh).rows },
+        { sync: 'reward-accounts', due: persons.flatMap(accountRefreshes) },
       ],
     }
   }
 }
 
 /** Which of these persons are there. One whose answer cannot be read is. */
-export async function personsThere(client: Client, ids: readonly string[], signal: AbortSignal): Promise<string[]> {
+export async function findExistingPersons(
+  client: Client,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
   const there: string[] = []
   for (const id of ids) {
     signal.throwIfAborted()

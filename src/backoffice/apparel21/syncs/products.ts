@@ -1,4 +1,4 @@
-import type { Portion, PullRequest } from '../../../domain/sync/port.ts'
+import type { SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
 import { decimalsOf } from '../../../domain/values/money.ts'
 import type { Client } from '../client/client.ts'
 import { pagesOf, type Report } from '../client/pagination.ts'
@@ -8,17 +8,21 @@ import { carried } from '../mapping/references.ts'
 import { openReferenceBook } from '../queries/reference-cache.ts'
 import { translated } from '../xml/untranslatable.ts'
 import { text } from '../xml/values.ts'
-import { followPull } from './checkpoint.ts'
+import { trackFetch } from './checkpoint.ts'
 import { toldBy } from './reported.ts'
 
 /** The styles that the web store exports, or those that changed; nothing where the release cannot tell which did. */
-export async function* pullProducts(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
+export async function* fetchProducts(
+  client: Client,
+  release: Release,
+  request: SyncRequest,
+): AsyncGenerator<SyncBatch> {
   const { since, settings, signal } = request
   if (since !== undefined && !(await release.surelyHas('productsByChange'))) {
     yield { end: { isIdle: true } }
     return
   }
-  const pull = followPull({ ...client.connection, ...client.limits })
+  const fetched = trackFetch({ ...client.connection, ...client.limits })
   const book = openReferenceBook(client, signal)
   const decimals = decimalsOf(settings.currency)
   const told = toldBy(client, settings)
@@ -38,14 +42,14 @@ export async function* pullProducts(client: Client, release: Release, request: P
   )
   for await (const page of pages) {
     const typeNames = await book.namesFor(page)
-    const { rows, refused } = translated(page, product => {
-      const { rows, refused } = productRowsFrom(product, { typeNames, decimals })
+    const { rows, rejected } = translated(page, product => {
+      const { rows, rejected } = productRowsFrom(product, { typeNames, decimals })
       const stamp = told(productChangedAt(product))
-      return { rows: rows.map(row => ({ ...row, product: { ...row.product, ...stamp } })), refused }
+      return { rows: rows.map(row => ({ ...row, product: { ...row.product, ...stamp } })), rejected }
     })
     const keys = page.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     const ids = translated(page, productIdOf).rows
-    for (const product of page) pull.show(productChangedAt(product))
+    for (const product of page) fetched.show(productChangedAt(product))
     yield {
       rows: {
         references: await book.missing(await request.unknownReferences(keys)),
@@ -55,11 +59,11 @@ export async function* pullProducts(client: Client, release: Release, request: P
         { list: 'product', ids },
         { list: 'variant', ids: page.flatMap(skuIdsOf) },
       ],
-      refused: [...refused, ...rows.flatMap(product => product.refused)],
-      isUnclear: ids.length < page.length,
+      rejected: [...rejected, ...rows.flatMap(product => product.rejected)],
+      isSeenIncomplete: ids.length < page.length,
     }
   }
-  yield { end: { ...pull.end(), ...totalOf('product', report) } }
+  yield { end: { ...fetched.end(), ...totalOf('product', report) } }
 }
 
 export const totalOf = (list: string, { total }: Report) =>

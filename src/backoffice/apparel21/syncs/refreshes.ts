@@ -1,4 +1,4 @@
-import type { Portion, Visit } from '../../../domain/sync/port.ts'
+import type { Refresh, SyncBatch } from '../../../domain/sync/port.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { handleLater } from '../../../telemetry/ignored-errors.ts'
 import { refusalBehind } from '../client/rejection.ts'
@@ -9,34 +9,34 @@ const atOnce = 3
 const mostFaults = 10
 
 /**
- * Visits records one after the other, a few at a time, and brings their portions in order. A visit that answers with something
- * unreadable is refused, and done with until it is due again.
+ * Visits records one after the other, a few at a time, and brings their batches in order. A refresh that answers with something
+ * unreadable is rejected, and done with until it is due again.
  */
-export async function* visited(
-  visits: AsyncIterable<Visit>,
-  visit: (visit: Visit) => Promise<Portion>,
-): AsyncGenerator<Portion> {
-  const underWay: { visited: Visit & { at: Date }; portion: Promise<Portion> }[] = []
+export async function* refreshed(
+  refreshes: AsyncIterable<Refresh>,
+  refresh: (refresh: Refresh) => Promise<SyncBatch>,
+): AsyncGenerator<SyncBatch> {
+  const underWay: { refreshed: Refresh & { at: Date }; batch: Promise<SyncBatch> }[] = []
   let faults = 0
-  async function* next(): AsyncGenerator<Portion> {
+  async function* next(): AsyncGenerator<SyncBatch> {
     const begun = underWay.shift()
     if (!begun) return
     try {
-      yield { ...(await begun.portion), visited: begun.visited }
+      yield { ...(await begun.batch), refreshed: begun.refreshed }
       faults = 0
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'back_office_error') throw error
       // A refusal is an answer about this one record, and will be the same tomorrow.
       if (!refusalBehind(error) && ++faults > mostFaults) throw error
-      yield { refused: ['The answer about a record could not be read.'], visited: begun.visited }
+      yield { rejected: ['The answer about a record could not be read.'], refreshed: begun.refreshed }
     }
   }
-  for await (const one of visits) {
-    const visited = { ...one, at: new Date() }
-    const portion = visit(one)
+  for await (const one of refreshes) {
+    const refreshed = { ...one, at: new Date() }
+    const batch = refresh(one)
     // It may fail before it is its turn.
-    handleLater(portion)
-    underWay.push({ visited, portion })
+    handleLater(batch)
+    underWay.push({ refreshed, batch })
     if (underWay.length >= atOnce) yield* next()
   }
   while (underWay.length) yield* next()

@@ -1,11 +1,11 @@
-import type { Portion, PullRequest, Visit } from '../../../domain/sync/port.ts'
+import type { Refresh, SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
 import { decimalsOf, minorUnits } from '../../../domain/values/money.ts'
 import type { Client } from '../client/client.ts'
 import { accountUnknown, refusalBehind } from '../client/rejection.ts'
 import { accountFrom, giftRowsFrom, lotsFrom, type Qualifying, tierRowsFrom } from '../mapping/rewards.ts'
 import { translated } from '../xml/untranslatable.ts'
 import type { Xml } from '../xml/xml.ts'
-import { visited } from './refreshes.ts'
+import { refreshed } from './refreshes.ts'
 
 async function programs(client: Client, signal: AbortSignal): Promise<Xml[]> {
   const { records } = await client.list({
@@ -20,49 +20,52 @@ async function programs(client: Client, signal: AbortSignal): Promise<Xml[]> {
 }
 
 /** The programmes with their tiers and gifts. */
-export async function* pullPrograms(client: Client, { settings, signal }: PullRequest): AsyncGenerator<Portion> {
-  yield portionOf(await programs(client, signal), decimalsOf(settings.currency))
+export async function* fetchRewardPrograms(
+  client: Client,
+  { settings, signal }: SyncRequest,
+): AsyncGenerator<SyncBatch> {
+  yield batchOf(await programs(client, signal), decimalsOf(settings.currency))
 }
 
-function portionOf(found: readonly Xml[], decimals: number): Portion {
+function batchOf(found: readonly Xml[], decimals: number): SyncBatch {
   const tiers = translated(found, program => tierRowsFrom(program, decimals))
   const gifts = translated(found, giftRowsFrom)
   return {
     rows: { rewardPrograms: tiers.rows.flat(), rewardGifts: gifts.rows.flat() },
-    refused: [...tiers.refused, ...gifts.refused],
+    rejected: [...tiers.rejected, ...gifts.rejected],
   }
 }
 
 /** The accounts that are due, each with all its open lots; before them the programmes, since one may be of a tier that is new. */
-export async function* pullAccounts(
+export async function* fetchRewardAccounts(
   client: Client,
-  { settings, signal, visits }: PullRequest,
-): AsyncGenerator<Portion> {
+  { settings, signal, refreshes }: SyncRequest,
+): AsyncGenerator<SyncBatch> {
   const decimals = decimalsOf(settings.currency)
   let found: Xml[] | undefined
   let spend: Qualifying | undefined
-  async function* due(): AsyncGenerator<Visit> {
-    for await (const visit of visits) {
+  async function* due(): AsyncGenerator<Refresh> {
+    for await (const refresh of refreshes) {
       found ??= await programs(client, signal)
       spend ??= qualifyingOf(found, decimals)
-      yield visit
+      yield refresh
     }
   }
-  const portions = visited(due(), async ({ id }) => {
+  const batches = refreshed(due(), async ({ id }) => {
     const account = await accountById(client, id, signal)
     // Where it has no programmes either it is not the account that is gone.
-    if (!account) return found?.length ? { goneAccounts: [{ accountId: id }] } : {}
-    const { rows, refused } = translated([account], one => ({
+    if (!account) return found?.length ? { removedAccounts: [{ accountId: id }] } : {}
+    const { rows, rejected } = translated([account], one => ({
       account: accountFrom(one, decimals, spend ?? new Map()),
       lots: lotsFrom(one, decimals),
     }))
-    return { rows: { rewardAccounts: rows.map(row => row.account), rewardLots: rows.map(row => row.lots) }, refused }
+    return { rows: { rewardAccounts: rows.map(row => row.account), rewardLots: rows.map(row => row.lots) }, rejected }
   })
   let isFirst = true
-  for await (const portion of portions) {
-    if (isFirst && found) yield portionOf(found, decimals)
+  for await (const batch of batches) {
+    if (isFirst && found) yield batchOf(found, decimals)
     isFirst = false
-    yield portion
+    yield batch
   }
 }
 

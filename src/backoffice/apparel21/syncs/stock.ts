@@ -1,4 +1,4 @@
-import type { Portion, PullRequest, StockFeedRow } from '../../../domain/sync/port.ts'
+import type { SyncBatch, SyncRequest, SyncStockRow } from '../../../domain/sync/port.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import type { Client } from '../client/client.ts'
 import { pagesOf } from '../client/pagination.ts'
@@ -7,10 +7,10 @@ import { changedStockFrom, freeStockFrom, lastChangeOf } from '../mapping/stock.
 import { translated } from '../xml/untranslatable.ts'
 import { text, wholeIn } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { followPull, wallAt } from './checkpoint.ts'
+import { trackFetch, wallAt } from './checkpoint.ts'
 import { toldBy } from './reported.ts'
 
-/** Rows of a portion. */
+/** Rows of a batch. */
 const together = 1_000
 
 /**
@@ -19,16 +19,22 @@ const together = 1_000
  */
 const firstReachMs = 26 * 3_600_000
 
-export async function* pullStock(client: Client, release: Release, request: PullRequest): AsyncGenerator<Portion> {
-  if (request.since !== undefined) return yield* pullChanges(client, request.since, request)
+export async function* fetchStock(client: Client, release: Release, request: SyncRequest): AsyncGenerator<SyncBatch> {
+  if (request.since !== undefined) return yield* fetchChangedStock(client, request.since, request)
   const beganMs = Date.now()
-  yield* (await release.has('allStock')) ? pullAll(client, request.signal) : pullByStyle(client, request.signal)
+  yield* (await release.has('allStock'))
+    ? fetchAllStock(client, request.signal)
+    : fetchStockByStyle(client, request.signal)
   yield { end: { since: wallAt(beganMs - firstReachMs, client.connection.timeZone) } }
 }
 
 /** What changed in any store, as new absolute stock. */
-async function* pullChanges(client: Client, since: string, { settings, signal }: PullRequest): AsyncGenerator<Portion> {
-  const pull = followPull({ ...client.connection, ...client.limits })
+async function* fetchChangedStock(
+  client: Client,
+  since: string,
+  { settings, signal }: SyncRequest,
+): AsyncGenerator<SyncBatch> {
+  const fetched = trackFetch({ ...client.connection, ...client.limits })
   const { records } = await client.list({
     endpoint: 'stock',
     path: ['StockChanged'],
@@ -42,15 +48,15 @@ async function* pullChanges(client: Client, since: string, { settings, signal }:
   const told = toldBy(client, settings)
   // It tells when the stock of a store last changed, and not of which SKU.
   const changed = (store: Xml) => {
-    const { rows, refused } = changedStockFrom(store)
-    return { rows: rows.map(row => ({ ...row, ...told(lastChangeOf(store)) })), refused }
+    const { rows, rejected } = changedStockFrom(store)
+    return { rows: rows.map(row => ({ ...row, ...told(lastChangeOf(store)) })), rejected }
   }
-  yield* portions(records, changed, store => pull.show(lastChangeOf(store)))
-  yield { end: pull.end() }
+  yield* batches(records, changed, store => fetched.show(lastChangeOf(store)))
+  yield { end: fetched.end() }
 }
 
 /** All there is in one answer: pages would shift while stock is sold, and what they passed over would be taken for sold out. */
-async function* pullAll(client: Client, signal: AbortSignal): AsyncGenerator<Portion> {
+async function* fetchAllStock(client: Client, signal: AbortSignal): AsyncGenerator<SyncBatch> {
   const { root, records } = await client.list({
     endpoint: 'stock',
     path: ['Freestock', 'AllStyles'],
@@ -60,7 +66,7 @@ async function* pullAll(client: Client, signal: AbortSignal): AsyncGenerator<Por
     record: 'Style',
   })
   let styles = 0
-  yield* portions(records, freeStockFrom, () => styles++)
+  yield* batches(records, freeStockFrom, () => styles++)
   const total = wholeIn(root?.attributes.TotalRows) ?? undefined
   if (total !== undefined && total !== styles) {
     client.connection.log?.warn({ total, styles }, 'The answer with all stock has not as many styles as it says.')
@@ -69,7 +75,7 @@ async function* pullAll(client: Client, signal: AbortSignal): AsyncGenerator<Por
 }
 
 /** Style by style, for releases that cannot give all. */
-async function* pullByStyle(client: Client, signal: AbortSignal): AsyncGenerator<Portion> {
+async function* fetchStockByStyle(client: Client, signal: AbortSignal): AsyncGenerator<SyncBatch> {
   const pages = pagesOf(client, {
     endpoint: 'products',
     path: ['ProductsSimple'],
@@ -79,7 +85,7 @@ async function* pullByStyle(client: Client, signal: AbortSignal): AsyncGenerator
     query: { order: '{id:asc}' },
     keyOf: product => text(product, 'Id') ?? '',
   })
-  for await (const page of pages) yield* portions(stylesOf(client, page, signal), freeStockFrom)
+  for await (const page of pages) yield* batches(stylesOf(client, page, signal), freeStockFrom)
 }
 
 async function* stylesOf(client: Client, products: readonly Xml[], signal: AbortSignal): AsyncGenerator<Xml> {
@@ -90,22 +96,22 @@ async function* stylesOf(client: Client, products: readonly Xml[], signal: Abort
   }
 }
 
-async function* portions(
+async function* batches(
   records: AsyncIterable<Xml>,
   translate: typeof freeStockFrom,
   show: (record: Xml) => void = () => {},
-): AsyncGenerator<Portion> {
-  let stock: StockFeedRow[] = []
-  let refused: string[] = []
+): AsyncGenerator<SyncBatch> {
+  let stock: SyncStockRow[] = []
+  let rejected: string[] = []
   for await (const record of records) {
     show(record)
     const one = translated([record], translate)
     stock.push(...one.rows.flatMap(({ rows }) => rows))
-    refused.push(...one.refused, ...one.rows.flatMap(row => row.refused))
+    rejected.push(...one.rejected, ...one.rows.flatMap(row => row.rejected))
     if (stock.length < together) continue
-    yield { rows: { stock }, refused, isUnclear: refused.length > 0 }
+    yield { rows: { stock }, rejected, isSeenIncomplete: rejected.length > 0 }
     stock = []
-    refused = []
+    rejected = []
   }
-  if (stock.length || refused.length) yield { rows: { stock }, refused, isUnclear: refused.length > 0 }
+  if (stock.length || rejected.length) yield { rows: { stock }, rejected, isSeenIncomplete: rejected.length > 0 }
 }

@@ -3,17 +3,17 @@ export class Untranslatable extends Error {
   override name = 'Untranslatable'
 }
 
-/** What becomes of records, one at a time: rows, and why some are refused. */
+/** What becomes of records, one at a time: rows, and why some are rejected. */
 export function translated<From, To>(records: readonly From[], translate: (record: From) => To) {
   const rows: To[] = []
-  const refused: string[] = []
+  const rejected: string[] = []
   for (const record of records) {
     try {
       rows.push(translate(record))
     } catch (error) {
       if (!(error instanceof Untranslatable)) throw error
-      refused.push(error.message)
+      rejected.push(error.message)
     }
   }
-  return { rows, refused }
+  return { rows, rejected }
 }

@@ -33,7 +33,7 @@ async function keptOf({ file, plan: { reading }, header }, numbers) {
 }
 
 /**
- * The lines as a file that is read by the same plan, each behind why it was refused: so it is no whole list, which would take away what
+ * The lines as a file that is read by the same plan, each behind why it was rejected: so it is no whole list, which would take away what
  * it lacks (docs/reference/import-formats.md).
  * @param {Sent} tried @param {Map<number, Kept>} lines @param {Group[]} groups @returns {Sent}
  */
@@ -110,10 +110,10 @@ function parsed(text) {
 }
 
 /**
- * Lines that were refused, by their reasons, to be mended here and sent again.
+ * Lines that were rejected, by their reasons, to be mended here and sent again.
  * @param {{ groups: Group[], sent: Sent, again: (sent: Sent) => void }} props
  */
-export function Refused({ groups, sent, again }) {
+export function Rejected({ groups, sent, again }) {
   const [lines, setLines] = useState(/** @type {Map<number, Kept> | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const [mended, setMended] = useState(0)
@@ -141,8 +141,8 @@ export function Refused({ groups, sent, again }) {
     const { file } = next()
     file.text().then(text => download(file.name, text))
   }
-  return html`<section aria-label=${`Refused lines of ${sent.file.name}`}>
-    <h2>Refused lines</h2>
+  return html`<section aria-label=${`Rejected lines of ${sent.file.name}`}>
+    <h2>Rejected lines</h2>
     <p class="lead">Mend them here and ${isTrial ? 'try' : 'send'} them again. Those that are still wrong come back.</p>
     ${groups.map(
       (group, i) => html`<details key=${`${group.column} ${group.reason}`} class="card" open=${i === 0}>

@@ -8,13 +8,13 @@ import { keysFrom } from '../../src/crypto/keys.ts'
 import { type Database, raw, sql } from '../../src/database/db.ts'
 import { defaultSettings, type Service } from '../../src/domain/tenancy/service-settings.ts'
 import { type ImportOptions, importFile, type Summary } from '../../src/import/import-file.ts'
-import { kinds } from '../../src/import/pipeline/import-types.ts'
+import { importTypes } from '../../src/import/pipeline/import-types.ts'
 import { type Format, openSource } from '../../src/import/sources/file.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 
 export interface Imported extends Summary {
   /** The text of the rejected file; undefined where there is none. */
-  rejected: string | undefined
+  rejectedFile: string | undefined
 }
 
 /** A service on a database of its own, to import into. */
@@ -25,10 +25,10 @@ export interface Shop {
   /** What `pg` reaches the database by. */
   connection: FreshDatabase['connection']
   /** Imports text or bytes as a file of this kind. */
-  feed(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<Imported>
+  importFile(kind: string, content: string | Buffer, options?: ImportOptions & { file?: string }): Promise<Imported>
   /** Imports a stream. */
   stream(kind: string, chunks: Iterable<Buffer>, format: Format): Promise<Summary>
-  /** All that the tables of feeds hold, stamps included. */
+  /** The contents of all tables that imports write, including change timestamps. */
   everything(): Promise<string>
   /** Rows of a statement. */
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects
@@ -47,19 +47,19 @@ export async function openShop(): Promise<Shop> {
   const row = await db.row<{ id: number }>(sql`insert into service (name) values ('shop') returning service_id as id`)
   const service: Service = { id: row?.id ?? 0, name: 'shop', settings: { ...defaultSettings, currency: 'GBP' } }
   const keys = keysFrom(randomBytes(32))
-  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-feeds-'))
+  const directory = mkdtempSync(join(tmpdir(), 'tillbridge-import-'))
   return {
     db,
     service,
     directory,
     connection,
-    async feed(kind, content, { file = `${kind}.csv`, ...options } = {}) {
+    async importFile(kind, content, { file = `${kind}.csv`, ...options } = {}) {
       const path = join(directory, file)
       await writeFile(path, content)
       const source = await openSource(path)
-      const rejected = `${path}.rejected.${source.format}`
-      const summary = await importFile(db, service, kind, source, { keys, rejected, ...options })
-      return { ...summary, rejected: await readFile(rejected, 'utf8').catch(() => undefined) }
+      const rejectedPath = `${path}.rejected.${source.format}`
+      const summary = await importFile(db, service, kind, source, { keys, rejectedPath, ...options })
+      return { ...summary, rejectedFile: await readFile(rejectedPath, 'utf8').catch(() => undefined) }
     },
     stream: (kind, chunks, format) =>
       importFile(db, service, kind, { name: 'a stream', format, stream: Readable.from(chunks) }),
@@ -79,4 +79,4 @@ export async function openShop(): Promise<Shop> {
   }
 }
 
-export const kindNames = Object.keys(kinds) as (keyof typeof kinds)[]
+export const importTypeNames = Object.keys(importTypes) as (keyof typeof importTypes)[]

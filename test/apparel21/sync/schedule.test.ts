@@ -187,13 +187,13 @@ test('two stores that change their numbers both arrive', async () => {
   assert.equal(await count(fed, 'store', `store_id = '${b.id}' and store_number = '998'`), 1)
   fed.simulator.change({ kind: 'edit-store', id: a.id, fields: { number: '998' } })
   fed.simulator.change({ kind: 'edit-store', id: b.id, fields: { number: was } })
-  const { refused } = (await fed.sync('stores')) ?? {}
-  assert.equal(refused, 0)
+  const { rejected } = (await fed.sync('stores')) ?? {}
+  assert.equal(rejected, 0)
   assert.equal(await count(fed, 'store', `store_id = '${a.id}' and store_number = '998'`), 1)
   assert.equal(await count(fed, 'store', `store_id = '${b.id}' and store_number = '${was}'`), 1)
 })
 
-test('a sale that moves no stamp is found when the customer is visited again', async () => {
+test('a sale that moves no stamp is found when the customer is refreshed again', async () => {
   const [item] = stocked(fed)
   assert.ok(item)
   const personId = personIds(fed)[7] ?? 0
@@ -207,7 +207,7 @@ test('a sale that moves no stamp is found when the customer is visited again', a
   })
   await fed.sync('transactions')
   assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 0)
-  await fed.shop.rows(`update sync_visit set visited_at = now() - interval '25 hours' where feed = 'transactions'`)
+  await fed.shop.rows(`update sync_refresh set refreshed_at = now() - interval '25 hours' where sync = 'transactions'`)
   await fed.sync('transactions')
   assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 1)
 })

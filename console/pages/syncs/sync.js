@@ -31,7 +31,7 @@ const columns = [
   countColumn('Changed', run => run.changed),
   countColumn('Unchanged', run => run.unchanged),
   countColumn('Removed', run => run.removed),
-  countColumn('Refused', run => run.refused),
+  countColumn('Rejected', run => run.rejected),
   {
     title: 'Took',
     name: 'Took (s)',
@@ -48,28 +48,28 @@ const columns = [
   },
 ]
 
-/** One feed: how it stands, its lag, its runs, and a run at once. @param {{ name: string }} props */
+/** One sync: how it stands, its lag, its runs, and a run at once. @param {{ name: string }} props */
 export function Feed({ name }) {
   const mayImport = useMay(kinds[name]?.role ?? 'maintainer') && kinds[name]
   const [version, again] = useVersion()
-  const { data, error } = useLoad(signal => ask('/feeds', { signal }), [name, version])
-  const feed = data?.data.find((/** @type {any} */ each) => each.feed === name)
+  const { data, error } = useLoad(signal => ask('/syncs', { signal }), [name, version])
+  const sync = data?.data.find((/** @type {any} */ each) => each.sync === name)
   const drop = mayImport && html`<a href=${linkTo('import', name)}>Import a file of ${name}</a>`
-  return html`<p class="trail"><a href=${linkTo('feeds')}>Feeds</a></p>
+  return html`<p class="trail"><a href=${linkTo('syncs')}>Syncs</a></p>
     <h1>${name}</h1>
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
-    ${data && !feed && html`<div class="empty">It is not pulled, and no file of it has come yet. ${drop}</div>`}
-    ${feed && html`<${Found} feed=${feed} drop=${drop} version=${version} again=${again} />`}`
+    ${data && !sync && html`<div class="empty">It is not pulled, and no file of it has come yet. ${drop}</div>`}
+    ${sync && html`<${Found} sync=${sync} drop=${drop} version=${version} again=${again} />`}`
 }
 
-/** @param {{ feed: any, drop: unknown, version: number, again: () => void }} props */
-function Found({ feed, drop, version, again }) {
-  const path = `/feeds/${encodeURIComponent(feed.feed)}`
+/** @param {{ sync: any, drop: unknown, version: number, again: () => void }} props */
+function Found({ sync, drop, version, again }) {
+  const path = `/syncs/${encodeURIComponent(sync.sync)}`
   const [asked, setAsked] = useState(false)
   const runs = useLoad(signal => ask(pageOf(`${path}/runs`, null), { signal }), [path, version])
   const points = useMemo(() => lags(runs.data?.data ?? []), [runs.data])
-  const isPulled = feed.origin === 'backOffice'
+  const isPulled = sync.origin === 'backOffice'
   const run = (/** @type {boolean} */ whole) => () =>
     ask(`${path}/run`, { method: 'POST', body: { whole } }).then(() => {
       setAsked(true)
@@ -80,15 +80,17 @@ function Found({ feed, drop, version, again }) {
         facts=${[
           [
             'State',
-            html`<${State} state=${feed.isLate ? 'late' : feed.state} tone=${feed.isLate ? 'bad' : runTone(feed.state)} />${feed.detail && html` <small>${feed.detail}</small>`}`,
+            html`<${State} state=${sync.isOverdue ? 'late' : sync.state} tone=${sync.isOverdue ? 'bad' : runTone(sync.state)} />${sync.detail && html` <small>${sync.detail}</small>`}`,
           ],
-          ['Age', feed.lagSeconds === null ? 'never brought' : duration(feed.lagSeconds)],
-          ['Schedule', feed.everySeconds === null ? 'as files come' : `every ${duration(feed.everySeconds)}`],
+          ['Age', sync.lagSeconds === null ? 'never brought' : duration(sync.lagSeconds)],
+          ['Schedule', sync.intervalSeconds === null ? 'as files come' : `every ${duration(sync.intervalSeconds)}`],
           [
             'Next',
-            feed.isAsked ? 'as soon as a worker has time' : feed.nextAt && new Date(feed.nextAt).toLocaleTimeString(),
+            sync.isQueued
+              ? 'as soon as a worker has time'
+              : sync.nextRunAt && new Date(sync.nextRunAt).toLocaleTimeString(),
           ],
-          ['Last whole run', html`<${Moment} moment=${feed.wholeAt} />`],
+          ['Last whole run', html`<${Moment} moment=${sync.lastFullSyncAt} />`],
         ]}
       />
       <p class="choices">
@@ -109,7 +111,7 @@ function Found({ feed, drop, version, again }) {
       columns=${columns}
       version=${version}
       tools=${html`<h2>Runs</h2>`}
-      file=${`feed-${feed.feed}-runs`}
+      file=${`sync-${sync.sync}-runs`}
       empty=${`It has not run in the last 30 days. ${isPulled ? 'Pull changes begins a run.' : 'The next file begins one.'}`}
     />`
 }

@@ -9,7 +9,7 @@ import { html } from '../../lib/html.js'
 /** @param {number[]} minutes */
 const sum = minutes => minutes.reduce((all, each) => all + each, 0)
 
-/** The back office behind the feeds: what it is, whether calls go through, and how long they took. */
+/** The back office behind the syncs: what it is, whether calls go through, and how long they took. */
 export function BackOffice() {
   const { data, error } = useLoad(async signal => {
     const calls = (await ask('/figures/calls', { signal })).data
@@ -43,7 +43,7 @@ export function BackOffice() {
     ${
       sum(calls) > 0
         ? html`<${Chart} title="How long its answers took" unit="ms" times=${calls.slice(1).map((/** @type {number} */ _, /** @type {number} */ i) => begun + 60 * i)} lines=${lines} />`
-        : html`<div class="empty">It was not called in the last 24 hours. Pull a feed to see how it answers.</div>`
+        : html`<div class="empty">It was not called in the last 24 hours. Pull a sync to see how it answers.</div>`
     }`
 }
 
