@@ -120,16 +120,16 @@ describe('tillbridge sync', () => {
       detail: 'shop: 9 syncs, each as old as its schedule allows',
     })
     const { rows } = await client.query(`
-      with was as (select sync, finished_at, fault from sync_state)
+      with was as (select sync, finished_at, error from sync_state)
       update sync_state s set finished_at = case s.sync when 'stock' then now() - interval '1 day' when 'customers' then null else s.finished_at end,
-             fault = case s.sync when 'products' then 'It was rejected.' end
-        from was where was.sync = s.sync returning was.sync, was.finished_at, was.fault`)
+             error = case s.sync when 'products' then 'It was rejected.' end
+        from was where was.sync = s.sync returning was.sync, was.finished_at, was.error`)
     const { ok, detail = '' } = (await doctor()) ?? {}
-    for (const { sync, finished_at, fault } of rows)
-      await client.query('update sync_state set finished_at = $2, fault = $3 where sync = $1', [
+    for (const { sync, finished_at, error } of rows)
+      await client.query('update sync_state set finished_at = $2, error = $3 where sync = $1', [
         sync,
         finished_at,
-        fault,
+        error,
       ])
     assert.equal(ok, false)
     assert.match(detail, /^shop: /)

@@ -40,7 +40,7 @@ test('an import that is under way is waited for, comes in whole, and the next on
   await new Promise(resolve => lines.end(resolve))
   const file = join(home, 'staff.csv')
   const importing = begin(['import', 'staff', file, '--service', 'luma'], shop.environment)
-  const running = `select from sync_run where feed = 'staff' and ended_at is null`
+  const running = `select from sync_run where sync = 'staff' and ended_at is null`
   await until(async () => (await servers.ask('east', running)).length > 0, 'the import has begun', 30_000)
   const said = shop.move('luma', 'west')
   const imported = await importing.ended
@@ -49,7 +49,7 @@ test('an import that is under way is waited for, comes in whole, and the next on
   const [found] = await servers.ask('west', `select count(*)::integer as count from staff`)
   assert.equal(found?.count, 60_000)
   await shop.command('import', 'staff', file, '--service', 'luma')
-  assert.equal((await servers.ask('west', `select from sync_run where feed = 'staff'`)).length, 2)
+  assert.equal((await servers.ask('west', `select from sync_run where sync = 'staff'`)).length, 2)
   await post(luma, '/customers', { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' } }, keyed())
   await isOnlyAt(servers, 'west', 'east', luma.service)
 })

@@ -3,7 +3,7 @@ import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import type { Walk } from '../calls/walk.ts'
 import type { RecordChange } from '../shapes/changes.ts'
 
-/** The change feed: every change to every record, in order. */
+/** The change sync: every change to every record, in order. */
 export interface ChangesApi {
   /** List changes. A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. With `wait` an answer that would be empty waits for a change. */
   list(query?: Paging & {

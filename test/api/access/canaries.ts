@@ -45,9 +45,9 @@ export async function fillWithCanaries(service: TestService, { service: tenant }
       insert into webhook (service_id, webhook_id, url, kinds, state, cursor, secret)
       values (${tenant.id}, ${id}, ${`https://${canary}hook.example`}, '["store"]', 'paused', '', '')`)
     await db.run(sql`
-      insert into sync_run (service_id, sync, run_id, is_full, fault) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
+      insert into sync_run (service_id, sync, run_id, is_full, error) values (${tenant.id}, ${id}, ${id}, true, ${`${canary}fault`})`)
     await db.run(sql`
-      insert into sync_run (service_id, sync, run_id, origin, is_full, fault) values (${tenant.id}, 'stores', ${id}, 'file', false, ${`${canary}file`})`)
+      insert into sync_run (service_id, sync, run_id, origin, is_full, error) values (${tenant.id}, 'stores', ${id}, 'file', false, ${`${canary}file`})`)
     await logLines(db, tenant, [{ requestId: id, username: `${canary}user` }])
     await db.run(sql`
       insert into alert (service_id, alert_id, kind, subject, detail) values (${tenant.id}, ${id}, 'sync_failing', ${id}, ${`${canary}alert`})`)
