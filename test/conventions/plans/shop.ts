@@ -77,7 +77,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'mapping_issue (service_id, kind, side, id, state, units_sold)': sql`
       select ${service}, kind, 'here', left(kind, 1) || i, case when i % 3 = 0 then 'unmapped' else 'matched' end, i % 100
       ${upTo(times(3_000))}, unnest(array['stores', 'skus', 'customers']) kind`,
-    'mapping_fix (service_id, fix_id, changed_at, kind, id, before, after, username, request_id)': sql`
+    'mapping_fix (service_id, fix_id, changed_at, kind, record_id, before, after, username, request_id)': sql`
       select ${service}, 'x' || i, ${recently}, 'skus', 'k' || i, '{}', '{}', 'u1', 'r1' ${upTo(times(2_000))}`,
     'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
       select ${service}, 'mail_failed', i::text, 'rejected', ${moment}, ${moment} ${upTo(times(2_000))}`,

@@ -19,7 +19,7 @@ function callSite(): string | undefined {
     const [, place] = line.split(root)
     if (
       place?.startsWith('src/') &&
-      !/^src\/(connections\/|db\.ts|servers\.ts|telemetry\/)/.test(place) &&
+      !/^src\/(database|telemetry)\//.test(place) &&
       !line.includes('at async')
     )
       return place.replace(/\)$/, '')
