@@ -10,7 +10,7 @@ import {
 import { signCursor, verifyCursor, type CursorScope } from '../store/lists/cursor.ts'
 
 /** Who follows what: cursors go from request to request, and from there to streams and webhooks, of the same service and kinds. */
-export interface Following {
+export interface Subscription {
   service: Service
   /** In the order of all kinds. */
   kinds: readonly Kind[]
@@ -19,9 +19,9 @@ export interface Following {
 }
 
 /** Those of the words that are kinds, in the order of all kinds. */
-export const kindsAmong = (words: readonly string[]): readonly Kind[] => kinds.filter(kind => words.includes(kind))
+export const selectKinds = (words: readonly string[]): readonly Kind[] => kinds.filter(kind => words.includes(kind))
 
-const walkOf = ({ service, kinds: followed, key }: Following): CursorScope => ({
+const getCursorScope = ({ service, kinds: followed, key }: Subscription): CursorScope => ({
   service,
   list: '/changes',
   filters: { kinds: followed },
@@ -29,17 +29,17 @@ const walkOf = ({ service, kinds: followed, key }: Following): CursorScope => ({
 })
 
 /** Where somebody stands, as a cursor. */
-export const cursorAt = (following: Following, positions: FeedPositions) =>
-  signCursor(walkOf(following), encodePositions(positions))
+export const encodeCursor = (following: Subscription, positions: FeedPositions) =>
+  signCursor(getCursorScope(following), encodePositions(positions))
 
 /** Where a cursor stands; undefined where it is none of this service and these kinds. */
-export function placesAt(following: Following, cursor: string): FeedPositions | undefined {
-  const written = verifyCursor<EncodedPositions>(walkOf(following), cursor)
+export function decodeCursor(following: Subscription, cursor: string): FeedPositions | undefined {
+  const written = verifyCursor<EncodedPositions>(getCursorScope(following), cursor)
   return written === undefined ? undefined : decodePositions(following.kinds, written)
 }
 
 /** A change as it is told, as JSON text. */
-export function toldOf({ kind, id, action, changedAt, name, record }: Change): string {
+export function renderChange({ kind, id, action, changedAt, name, record }: Change): string {
   const path = action === 'changed' ? { path: `${pathsOf[kind]}/${encodeURIComponent(name)}` } : {}
   const head = JSON.stringify({ kind, id, action, changedAt, ...path })
   return record === null ? head : `${head.slice(0, -1)},"record":${record}}`

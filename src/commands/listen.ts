@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { cursorAtBeginning, cursorNow } from '../change-feed/start-position.ts'
-import { cursorAt, kindsAmong, placesAt } from '../change-feed/subscription.ts'
+import { createInitialCursor, createCurrentCursor } from '../change-feed/start-position.ts'
+import { encodeCursor, selectKinds, decodeCursor } from '../change-feed/subscription.ts'
 import { kinds as allKinds } from '../domain/changes.ts'
-import { changesAfter } from '../store/change-feed/changes.ts'
+import { readChanges } from '../store/change-feed/changes.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { deliveryOf } from '../webhooks/delivery.ts'
 import { mostChanges } from '../webhooks/payload.ts'
@@ -59,16 +59,16 @@ export const listenCommand = (program: Command) =>
           throw new Error('`--forward` must begin with `http://` or `https://`.')
         const refusal = await sender.refusal(forward)
         if (refusal !== undefined) throw new Error(refusal.replace('`url`', '`--forward`'))
-        const following = { service, kinds: kindsAmong(kindsFrom(words) ?? allKinds), key: keys.cursors }
-        let cursor = fromBeginning ? cursorAtBeginning(following) : await cursorNow(db, following)
+        const following = { service, kinds: selectKinds(kindsFrom(words) ?? allKinds), key: keys.cursors }
+        let cursor = fromBeginning ? createInitialCursor(following) : await createCurrentCursor(db, following)
         console.log(`Forwarding changes of ${service.name} to ${forward}. Press Ctrl-C to stop.`)
         if (isMade) await printSecret(`Secret: ${secret}`, 'secret', 'pass one with --secret-file')
         const { signal, end } = stopBySignal()
         const channel = sender.channelTo(forward)
         try {
           while (!signal.aborted) {
-            const positions = placesAt(following, cursor)
-            const told = positions && (await changesAfter(db, service, positions, { limit: mostChanges, records: false }))
+            const positions = decodeCursor(following, cursor)
+            const told = positions && (await readChanges(db, service, positions, { limit: mostChanges, records: false }))
             if (!told)
               throw new Error(
                 'What has left the data meanwhile is forgotten already. Begin anew, with --from-beginning.',
@@ -78,7 +78,7 @@ export const listenCommand = (program: Command) =>
               await untilTaken(channel, delivery, secret, signal)
               cursor = delivery.cursor
             } else {
-              cursor = cursorAt(following, told.positions)
+              cursor = encodeCursor(following, told.positions)
               if (!told.hasMore) await delay(lookMs, undefined, { signal })
             }
           }

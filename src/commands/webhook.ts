@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { placeOf } from '../change-feed/start-position.ts'
+import { parseRewindTarget } from '../change-feed/start-position.ts'
 import { readConfig } from '../config/config.ts'
 import type { Db } from '../database/db.ts'
 import { kinds } from '../domain/changes.ts'
@@ -161,7 +161,7 @@ export function webhookCommand(program: Command) {
     .addHelpText('after', examples([`webhook rewind ${example} beginning`, 'everything as it stands']))
     .action((id: string, to: string, options: Options) =>
       within(id, options, async (tx, { keys, service }, endpoint) => {
-        const cursor = await placeOf(tx, { service, kinds: endpoint.kinds, key: keys.cursors }, to)
+        const cursor = await parseRewindTarget(tx, { service, kinds: endpoint.kinds, key: keys.cursors }, to)
         await rewindWebhook(tx, service, id, cursor)
         return `The webhook ${id} is told again.`
       }),

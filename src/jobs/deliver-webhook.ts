@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { cursorAt, placesAt } from '../change-feed/subscription.ts'
-import { changesAfter } from '../store/change-feed/changes.ts'
+import { encodeCursor, decodeCursor } from '../change-feed/subscription.ts'
+import { readChanges } from '../store/change-feed/changes.ts'
 import {
   type Delivery,
   type Due,
@@ -64,8 +64,8 @@ async function putTogether(
   due: Due,
 ): Promise<Delivery | 'nothing' | 'anew'> {
   const following = { service, kinds: due.kinds, key: keys.cursors }
-  const places = placesAt(following, due.cursor)
-  const told = places && (await changesAfter(db, service, places, { limit: mostChanges, records: false }))
+  const places = decodeCursor(following, due.cursor)
+  const told = places && (await readChanges(db, service, places, { limit: mostChanges, records: false }))
   if (!told) {
     if (!(await pauseExpired(db, service, due))) return 'anew'
     log.error(
@@ -75,7 +75,7 @@ async function putTogether(
     return 'nothing'
   }
   if (!told.changes.length) {
-    await passOver(db, service, due, cursorAt(following, told.positions), !told.hasMore)
+    await passOver(db, service, due, encodeCursor(following, told.positions), !told.hasMore)
     return told.hasMore ? 'anew' : 'nothing'
   }
   const delivery = deliveryOf(following, told)

@@ -1,6 +1,6 @@
 import type { Database } from '../database/db.ts'
 import { pastContention } from '../database/pg/contention.ts'
-import { renderSomeStale, servicesWithStaleStock } from '../store/inventory/stale-stock.ts'
+import { renderSomeStale, listServicesWithStaleStock } from '../store/inventory/stale-stock.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import type { JobRun } from './job.ts'
@@ -16,7 +16,7 @@ export async function renderStaleStock(db: Database, signal: AbortSignal): Promi
   const faults = new Map<number, unknown>()
   for (let found = true; found; ) {
     found = false
-    for (const { id } of await servicesWithStaleStock(db)) {
+    for (const { id } of await listServicesWithStaleStock(db)) {
       if (faults.has(id)) continue
       try {
         const service = await readServiceOfJob(db, id)

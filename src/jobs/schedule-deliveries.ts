@@ -1,6 +1,6 @@
-import { placesAt } from '../change-feed/subscription.ts'
+import { decodeCursor } from '../change-feed/subscription.ts'
 import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
-import { currentPositions } from '../store/change-feed/newest.ts'
+import { readCurrentPositions } from '../store/change-feed/newest.ts'
 import { mayHaveChanges } from '../store/change-feed/positions.ts'
 import { addJob } from '../store/jobs/jobs.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
@@ -32,9 +32,9 @@ async function plan({ db, keys }: JobRun, serviceId: number, idle: readonly Idle
   const service = await readServiceOfJob(db, serviceId)
   if (!service) return
   const kinds = [...new Set(idle.flatMap(each => each.kinds))]
-  const newest = await currentPositions(db, service, kinds)
+  const newest = await readCurrentPositions(db, service, kinds)
   const isBehind = (each: Idle) => {
-    const places = placesAt({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
+    const places = decodeCursor({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
     return each.hasDelivery || !places || mayHaveChanges(places, newest)
   }
   const behind = idle.filter(isBehind).map(({ id }) => id)

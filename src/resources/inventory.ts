@@ -3,8 +3,8 @@ import { notFound } from '../errors/api-error.ts'
 import { Filter, updatedAfter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { skuIds } from '../store/catalog/skus.ts'
-import { stockPage, stockRecord } from '../store/inventory/stock.ts'
+import { findSkus } from '../store/catalog/skus.ts'
+import { stockPage, findStock } from '../store/inventory/stock.ts'
 
 /** Contract 3. */
 export const inventory = [
@@ -26,7 +26,7 @@ export const inventory = [
     },
     async ({ db, service, query }, asked) => {
       const { sku, store_number, updated_after } = query
-      const [variant] = sku === undefined ? [] : await skuIds(db, service, [sku])
+      const [variant] = sku === undefined ? [] : await findSkus(db, service, [sku])
       if (sku !== undefined && !variant) throw notFound('SKU')
       return stockPage(
         db,
@@ -49,6 +49,6 @@ export const inventory = [
       kind: 'stock level',
       etag: true,
     },
-    ({ db, service, params }) => stockRecord(db, service, params.id),
+    ({ db, service, params }) => findStock(db, service, params.id),
   ),
 ]

@@ -2,7 +2,7 @@ import { StaffMember } from '../domain/catalog/staff.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { staffPage, staffRecord } from '../store/catalog/staff.ts'
+import { staffPage, findStaffMember } from '../store/catalog/staff.ts'
 
 /** Contract 2. */
 export const staff = [
@@ -35,6 +35,6 @@ export const staff = [
       kind: 'staff member',
       etag: true,
     },
-    ({ db, service, params }) => staffRecord(db, service, params.id),
+    ({ db, service, params }) => findStaffMember(db, service, params.id),
   ),
 ]

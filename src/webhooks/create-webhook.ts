@@ -1,5 +1,5 @@
-import { cursorAtBeginning, cursorNow } from '../change-feed/start-position.ts'
-import { kindsAmong } from '../change-feed/subscription.ts'
+import { createInitialCursor, createCurrentCursor } from '../change-feed/start-position.ts'
+import { selectKinds } from '../change-feed/subscription.ts'
 import type { Keys } from '../crypto/keys.ts'
 import type { Db } from '../database/db.ts'
 import { kinds as allKinds, type Kind } from '../domain/changes.ts'
@@ -18,9 +18,9 @@ interface Wanted {
 
 /** Makes a webhook. Its secret is nowhere to be read again. */
 export async function makeWebhook(tx: Db, keys: Keys, service: Service, wanted: Wanted) {
-  const kinds = wanted.kinds ? kindsAmong(wanted.kinds) : allKinds
+  const kinds = wanted.kinds ? selectKinds(wanted.kinds) : allKinds
   const following = { service, kinds, key: keys.cursors }
-  const cursor = wanted.fromBeginning ? cursorAtBeginning(following) : await cursorNow(tx, following)
+  const cursor = wanted.fromBeginning ? createInitialCursor(following) : await createCurrentCursor(tx, following)
   const secret = newSecret()
   const made = { url: wanted.url, kinds, description: wanted.description ?? null, cursor }
   return { id: await addWebhook(tx, keys, service, secret, made), secret }

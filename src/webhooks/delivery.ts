@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { cursorAt, type Following, toldOf } from '../change-feed/subscription.ts'
+import { encodeCursor, type Subscription, renderChange } from '../change-feed/subscription.ts'
 import type { ChangesPage } from '../store/change-feed/changes.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { bodyOf } from './payload.ts'
 
 /** A delivery of what the feed has told, which is at least one change: as many as there is room for. */
-export function deliveryOf(following: Following, { changes, hasMore, positions }: ChangesPage): Delivery {
+export function deliveryOf(following: Subscription, { changes, hasMore, positions }: ChangesPage): Delivery {
   const cursorAfter = (count: number) =>
-    cursorAt(following, (count < changes.length && changes[count - 1]?.positions) || positions)
+    encodeCursor(following, (count < changes.length && changes[count - 1]?.positions) || positions)
   const { text, count } = bodyOf({
     service: following.service.name,
     timestamp: new Date().toISOString(),
-    changes: changes.map(toldOf),
+    changes: changes.map(renderChange),
     cursorAfter,
   })
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
 import { renderStaleStock } from '../../src/jobs/render-stock.ts'
-import { holdStock, moveStock } from '../../src/store/inventory/stock.ts'
+import { lockStock, moveStock } from '../../src/store/inventory/stock.ts'
 import { beginChange } from '../../src/store/lists/change-timestamp.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { openShop } from '../support/import-shop.ts'
@@ -105,7 +105,7 @@ test('a renaming that commits while an import and an order are about to write is
   const moves = [{ storeId: 's2', skuId: 'k0007', quantity: -1 }]
   const order = () =>
     shop.db.transaction(async tx => {
-      await holdStock(tx, shop.service, moves)
+      await lockStock(tx, shop.service, moves)
       await moveStock(tx, shop.service, await beginChange(tx, shop.service, ['stock']), moves)
     })
   let writes: Promise<unknown> = Promise.resolve()

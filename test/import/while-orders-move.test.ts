@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { holdStock, moveStock } from '../../src/store/inventory/stock.ts'
+import { lockStock, moveStock } from '../../src/store/inventory/stock.ts'
 import { beginChange } from '../../src/store/lists/change-timestamp.ts'
 import { openShop } from '../support/import-shop.ts'
 import { until } from '../support/processes.ts'
@@ -16,7 +16,7 @@ async function whileAnOrderMoves(work: () => Promise<unknown>) {
   let imported: Promise<unknown> | undefined
   await shop.db.transaction(async tx => {
     const moves = [{ storeId: 's1', skuId: 'k1', quantity: -1 }]
-    await holdStock(tx, shop.service, moves)
+    await lockStock(tx, shop.service, moves)
     await moveStock(tx, shop.service, await beginChange(tx, shop.service, ['stock']), moves)
     imported = work()
     await until(async () => (await shop.db.rows(waiting)).length > 0, 'the import waits for the order', 20_000)

@@ -3,7 +3,7 @@ import { lineSteps } from '../../domain/orders/orders.ts'
 import { sum } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount } from '../../domain/values/money.ts'
-import { holdStock, moveStock } from '../../store/inventory/stock.ts'
+import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change-timestamp.ts'
 import { type HeldLine, holdWithLines, stampOrder, stepLines } from '../../store/orders/lines.ts'
 import { freightOf, type HeldOrder } from '../../store/orders/orders.ts'
@@ -53,7 +53,7 @@ export async function cancelOrder(tx: Db, service: Service, number: string): Pro
   const moves = waiting.flatMap(({ storeId, skuId, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, quantity }],
   )
-  await holdStock(tx, service, moves)
+  await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'sales_order'])
   await stepLines(tx, service, order, lineSteps.cancel)
   await moveStock(tx, service, change, moves)

@@ -4,8 +4,8 @@ import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import { toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
-import { holdStock, moveStock } from '../../store/inventory/stock.ts'
-import { stockSources } from '../../store/inventory/stock-sources.ts'
+import { lockStock, moveStock } from '../../store/inventory/stock.ts'
+import { findStockSources } from '../../store/inventory/stock-sources.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
 import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
 import { type HeldOrder, orderRecord } from '../../store/orders/orders.ts'
@@ -28,7 +28,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
     variantsOf(tx, service, skus, decimals),
     knownToOrder(tx, service, input),
     giftCardSkuId(tx, service),
-    stockSources(tx, service, skus, input.pickupStoreNumber ?? undefined),
+    findStockSources(tx, service, skus, input.pickupStoreNumber ?? undefined),
     typeof orderNumber === 'string' ? undefined : nextNumber(tx, service, 'order'),
   ])
   const variants = new Map(sold.map(variant => [variant.sku, variant]))
@@ -52,7 +52,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
   const isShipped = fulfilment === 'automatic'
   const [order, , account, change] = await Promise.all([
     placing,
-    holdStock(tx, service, moves),
+    lockStock(tx, service, moves),
     isShipped ? holdRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])

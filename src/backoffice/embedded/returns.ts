@@ -7,7 +7,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount } from '../../domain/values/money.ts'
 import { notFound, toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
-import { holdStock, moveStock } from '../../store/inventory/stock.ts'
+import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
 import { holdWithLines, stampOrder } from '../../store/orders/lines.ts'
 import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
@@ -65,7 +65,7 @@ export async function createReturn(
   })
   const [made, , account, change] = await Promise.all([
     place(),
-    holdStock(tx, service, moves),
+    lockStock(tx, service, moves),
     holdRewardAccount(tx, service, order.customerId),
     beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order']),
   ])
@@ -105,7 +105,7 @@ export async function stepReturn(
   const givenBack =
     step === 'refund' ? await refundVouchers(tx, service, order, units(found.total, order.decimals)) : []
   const moves = step === 'cancel' ? await leaving(tx, service, found) : []
-  await holdStock(tx, service, moves)
+  await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
   await setReturnStatus(tx, service, found.id, status, change.at)
   if (step !== 'cancel') return { id: found.id, givenBack }

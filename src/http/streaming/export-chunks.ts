@@ -32,7 +32,7 @@ export async function wholeOf(
   turn: RunLimited,
   read: (asked: PageRequest) => Promise<{ page: Page; beside: Partial<Beside> }>,
 ): Promise<Whole> {
-  const pageAt = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, lines: true, ...place }))
+  const pageAt = (place: Partial<PageRequest>) => turn(() => read({ limit: portion, asLines: true, ...place }))
   const portionOf = ({ asOf, position, end, hasNextPage, records }: Page): SyncBatch => ({
     lines: records.map(text => `${text}\n`),
     next: hasNextPage && end ? async () => portionOf((await pageAt({ asOf, position, after: end })).page) : undefined,

@@ -3,8 +3,8 @@ import { mostGateways } from '../../domain/tenancy/gateways.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import type { BroughtState, VoucherRow } from '../../domain/vouchers/voucher-row.ts'
-import { knownSkuIds, skuIds } from '../../store/catalog/skus.ts'
-import { knownStores, storesByNumber } from '../../store/catalog/stores.ts'
+import { findSkusById, findSkus } from '../../store/catalog/skus.ts'
+import { findStoresById, findStoresByNumber } from '../../store/catalog/stores.ts'
 import { knownCustomers } from '../../store/customers/customers.ts'
 import type { BroughtOrder } from '../../store/orders/imported-orders.ts'
 import { variantsOf } from '../../store/orders/place.ts'
@@ -42,8 +42,8 @@ function given(rows: readonly Row[], column: string): string[] {
 /** SKUs by what rows name them. */
 async function skusOf(db: Db, service: Service, rows: readonly Row[]) {
   const [ids, names] = [given(rows, 'skuId'), given(rows, 'sku')]
-  const byId = ids.length ? await knownSkuIds(db, service, ids) : []
-  const byName = names.length ? await skuIds(db, service, names) : []
+  const byId = ids.length ? await findSkusById(db, service, ids) : []
+  const byName = names.length ? await findSkus(db, service, names) : []
   return {
     byId: new Map(byId.map(found => [found.skuId, found])),
     byName: new Map(byName.map(found => [found.sku, found])),
@@ -56,7 +56,7 @@ async function skusOf(db: Db, service: Service, rows: readonly Row[]) {
 
 async function storesOf(db: Db, service: Service, rows: readonly Row[]) {
   const numbers = given(rows, 'storeNumber')
-  const stores = numbers.length ? await storesByNumber(db, service, numbers) : []
+  const stores = numbers.length ? await findStoresByNumber(db, service, numbers) : []
   return new Map(stores.map(store => [store.store_number, store]))
 }
 
@@ -173,10 +173,10 @@ const existing =
     return { inputs }
   }
 
-export const ofStores = existing('storeId', 'store', knownStores)
+export const ofStores = existing('storeId', 'store', findStoresById)
 
 export const ofSkus = existing('skuId', 'SKU of a product', async (db, service, ids) =>
-  (await knownSkuIds(db, service, ids)).map(found => ({ id: found.skuId })),
+  (await findSkusById(db, service, ids)).map(found => ({ id: found.skuId })),
 )
 
 export const ofCustomers = (translate: (row: Row) => object) =>

@@ -1,4 +1,4 @@
-import { cursorAt, toldOf } from '../../change-feed/subscription.ts'
+import { encodeCursor, renderChange } from '../../change-feed/subscription.ts'
 import { Product } from '../../domain/catalog/products.ts'
 import { StaffMember } from '../../domain/catalog/staff.ts'
 import { Store } from '../../domain/catalog/stores.ts'
@@ -13,10 +13,10 @@ import { Instant, Words } from '../../domain/values/fields.ts'
 import { paging } from '../../http/pagination/lists.ts'
 import { get, stream } from '../../http/routing/route-definitions.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { changesAfter } from '../../store/change-feed/changes.ts'
-import { currentPositions } from '../../store/change-feed/newest.ts'
-import { completeUntil, formatTimestamp } from '../../store/change-feed/positions.ts'
-import { changesBehind, firstChangesAfter } from '../../store/change-feed/wait.ts'
+import { readChanges } from '../../store/change-feed/changes.ts'
+import { readCurrentPositions } from '../../store/change-feed/newest.ts'
+import { getCompleteUntil, formatTimestamp } from '../../store/change-feed/positions.ts'
+import { waitForChanges, readFirstChanges } from '../../store/change-feed/wait.ts'
 import { everyChange } from './export.ts'
 import { eventsOf, faultsOfKinds, followingOf, kindsOf, madeOnce, orExpired, placesOf } from './subscription-query.ts'
 
@@ -137,11 +137,11 @@ export const changes = [
       const { limit = 100, records = false, wait = 0 } = query
       const one = followingOf(service, keys, query)
       const asked = { limit, records }
-      const read = wait ? firstChangesAfter : changesAfter
+      const read = wait ? readFirstChanges : readChanges
       let told = await read(db, service, placesOf(one, query.after_cursor), asked)
       if (told && !told.changes.length && wait) {
         const { over, stillAdmitted } = waits()
-        told = await changesBehind(db, service, told, asked, { ms: wait * 1_000, over })
+        told = await waitForChanges(db, service, told, asked, { timeoutMs: wait * 1_000, signal: over })
         if (told?.changes.length) await stillAdmitted()
       }
       return answerOf(one, orExpired(told))
@@ -177,8 +177,8 @@ export const changes = [
       const after_cursor = lastId ?? query.after_cursor
       const told =
         after_cursor === undefined
-          ? { changes: [], hasMore: false, positions: await currentPositions(db, service, kindsOf(query)) }
-          : await firstChangesAfter(db, service, placesOf(one, after_cursor, lastId && 'Last-Event-ID'), asked)
+          ? { changes: [], hasMore: false, positions: await readCurrentPositions(db, service, kindsOf(query)) }
+          : await readFirstChanges(db, service, placesOf(one, after_cursor, lastId && 'Last-Event-ID'), asked)
       return eventsOf(db, one, orExpired(told), asked, waiting)
     },
   ),
@@ -187,9 +187,9 @@ export const changes = [
 const answerOf = madeOnce((following, { changes, hasMore, positions }) => {
   const meta: Static<typeof Meta> = {
     hasNextPage: hasMore,
-    endCursor: cursorAt(following, positions),
-    asOf: formatTimestamp(Math.max(0, completeUntil(positions))),
+    endCursor: encodeCursor(following, positions),
+    asOf: formatTimestamp(Math.max(0, getCompleteUntil(positions))),
     timeZone: following.service.settings.timeZone,
   }
-  return { record: `[${changes.map(toldOf).join(',')}]`, meta }
+  return { record: `[${changes.map(renderChange).join(',')}]`, meta }
 })

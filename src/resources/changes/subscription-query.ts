@@ -1,5 +1,5 @@
 import { recheckIntervalMs } from '../../auth/sign-in.ts'
-import { cursorAt, type Following, kindsAmong, placesAt, toldOf } from '../../change-feed/subscription.ts'
+import { encodeCursor, type Subscription, selectKinds, decodeCursor, renderChange } from '../../change-feed/subscription.ts'
 import type { Db } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
 import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
@@ -8,8 +8,8 @@ import { comment, eventText } from '../../http/streaming/event-stream.ts'
 import type { Waiting } from '../../http/streaming/long-poll.ts'
 import type { ChangesPage } from '../../store/change-feed/changes.ts'
 import type { ChangesRequest } from '../../store/change-feed/page.ts'
-import { type FeedPositions, initialPositions } from '../../store/change-feed/positions.ts'
-import { changesBehind } from '../../store/change-feed/wait.ts'
+import { type FeedPositions, createInitialPositions } from '../../store/change-feed/positions.ts'
+import { waitForChanges } from '../../store/change-feed/wait.ts'
 import { isBeforeRestore } from '../../store/lists/cursor.ts'
 
 /** What is followed, as a query says it. */
@@ -24,7 +24,7 @@ const quietMs = 15_000
 /** What a stream has been told, and what comes behind it, as texts of events. */
 export async function* eventsOf(
   db: Db,
-  following: Following,
+  following: Subscription,
   first: ChangesPage,
   asked: ChangesRequest,
   { over, stillAdmitted }: Waiting,
@@ -36,7 +36,7 @@ export async function* eventsOf(
       yield eventsIn(following, told)
       saidAt = performance.now()
     }
-    told = orExpired(await changesBehind(db, await stillAdmitted(), told, asked, { ms: recheckIntervalMs, over }))
+    told = orExpired(await waitForChanges(db, await stillAdmitted(), told, asked, { timeoutMs: recheckIntervalMs, signal: over }))
   }
 }
 
@@ -44,7 +44,7 @@ export async function* eventsOf(
  * What is made of changes that were read for many at once is made once for all of them. They follow the same kinds of one service;
  * what else `make` takes of them is of the first who asks, but for cursors, which are of the data that somebody began in.
  */
-export function madeOnce<T>(make: (following: Following, told: ChangesPage) => T): typeof make {
+export function madeOnce<T>(make: (following: Subscription, told: ChangesPage) => T): typeof make {
   const made = new WeakMap<ChangesPage, { restoredAt: string | undefined; it: T }>()
   return (following, told) => {
     const { restoredAt } = following.service
@@ -58,11 +58,11 @@ export function madeOnce<T>(make: (following: Following, told: ChangesPage) => T
 
 /** The last change stands where all do who have been told everything; where there is none, they are told that place all the same. */
 const eventsIn = madeOnce((following, { changes, positions }) => {
-  const idOf = (at: FeedPositions) => cursorAt(following, at)
+  const idOf = (at: FeedPositions) => encodeCursor(following, at)
   if (!changes.length) return comment + eventText({ id: idOf(positions) })
   const last = changes.at(-1)
   const texts = changes.map(change =>
-    eventText({ id: idOf(change === last ? positions : change.positions), event: 'change', data: toldOf(change) }),
+    eventText({ id: idOf(change === last ? positions : change.positions), event: 'change', data: renderChange(change) }),
   )
   return texts.join('')
 })
@@ -73,7 +73,7 @@ export function orExpired(told: ChangesPage | undefined): ChangesPage {
 }
 
 /** The kinds that are followed, in their order. */
-export const kindsOf = ({ kinds: named }: Query): readonly Kind[] => (named ? kindsAmong(named.split(',')) : kinds)
+export const kindsOf = ({ kinds: named }: Query): readonly Kind[] => (named ? selectKinds(named.split(',')) : kinds)
 
 export function faultsOfKinds(named: string | undefined): FieldError[] {
   const unknown = (named?.split(',') ?? []).filter(word => !kinds.some(kind => kind === word))
@@ -86,16 +86,16 @@ export const followingOf = (
   service: Context['service'],
   { cursors: key }: Context['keys'],
   query: Query,
-): Following => ({
+): Subscription => ({
   service,
   kinds: kindsOf(query),
   key,
 })
 
 /** The positions that a cursor stands for; the beginning without one. `header`: the request header that it came in, if not in `after_cursor`. */
-export function placesOf(following: Following, cursor: string | undefined, header?: string): FeedPositions {
-  if (cursor === undefined) return initialPositions(following.kinds)
-  const positions = placesAt(following, cursor)
+export function placesOf(following: Subscription, cursor: string | undefined, header?: string): FeedPositions {
+  if (cursor === undefined) return createInitialPositions(following.kinds)
+  const positions = decodeCursor(following, cursor)
   if (positions && isBeforeRestore(following.service, cursor)) throw new ApiError('cursor_expired')
   if (positions) return positions
   const detail = `\`${header ?? 'after_cursor'}\` must be a cursor of the change feed with the same \`kinds\`.`

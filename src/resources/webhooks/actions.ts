@@ -1,4 +1,4 @@
-import { placeOf } from '../../change-feed/start-position.ts'
+import { parseRewindTarget } from '../../change-feed/start-position.ts'
 import type { Db } from '../../database/db.ts'
 import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/webhooks/webhooks.ts'
 import { notFound } from '../../errors/api-error.ts'
@@ -75,7 +75,7 @@ export const actions = [
     context =>
       changing(context, async (tx, { id, kinds }) => {
         const { service, keys, body } = context
-        await rewindWebhook(tx, service, id, await placeOf(tx, { service, kinds, key: keys.cursors }, body.to))
+        await rewindWebhook(tx, service, id, await parseRewindTarget(tx, { service, kinds, key: keys.cursors }, body.to))
       }),
   ),
 

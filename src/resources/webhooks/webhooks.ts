@@ -1,5 +1,5 @@
-import { changedKinds } from '../../change-feed/start-position.ts'
-import { kindsAmong } from '../../change-feed/subscription.ts'
+import { changeCursorKinds } from '../../change-feed/start-position.ts'
+import { selectKinds } from '../../change-feed/subscription.ts'
 import { IssuedWebhook, RemovedWebhook, Webhook, WebhookChange, WebhookInput } from '../../domain/webhooks/webhooks.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
@@ -82,8 +82,8 @@ export const webhooks = [
       const { service, keys, body } = context
       if (body.url !== undefined) await checkUrl(context, body.url)
       return changing(context, async (tx, before) => {
-        const kinds = body.kinds ? kindsAmong(body.kinds) : before.kinds
-        const cursor = await changedKinds(tx, { service, kinds: before.kinds, key: keys.cursors }, before.cursor, kinds)
+        const kinds = body.kinds ? selectKinds(body.kinds) : before.kinds
+        const cursor = await changeCursorKinds(tx, { service, kinds: before.kinds, key: keys.cursors }, before.cursor, kinds)
         const { url = before.url, description = before.description } = body
         await changeWebhook(tx, service, before, { url, kinds, description, cursor })
       })

@@ -44,7 +44,7 @@ export const alertPage = (db: Db, service: Service, asked: PageRequest) =>
       order: { column: sql`begun_at`, type: 'timestamptz' },
       key: sql`alert_id`,
       live: true,
-      descending: !asked.lines,
+      descending: !asked.asLines,
     },
     asked,
   )

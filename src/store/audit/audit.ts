@@ -89,7 +89,7 @@ export const auditPage = (
       record: sql`record`,
       order: byChangeTimestamp,
       key: sql`id`,
-      descending: newestFirst && !asked.lines,
+      descending: newestFirst && !asked.asLines,
       where: sql`
         ${filter(updatedAfter, changedAfter)}
         ${filter(subject, path => sql`and ${subjectOf} = ${path}`)}

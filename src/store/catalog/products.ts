@@ -1,7 +1,7 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
-import { followInStock } from '../inventory/stale-stock.ts'
+import { rerenderStock } from '../inventory/stale-stock.ts'
 import { beginSourceDatedChange, changeTimestamp, type SourceDated, withChangeTimestamp } from '../lists/back-date.ts'
 import { type Change, hasSameBody, lockRows, type Upserted } from '../lists/change-timestamp.ts'
 import {
@@ -81,7 +81,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       row => row.productId,
     )
     await lockReferences(tx, service, givenProducts)
-    await holdProductsOf(tx, service, {
+    await lockProducts(tx, service, {
       products: givenProducts.map(row => row.productId),
       skus: rows.map(row => row.variant.skuId),
     })
@@ -114,7 +114,7 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
       : shown
     const names = new Map(before.map(row => [row.sku_id, row.sku]))
     const renamed = touched.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
-    if (renamed.length) await followInStock(tx, service, change, 'sku_id', renamed)
+    if (renamed.length) await rerenderStock(tx, service, change, 'sku_id', renamed)
     const inserted = touched.filter(row => row.inserted).length
     const changed = new Set([
       ...rows.filter(row => rendered.has(row.product.productId)).map(row => row.variant.skuId),
@@ -131,7 +131,7 @@ function timeOf(products: readonly Parts['product'][]): Sql {
 }
 
 /** Holds products `p`; `where` begins with `and`. */
-const holdProducts = (tx: Db, service: Service, where: Sql) =>
+const lockProductRows = (tx: Db, service: Service, where: Sql) =>
   lockRows(
     tx,
     sql`select from product p where p.service_id = ${opaqueServiceId(service)} ${where} order by p.product_id for no key update`,
@@ -141,12 +141,12 @@ const holdProducts = (tx: Db, service: Service, where: Sql) =>
  * Holds products, and those that SKUs are of, before they are read and written anew: what another transaction changes meanwhile would be
  * lost. Whoever writes a product, a colour or a SKU begins here, before `beginChange`, so that no two wait for each other.
  */
-export const holdProductsOf = (
+export const lockProducts = (
   tx: Db,
   service: Service,
   { products = [], skus = [] }: { products?: readonly string[]; skus?: readonly string[] },
 ) =>
-  holdProducts(
+  lockProductRows(
     tx,
     service,
     sql`and p.product_id = any(array(
@@ -165,8 +165,8 @@ export async function renderProducts(
   where: Sql,
   told = sql`null::timestamp`,
 ): Promise<Set<string>> {
-  await holdProducts(tx, service, where)
-  const stamp = changeTimestamp({ told, was: sql`p.changed_at` }, service, change)
+  await lockProductRows(tx, service, where)
+  const stamp = changeTimestamp({ sourceTime: told, previous: sql`p.changed_at` }, service, change)
   const rows = await tx.rows<{ product_id: string }>(sql`
     update product set record = ${withChangeTimestamp(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
       from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
@@ -208,8 +208,8 @@ export const productPage = (
     service,
     {
       table: removed ? withRemoved(service) : 'product',
-      stamps: 'product',
-      withRemovals: removed,
+      timestampSource: 'product',
+      withTombstones: removed,
       record: sql`record`,
       ...((code === undefined && sku === undefined) || updatedAfter !== undefined
         ? { order: byChangeTimestamp }
@@ -224,5 +224,5 @@ export const productPage = (
   )
 
 /** The record of one product, as JSON text. */
-export const productRecord = (db: Db, service: Service, id: string) =>
+export const findProduct = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(sql`select record from product where service_id = ${service.id} and product_id = ${id}`)

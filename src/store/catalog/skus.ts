@@ -3,19 +3,19 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { opaqueServiceId } from '../lists/statistics.ts'
 
 /** The back office's identifiers of e-commerce SKUs. */
-export const skuIds = (db: Db, service: Service, skus: readonly string[]) =>
+export const findSkus = (db: Db, service: Service, skus: readonly string[]) =>
   db.rows<{ sku: string; skuId: string }>(
     sql`select sku, sku_id as "skuId" from variant where service_id = ${service.id} and sku = any(${skus})`,
   )
 
 /** Which of these identifiers some variant carries. */
-export const knownSkuIds = (db: Db, service: Service, ids: readonly string[]) =>
+export const findSkusById = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<{ sku: string; skuId: string }>(
     sql`select sku, sku_id as "skuId" from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${ids})`,
   )
 
 /** The product that has a SKU, and whether a store has, or had, any of it; undefined where the SKU is not known. */
-export const keptSku = (db: Db, service: Service, skuId: string) =>
+export const findStockKey = (db: Db, service: Service, skuId: string) =>
   db.row<{ productId: string; wasInStock: boolean }>(sql`
     select product_id as "productId", exists (select from stock s where s.service_id = v.service_id and s.sku_id = v.sku_id) as "wasInStock"
       from variant v where service_id = ${service.id} and sku_id = ${skuId}`)

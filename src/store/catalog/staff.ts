@@ -51,5 +51,5 @@ export const staffPage = (db: Db, service: Service, { email, code }: Filters, as
   )
 
 /** The record of one staff member, as JSON text. */
-export const staffRecord = (db: Db, service: Service, id: string) =>
+export const findStaffMember = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(sql`select record from staff where service_id = ${service.id} and id = ${id}`)

@@ -1,7 +1,7 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { renderCustomers } from '../customers/customers.ts'
-import { followInStock } from '../inventory/stale-stock.ts'
+import { rerenderStock } from '../inventory/stale-stock.ts'
 import { address, addressColumns } from '../lists/address.ts'
 import { beginSourceDatedChange, changeTimestamp, mergedRowTimes } from '../lists/back-date.ts'
 import { countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
@@ -54,7 +54,7 @@ export async function mergeStores(tx: Db, service: Service, rows: readonly objec
     select touched.*, "inStock", "inCustomers" from touched join given using (store_id)`)
   const shown = (where: 'inStock' | 'inCustomers') => touched.filter(row => row[where]).map(row => row.store_id)
   const [inStock, inCustomers] = [shown('inStock'), shown('inCustomers')]
-  if (inStock.length) await followInStock(tx, service, change, 'store_id', inStock)
+  if (inStock.length) await rerenderStock(tx, service, change, 'store_id', inStock)
   if (inCustomers.length) await renderCustomers(tx, service, change, sql`and c.joined_store_id = any(${inCustomers})`)
   return countUpserted(touched)
 }
@@ -88,19 +88,19 @@ export const storePage = (
   )
 
 /** The record of one store, as JSON text. */
-export const storeRecord = (db: Db, service: Service, storeNumber: string) =>
+export const findStore = (db: Db, service: Service, storeNumber: string) =>
   db.row<{ record: string }>(
     sql`select record from store where service_id = ${service.id} and store_number = ${storeNumber}`,
   )
 
 /** Which of these identifiers some store has. */
-export const knownStores = (db: Db, service: Service, ids: readonly string[]) =>
+export const findStoresById = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<{ id: string; number: string }>(
     sql`select store_id as id, store_number as number from store where service_id = ${service.id} and store_id = any(${ids})`,
   )
 
 /** Store identifiers and names by store number. */
-export const storesByNumber = (db: Db, service: Service, numbers: readonly string[]) =>
+export const findStoresByNumber = (db: Db, service: Service, numbers: readonly string[]) =>
   db.rows<{ store_id: string; store_number: string; name: string }>(
     sql`select store_id, store_number, name from store where service_id = ${service.id} and store_number = any(${numbers})`,
   )

@@ -3,7 +3,7 @@ import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type CommitWatermarks, readCommitWatermarks } from '../lists/as-of.ts'
 import { type ChangesRequest, type Row, selectChanges } from './page.ts'
-import { advance, advanceToEnd, type FeedPositions, isAtBeginning, parseTimestamp, positionAfter } from './positions.ts'
+import { advance, advanceToEnd, type FeedPositions, isAtBeginning, parseTimestamp, createPositionAfter } from './positions.ts'
 
 /** A record that has changed, or left the data. */
 export interface Change {
@@ -32,7 +32,7 @@ export interface ChangesPage {
  * What has changed since a reader stood at these positions. Nothing that can still commit is stamped before what is told
  * (contributing/decisions/0014). `within` has it end earlier, at a moment of each list. Undefined where a removal after the positions may have been forgotten: who stands there begins anew.
  */
-export async function changesAfter(
+export async function readChanges(
   db: Db,
   service: Service,
   positions: FeedPositions,
@@ -69,6 +69,6 @@ const skipEarlierTombstones = (positions: FeedPositions, before: Row['before']):
   new Map(
     [...positions].map(([kind, stand]) => {
       const newest = before[kind]
-      return [kind, newest ? { ...stand, removed: positionAfter(parseTimestamp(newest)).removed } : stand]
+      return [kind, newest ? { ...stand, removed: createPositionAfter(parseTimestamp(newest)).removed } : stand]
     }),
   )

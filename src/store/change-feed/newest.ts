@@ -5,11 +5,11 @@ import { type CommitWatermarks, currentLsn, readCommitWatermarks } from '../list
 import { listNumber } from '../lists/change-timestamp.ts'
 import { rfc3339Micros } from '../lists/page.ts'
 import { isCommitted, unionAll } from './page.ts'
-import { type FeedPositions, formatTimestamp, parseTimestamp, positionAfter } from './positions.ts'
+import { type FeedPositions, formatTimestamp, parseTimestamp, createPositionAfter } from './positions.ts'
 import { isHidden, sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
-export async function currentPositions(db: Db, service: Service, kinds: readonly Kind[]): Promise<FeedPositions> {
+export async function readCurrentPositions(db: Db, service: Service, kinds: readonly Kind[]): Promise<FeedPositions> {
   const { timestamps, position } = await readCommitWatermarks(db, service)
   return toPositions(kinds, await db.rows<Newest>(newestOfEach(service, timestamps), { position }))
 }
@@ -50,13 +50,13 @@ function toPositions(kinds: readonly Kind[], rows: readonly Newest[]): FeedPosit
   return new Map(
     kinds.map(kind => {
       const stamp = newest.get(kind) ?? null
-      return [kind, positionAfter(stamp === null ? 0 : parseTimestamp(stamp))] as const
+      return [kind, createPositionAfter(stamp === null ? 0 : parseTimestamp(stamp))] as const
     }),
   )
 }
 
 /** The watermarks of these positions: the end of a scan that stops where a reader of everything would be. */
-export function watermarksAt({ positions, within }: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
+export function getWatermarks({ positions, within }: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
   const timestamps: string[] = []
   for (const [kind, { changed }] of positions)
     timestamps[listNumber(sources[kind].table)] = formatTimestamp(changed[0] - 1)

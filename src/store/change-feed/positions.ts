@@ -16,7 +16,7 @@ interface KindPosition {
 export type FeedPositions = ReadonlyMap<Kind, KindPosition>
 
 /** All that is stamped then, or earlier, has been told. */
-export function positionAfter(stamp: number): KindPosition {
+export function createPositionAfter(stamp: number): KindPosition {
   const place = [stamp + 1, ''] as const
   return { changed: place, removed: place }
 }
@@ -24,8 +24,8 @@ export function positionAfter(stamp: number): KindPosition {
 /** Nothing has been told: no change is as old as 1970. */
 export const isAtBeginning = ({ changed: [stamp, key] }: KindPosition) => stamp === 1 && key === ''
 
-export const initialPositions = (kinds: readonly Kind[]): FeedPositions =>
-  new Map(kinds.map(kind => [kind, positionAfter(0)]))
+export const createInitialPositions = (kinds: readonly Kind[]): FeedPositions =>
+  new Map(kinds.map(kind => [kind, createPositionAfter(0)]))
 
 /** One more of a kind has been told. */
 export const advance = (
@@ -34,7 +34,7 @@ export const advance = (
   action: keyof KindPosition,
   place: FeedPosition,
 ): FeedPositions => {
-  const stand = positions.get(kind) ?? positionAfter(0)
+  const stand = positions.get(kind) ?? createPositionAfter(0)
   return new Map([...positions, [kind, { ...stand, [action]: place }]])
 }
 
@@ -46,7 +46,7 @@ export const advanceToEnd = (positions: FeedPositions): FeedPositions =>
         number,
         number,
       ]
-      return [kind, positionAfter(Math.max(last, other))]
+      return [kind, createPositionAfter(Math.max(last, other))]
     }),
   )
 
@@ -61,7 +61,7 @@ export const mayHaveChanges = (positions: FeedPositions, newest: FeedPositions) 
   )
 
 /** The stamp up to which everything has been told, of every kind. */
-export const completeUntil = (positions: FeedPositions) =>
+export const getCompleteUntil = (positions: FeedPositions) =>
   Math.min(...[...positions.values()].flatMap(({ changed, removed }) => [changed[0] - 1, removed[0] - 1]))
 
 /** Places as they are written down: of each kind the stamp up to which all has been told, or both positions. */
@@ -77,7 +77,7 @@ export const decodePositions = (kinds: readonly Kind[], written: EncodedPosition
   new Map(
     kinds.map((kind, i) => {
       const stand = written[i] ?? 0
-      if (typeof stand === 'number') return [kind, positionAfter(stand)]
+      if (typeof stand === 'number') return [kind, createPositionAfter(stand)]
       const [changedAt, changed, removedAt, removed] = stand
       return [kind, { changed: [changedAt, changed], removed: [removedAt, removed] }]
     }),

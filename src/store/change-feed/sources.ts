@@ -1,12 +1,12 @@
 import { raw, type Sql, sql } from '../../database/db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { customerText } from '../customers/customers.ts'
-import { stockId, stockShownAs } from '../inventory/stock.ts'
+import { customerJson } from '../customers/customers.ts'
+import { stockId, selectStockByShownId } from '../inventory/stock.ts'
 import type { List } from '../lists/change-timestamp.ts'
-import { orderText } from '../orders/orders.ts'
-import { returnText } from '../orders/returns.ts'
-import { rewardAccountText } from '../rewards/rewards.ts'
+import { orderJson } from '../orders/orders.ts'
+import { returnJson } from '../orders/returns.ts'
+import { rewardAccountJson } from '../rewards/rewards.ts'
 
 /** Where the records of a kind are. */
 interface Source {
@@ -33,19 +33,19 @@ export const sources: Readonly<Record<Kind, Source>> = {
   store: { table: 'store', key: sql`store_id`, name: sql`store_number`, record: stored },
   staff: { table: 'staff', key: sql`id`, record: stored },
   product: { table: 'product', key: sql`product_id`, record: stored },
-  inventory: { table: 'stock', key: sql`id`, id: stockId, record: stored, shownAs: stockShownAs },
-  customer: { table: 'customer', key: sql`id`, record: () => customerText },
+  inventory: { table: 'stock', key: sql`id`, id: stockId, record: stored, shownAs: selectStockByShownId },
+  customer: { table: 'customer', key: sql`id`, record: () => customerJson },
   transaction: { table: 'retail_transaction', key: sql`id`, record: stored },
-  order: { table: 'sales_order', key: sql`id`, record: service => recordOf(sql`sales_order o`, orderText(service)) },
+  order: { table: 'sales_order', key: sql`id`, record: service => recordOf(sql`sales_order o`, orderJson(service)) },
   return: {
     table: 'sales_return',
     key: sql`id`,
-    record: service => recordOf(sql`sales_return r`, returnText(service)),
+    record: service => recordOf(sql`sales_return r`, returnJson(service)),
   },
   'reward-account': {
     table: 'reward_account',
     key: sql`id`,
-    record: service => sql`(${rewardAccountText(service, sql`id = told.id`)})`,
+    record: service => sql`(${rewardAccountJson(service, sql`id = told.id`)})`,
   },
 }
 

@@ -4,8 +4,8 @@ import type { Db } from '../../database/db.ts'
 import { kinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
-import { type ChangesPage, changesAfter } from './changes.ts'
-import { currentPositions } from './newest.ts'
+import { type ChangesPage, readChanges } from './changes.ts'
+import { readCurrentPositions } from './newest.ts'
 import type { ChangesRequest } from './page.ts'
 import { type FeedPositions, mayHaveChanges } from './positions.ts'
 
@@ -16,16 +16,16 @@ const looksBehind = 4
 
 /** How long somebody waits. */
 interface Wait {
-  ms: number
+  timeoutMs: number
   /** Ends the wait before. */
-  over: AbortSignal
+  signal: AbortSignal
 }
 
 /**
  * What whoever goes on to wait is told first, as in `changesAfter`. Who has been told everything joins those who wait, and nothing is
  * asked for it: they are told of what has come since the last look with the next one, as all are.
  */
-export async function firstChangesAfter(
+export async function readFirstChanges(
   db: Db,
   service: Service,
   positions: FeedPositions,
@@ -40,17 +40,17 @@ export async function firstChangesAfter(
  * What comes behind what a reader was told, once there is something; nothing where the wait ends before. Nobody holds a connection
  * meanwhile. Undefined where the reader has to begin anew, as in `changesAfter`.
  */
-export async function changesBehind(
+export async function waitForChanges(
   db: Db,
   service: Service,
   { hasMore, positions }: Pick<ChangesPage, 'hasMore' | 'positions'>,
   asked: ChangesRequest,
-  { ms, over }: Wait,
+  { timeoutMs: ms, signal: over }: Wait,
 ): Promise<ChangesPage | undefined> {
   const ends = performance.now() + ms
   let told: ChangesPage | undefined = { changes: [], hasMore, positions }
   while (told && !told.changes.length) {
-    if (!told.hasMore && !(await isBeyond(db, service, told.positions, { ms: ends - performance.now(), over }))) break
+    if (!told.hasMore && !(await isBeyond(db, service, told.positions, { timeoutMs: ends - performance.now(), signal: over }))) break
     told = await readTogether(db, service, told.positions, asked)
   }
   return told
@@ -65,7 +65,7 @@ const readTogether = (
   positions: FeedPositions,
   asked: ChangesRequest,
 ): Promise<ChangesPage | undefined> =>
-  reads(db)(JSON.stringify([service.id, asked, [...positions]]), () => changesAfter(db, service, positions, asked))
+  reads(db)(JSON.stringify([service.id, asked, [...positions]]), () => readChanges(db, service, positions, asked))
 
 interface Waiter {
   positions: FeedPositions
@@ -82,7 +82,7 @@ interface Watched {
 const watched = new WeakMap<Db, Map<number, Watched>>()
 
 /** Waits until something may be told beyond these positions; whether there is, before the wait ends. */
-async function isBeyond(db: Db, service: Service, positions: FeedPositions, { ms, over }: Wait): Promise<boolean> {
+async function isBeyond(db: Db, service: Service, positions: FeedPositions, { timeoutMs: ms, signal: over }: Wait): Promise<boolean> {
   if (over.aborted || ms <= 0) return false
   const { promise, resolve: tell } = Promise.withResolvers<boolean>()
   const { waiters } = watchedOf(db, service)
@@ -115,7 +115,7 @@ async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () 
   for (let left = looksBehind; left; left = waiters.size ? looksBehind : left - 1) {
     await delay(lookMs, undefined, { ref: false })
     // While the database is away there is nothing new.
-    watched.newest = await ignoreError(currentPositions(db, service, kinds), 'change feed is polled again')
+    watched.newest = await ignoreError(readCurrentPositions(db, service, kinds), 'change feed is polled again')
     if (watched.newest) for (const { positions, tell } of waiters) if (mayHaveChanges(positions, watched.newest)) tell(true)
   }
   nobodyWaits()

@@ -59,7 +59,7 @@ const ecommerceIds = sql`
   format(',"ecommerceAdminId":%s,"ecommerceLegacyId":%s}', coalesce(to_json(c.ecommerce_admin_id)::text, 'null'), coalesce(to_json(c.ecommerce_legacy_id)::text, 'null'))`
 
 /** The whole record of a row of `customer`. */
-export const customerText = sql`record || ecommerce_ids`
+export const customerJson = sql`record || ecommerce_ids`
 const withoutEcommerceIds = sql`record || '}'`
 
 /** When rows were asked for, and what becomes of those that may be older than what is there. */
@@ -168,7 +168,7 @@ export const addCustomer = (tx: Db, service: Service, row: object) =>
     select ${content.of('c')}, at, ${withComputedTimestamp(body, sql`at`, service, '')}, ${ecommerceIds}
       from ${nextChangeTimestamp(service, ['customer'])} at, ${newRow(service, customers, row, 'c')}
     on conflict do nothing
-    returning ${customerText} as record`)
+    returning ${customerJson} as record`)
 
 /** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
 const lockCustomers = (tx: Db, service: Service, where: Sql) => lockRows(tx, locking(service, where))
@@ -218,7 +218,7 @@ export const customerPage = (
     service,
     {
       table: 'customer',
-      record: ecommerceIds ? customerText : withoutEcommerceIds,
+      record: ecommerceIds ? customerJson : withoutEcommerceIds,
       ...orderOf({ email, name }),
       key: sql`id`,
       where: sql`
@@ -238,7 +238,7 @@ const orderOf = ({ email, name }: Pick<Filters, 'email' | 'name'>) => {
 /** The record of one customer, as JSON text. */
 export const customerRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
-    sql`select ${customerText} as record from customer where service_id = ${service.id} and id = ${id}`,
+    sql`select ${customerJson} as record from customer where service_id = ${service.id} and id = ${id}`,
   )
 
 /** The customer with an e-mail address. */

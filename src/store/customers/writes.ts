@@ -2,7 +2,7 @@ import { type Db, sql } from '../../database/db.ts'
 import type { CustomerState } from '../../domain/customers/changes.ts'
 import type { Consent } from '../../domain/customers/consent.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { customerText, mergeCustomers } from './customers.ts'
+import { customerJson, mergeCustomers } from './customers.ts'
 
 /** A customer as stored, and what a change of it depends on. */
 export interface StoredCustomer extends CustomerState {
@@ -12,7 +12,7 @@ export interface StoredCustomer extends CustomerState {
 /** Locks a customer until the transaction ends, and reads it as it stands then: of two changes at once the second sees the first. */
 export async function lockCustomer(tx: Db, service: Service, id: string): Promise<StoredCustomer | undefined> {
   const row = await tx.row<Consent & { record: string; references: Record<string, string> }>(sql`
-    select ${customerText} as record, privacy, email_subscription as "emailSubscription",
+    select ${customerJson} as record, privacy, email_subscription as "emailSubscription",
            sms_subscription as "smsSubscription", reference_values as references
       from customer where service_id = ${service.id} and id = ${id} for no key update`)
   if (!row) return

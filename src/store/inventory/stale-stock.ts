@@ -16,7 +16,7 @@ const followAtOnce = (tx: Db, service: Service, change: Change, shown: Shown, id
  * Has stock show what has become of stores or SKUs: within this transaction where that is little, else by the job `render-stock`, some at
  * a time, so that nobody waits for all of it. Whatever was rendered of it before begins anew.
  */
-export async function followInStock(tx: Db, service: Service, change: Change, shown: Shown, ids: readonly string[]) {
+export async function rerenderStock(tx: Db, service: Service, change: Change, shown: Shown, ids: readonly string[]) {
   const found = await tx.row<{ rows: number }>(sql`
     select count(*)::integer as rows
       from (select from stock where service_id = ${service.id} and ${raw(shown)} = any(${ids}) limit ${rowsAtOnce + 1}) portion`)
@@ -29,14 +29,14 @@ export async function followInStock(tx: Db, service: Service, change: Change, sh
 }
 
 /** The same for all stock, after what it shows of the service has changed. */
-export async function followInAllStock(tx: Db, service: Service, change: Change) {
+export async function rerenderAllStock(tx: Db, service: Service, change: Change) {
   const stores = await tx.rows<{ id: string }>(sql`select store_id as id from store where service_id = ${service.id}`)
   const ids = stores.map(({ id }) => id)
-  await followInStock(tx, service, change, 'store_id', ids)
+  await rerenderStock(tx, service, change, 'store_id', ids)
 }
 
 /** The services whose stock shows something that has changed since. */
-export const servicesWithStaleStock = (db: Db) =>
+export const listServicesWithStaleStock = (db: Db) =>
   db.rows<{ id: number }>(sql`select distinct service_id as id from stock_rerender order by 1`)
 
 /** Renders some of a service's stock that is stale, in one transaction; false where none is left. */

@@ -2,7 +2,7 @@ import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** Where each SKU, by its name in the e-commerce platform, is taken from: the store of this number where it keeps the SKU, else the store with most of it. No entry: none keeps it. */
-export async function stockSources(
+export async function findStockSources(
   tx: Db,
   service: Service,
   skus: readonly string[],

@@ -40,10 +40,10 @@ const body = (service: Service) =>
 
 /** Merges rows (`StockRow`, with `storeId` and `skuId` found) into the stock. */
 export const upsertStock = (db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> =>
-  db.transaction(tx => putStock(tx, service, rows))
+  db.transaction(tx => mergeStock(tx, service, rows))
 
 /** The same, as all that its transaction changes. */
-export async function putStock(tx: Db, service: Service, rows: readonly Row[]): Promise<Upserted> {
+export async function mergeStock(tx: Db, service: Service, rows: readonly Row[]): Promise<Upserted> {
   const changing = await holdChanging(tx, service, joined(rows))
   const change = await beginSourceDatedChange(tx, service, 'stock', rows)
   if (!changing.length) return { inserted: 0, changed: 0 }
@@ -184,7 +184,7 @@ export interface StockMove extends Kept {
 }
 
 /** Holds the stock that is about to move, in the order of its key, so that no two transactions wait for each other. Before `beginChange`. */
-export const holdStock = (tx: Db, service: Service, moves: readonly StockMove[]) =>
+export const lockStock = (tx: Db, service: Service, moves: readonly StockMove[]) =>
   tx.run(sql`
     select from stock
      where service_id = ${service.id} and (store_id, sku_id) in (select "storeId", "skuId" from ${moved(moves)})
@@ -237,12 +237,12 @@ export function stockPage(db: Db, service: Service, { skuId, storeNumber, update
 }
 
 /** The stock that is shown under an identifier: a store's, a dash, and a SKU; either may have dashes too. */
-export const stockShownAs = (service: Service, id: Sql) => sql`
+export const selectStockByShownId = (service: Service, id: Sql) => sql`
   select s.* from generate_series(1, length(${id})) place
     join variant v on v.service_id = ${service.id} and v.sku = substr(${id}, place + 1)
     join stock s on s.service_id = v.service_id and s.store_id = left(${id}, place - 1) and s.sku_id = v.sku_id
    where substr(${id}, place, 1) = '-'`
 
 /** The record of one SKU in one store, as JSON text. */
-export const stockRecord = (db: Db, service: Service, id: string) =>
-  db.row<{ record: string }>(sql`select record from (${stockShownAs(service, sql`${id}::text`)}) stock`)
+export const findStock = (db: Db, service: Service, id: string) =>
+  db.row<{ record: string }>(sql`select record from (${selectStockByShownId(service, sql`${id}::text`)}) stock`)

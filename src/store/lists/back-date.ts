@@ -43,19 +43,19 @@ async function startBackDating(tx: Db, service: Service, list: List) {
 
 /** When a record changed according to its source (a `timestamp`), and its stamp until now; either may be null. */
 interface SourceTimes {
-  told: Sql
-  was: Sql
+  sourceTime: Sql
+  previous: Sql
 }
 
 /** The same of a row of `merged`. */
-export const mergedRowTimes: SourceTimes = { told: sql`source_changed_at`, was: sql`old.changed_at` }
+export const mergedRowTimes: SourceTimes = { sourceTime: sql`source_changed_at`, previous: sql`old.changed_at` }
 
 /**
  * The stamp of a record that has changed: the time that its source tells, or the nearest to it that is neither in the future nor too early.
  * Where clients may have seen the record's former stamp, and the time is not later than that, it does not tell of this change: the change
  * then is one of now.
  */
-export function changeTimestamp({ told, was }: SourceTimes, service: Service, { at, earliest: from }: Change): Sql {
+export function changeTimestamp({ sourceTime: told, previous: was }: SourceTimes, service: Service, { at, earliest: from }: Change): Sql {
   if (from === null) return sql`${at}::timestamptz`
   const moment = sql`(${told} at time zone ${service.settings.timeZone})`
   const ofThis = sql`case when ${was} < ${from}::timestamptz and ${moment} <= ${was} then null else ${moment} end`

@@ -2,10 +2,10 @@ import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf, tableSql } from './as-of.ts'
 import {
-  separator,
+  recordSeparator,
   type Page,
   type PageRequest,
-  pageFrom,
+  toPage,
   type PageRow,
   rfc3339Micros,
   type ListSource,
@@ -43,7 +43,7 @@ export async function readFilteredScan(
     where = sql``,
   }: ListSource & Required<Pick<ListSource, 'order'>>,
   sieve: ScanFilter,
-  { limit, after, lines, ...fixed }: PageRequest,
+  { limit, after, asLines: lines, ...fixed }: PageRequest,
 ): Promise<Page> {
   const table = tableSql(stamps)
   const [beyond, direction, back] = (descending ? ['<', 'desc', 'asc'] : ['>', 'asc', 'desc']).map(raw)
@@ -54,7 +54,7 @@ export async function readFilteredScan(
   const listed = sql`from (select *, ${order.column} as place, ${key} as key from ${table}) listed
           where service_id = ${service.id} and changed_at <= (select as_of from walk)`
   const inOrder = sql`order by place ${direction}, key ${direction}`
-  return pageFrom(
+  return toPage(
     await db.rows<PageRow>(
       sql`
       with walk as materialized (select ${asOf} as as_of),
@@ -69,7 +69,7 @@ export async function readFilteredScan(
         (select place, key from page where n = ${limit} and exists (select from page where n > ${limit}))
         union all
         (select place, key from places where not exists (select from page where n > ${limit}) order by place ${back}, key ${back} limit 1))
-      select (select string_agg(${record}, ${separator(lines)} ${inOrder}) from page join ${table} on service_id = ${service.id} and ${table}.${key} = page.key where n <= ${limit}) as records,
+      select (select string_agg(${record}, ${recordSeparator(lines)} ${inOrder}) from page join ${table} on service_id = ${service.id} and ${table}.${key} = page.key where n <= ${limit}) as records,
              (select place::text from ending) as last_order, (select key from ending) as last_key, ${rfc3339Micros(sql`as_of`)} as as_of,
              exists (select from page where n > ${limit}) or (select many from size) and (select count(*) from places) = ${raw(String(maxScannedRows))} as more
         from walk`,

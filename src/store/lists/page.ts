@@ -11,7 +11,7 @@ export interface PageRequest extends FixedAsOf {
   /** Where the last page ended; absent on the first page. */
   after?: PageEnd
   /** A portion of a whole list (contract 12): the records are lines, the oldest first wherever nobody asks for another order. */
-  lines?: boolean
+  asLines?: boolean
 }
 
 export interface Page {
@@ -30,9 +30,9 @@ export const emptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPa
 export interface ListSource {
   table: TimestampSource
   /** The list whose stamps tell of its changes, where that is another one. */
-  stamps?: TimestampSource
+  timestampSource?: TimestampSource
   /** Whether what has left that list is told too, so that the walk is complete up to there. */
-  withRemovals?: boolean
+  withTombstones?: boolean
   /** The response-ready text. */
   record: Sql
   /** What the list is ordered by, before its unique key. Absent: the key alone. */
@@ -55,12 +55,12 @@ export async function readPage(
   db: Db,
   service: Service,
   source: ListSource,
-  { limit, after, lines, ...fixed }: PageRequest,
+  { limit, after, asLines: lines, ...fixed }: PageRequest,
 ): Promise<Page> {
   const {
     table: from,
-    stamps = from,
-    withRemovals = false,
+    timestampSource: stamps = from,
+    withTombstones: withRemovals = false,
     record,
     key,
     order: { column: order, type } = { column: key, type: 'text' },
@@ -80,7 +80,7 @@ export async function readPage(
   const ordered = sql`order by ${order} ${direction}, ${key} ${direction}`
   /** So many records in one text. */
   const joined = (onwards: Sql, most: number) => sql`
-    select string_agg(record, ${separator(lines)}) as records,
+    select string_agg(record, ${recordSeparator(lines)}) as records,
            (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key, count(*) as many
       from (select * from (
               select ${record} as record, ${order} as "order", ${key} as key
@@ -101,7 +101,7 @@ export async function readPage(
         from walk ${listed}`,
     { planned, position: replayed },
   )
-  return pageFrom(reads, replayed)
+  return toPage(reads, replayed)
 }
 
 /** Records in a text of a portion. */
@@ -137,7 +137,7 @@ export interface PageRow {
   more: boolean
 }
 
-export function pageFrom(reads: readonly PageRow[], position: string | undefined): Page {
+export function toPage(reads: readonly PageRow[], position: string | undefined): Page {
   const last = reads.at(-1)
   if (!last) throw new Error('an aggregate answers one row')
   const { as_of: asOf, more: hasNextPage, last_order: order, last_key: key } = last
@@ -150,7 +150,7 @@ export const rfc3339Micros = (moment: Sql) =>
   sql`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
 /** What stands between records. */
-export const separator = (lines = false) => raw(lines ? "E'\\n'" : "','")
+export const recordSeparator = (lines = false) => raw(lines ? "E'\\n'" : "','")
 
 /** Said in the text, because the planner takes a limit that it does not know for a tenth of the table, and then plans each call anew. */
 const literalLimit = (limit: number) => raw(String(Math.max(limit, 100)))

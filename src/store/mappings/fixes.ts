@@ -65,7 +65,7 @@ export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
       key: sql`fix_id`,
       where: sql`and ${isKept}`,
       live: true,
-      descending: !asked.lines,
+      descending: !asked.asLines,
     },
     asked,
   )

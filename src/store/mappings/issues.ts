@@ -34,7 +34,7 @@ export const issuePage = (
     service,
     {
       table: sql`mapping_issue f`,
-      stamps: sql`mapping_check`,
+      timestampSource: sql`mapping_check`,
       record: issueRecord(kind),
       key: sql`place`,
       live: true,

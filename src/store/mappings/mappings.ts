@@ -73,7 +73,7 @@ export function mappingPage(
 ) {
   const { table, stamps, key, record, states } = mapped[kind]
   const where = state ? sql`and ${states[state]}` : sql``
-  return readPage(db, service, { table, stamps, key, record, live: true, where }, asked)
+  return readPage(db, service, { table, timestampSource: stamps, key, record, live: true, where }, asked)
 }
 
 /** One record and what it is mapped to, as JSON text. */

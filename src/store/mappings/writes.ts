@@ -1,7 +1,7 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { holdProductsOf, renderProducts } from '../catalog/products.ts'
-import { followInStock } from '../inventory/stale-stock.ts'
+import { lockProducts, renderProducts } from '../catalog/products.ts'
+import { rerenderStock } from '../inventory/stale-stock.ts'
 import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
 
 /** What one SKU is in the e-commerce platform: what is not mentioned stays, null takes it away. The product is that of the whole colour. */
@@ -32,7 +32,7 @@ const isSkuTaken = (error: unknown) =>
   (error as { constraint?: unknown } | undefined)?.constraint === 'variant_service_id_sku_key'
 
 async function mergeSkus(tx: Db, service: Service, rows: readonly SkuMapping[]): Promise<Upserted> {
-  await holdProductsOf(tx, service, { skus: rows.map(row => row.skuId) })
+  await lockProducts(tx, service, { skus: rows.map(row => row.skuId) })
   const change = await beginChange(tx, service, ['product', 'stock'])
   const given = sql`json_array_elements(${JSON.stringify(rows)}) i`
   // `->` tells a null that is given from what is not mentioned.
@@ -52,7 +52,7 @@ async function mergeSkus(tx: Db, service: Service, rows: readonly SkuMapping[]):
   if (touched.length)
     await renderProducts(tx, service, change, sql`and p.product_id = any(${touched.map(row => row.product_id)})`)
   const skus = renamed.map(row => row.sku_id)
-  if (skus.length) await followInStock(tx, service, change, 'sku_id', skus)
+  if (skus.length) await rerenderStock(tx, service, change, 'sku_id', skus)
   return { inserted: 0, changed: new Set(touched.map(row => row.sku_id)).size }
 }
 

@@ -13,7 +13,7 @@ export const arrayOf = (source: Sql) =>
   sql`(select coalesce('[' || string_agg(row_to_json(each)::text, ',') || ']', '[]')::json from (${source}) each)`
 
 /** The record of an order `o` (`Order`). */
-export const orderText = (service: Service) => sql`
+export const orderJson = (service: Service) => sql`
   (select row_to_json(r)::text from (select
      o.id, o.order_number as "orderNumber", o.customer_id as "customerId", o.pickup_store_number as "pickupStoreNumber",
      o.billing_address as "billingAddress", o.delivery_address as "deliveryAddress", o.currency,
@@ -31,7 +31,7 @@ export const orderText = (service: Service) => sql`
 /** The record of one order, as JSON text. */
 export const orderRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
-    sql`select ${orderText(service)} as record from sales_order o where o.service_id = ${service.id} and o.id = ${id}`,
+    sql`select ${orderJson(service)} as record from sales_order o where o.service_id = ${service.id} and o.id = ${id}`,
   )
 
 /** The identifier of the order of that name. Where one order has it as its identifier and another as its number, it is the former. */
@@ -64,11 +64,11 @@ export const orderPage = (db: Db, service: Service, { customerId, id }: Filters,
     service,
     {
       table: sql`sales_order o`,
-      record: orderText(service),
+      record: orderJson(service),
       order: { column: sql`placed_at`, type: 'timestamptz' },
       key: sql`id`,
       live: true,
-      descending: !asked.lines,
+      descending: !asked.asLines,
       where: sql`
         ${filter(customerId, of => sql`and customer_id = ${of} and ${soldVoucher} is null`)}
         ${filter(id, is => sql`and id = ${is}`)}`,

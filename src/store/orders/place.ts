@@ -5,7 +5,7 @@ import type { LineStatus, OrderInput } from '../../domain/orders/orders.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { OrderAddress } from '../../domain/values/address.ts'
 import { amount } from '../../domain/values/money.ts'
-import { storesByNumber } from '../catalog/stores.ts'
+import { findStoresByNumber } from '../catalog/stores.ts'
 import { holdCustomers } from '../customers/removal.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { gatewayNames } from '../tenancy/gateways.ts'
@@ -64,7 +64,7 @@ export async function knownToOrder(
 ): Promise<Omit<KnownToOrder, 'variants' | 'giftCardSkuId'>> {
   const [customers, stores, numberTaken, gateways] = await Promise.all([
     holdCustomers(tx, service, [customerId]),
-    pickupStoreNumber ? storesByNumber(tx, service, [pickupStoreNumber]) : undefined,
+    pickupStoreNumber ? findStoresByNumber(tx, service, [pickupStoreNumber]) : undefined,
     typeof orderNumber === 'string' && orderNumberTaken(tx, service, orderNumber),
     gatewayNames(tx, service),
   ])

@@ -23,7 +23,7 @@ export const returnedDiscounts = (sign: Sql) => sql`
                      from json_array_elements(sold.discounts) with ordinality as given (e, n)) d) shares)`
 
 /** The record of a return `r` (`Return`). */
-export const returnText = (service: Service) => sql`
+export const returnJson = (service: Service) => sql`
   (select row_to_json(x)::text from (select
      r.id, r.return_number as "returnNumber", r.authorisation_number as "returnAuthorisationNumber",
      o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.status, r.restock, o.currency,
@@ -41,7 +41,7 @@ export const returnText = (service: Service) => sql`
 /** The record of one return, as JSON text. */
 export const returnRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
-    sql`select ${returnText(service)} as record from sales_return r where r.service_id = ${service.id} and r.id = ${id}`,
+    sql`select ${returnJson(service)} as record from sales_return r where r.service_id = ${service.id} and r.id = ${id}`,
   )
 
 /** The returns of an order, the oldest first. */
@@ -51,7 +51,7 @@ export const returnPage = (db: Db, service: Service, { orderId }: { orderId: str
     service,
     {
       table: sql`sales_return r`,
-      record: returnText(service),
+      record: returnJson(service),
       order: { column: sql`created_at`, type: 'timestamptz' },
       key: sql`id`,
       live: true,

@@ -109,7 +109,7 @@ function write(
                   ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${told}::timestamp[], string_to_array(${merged.map(open).join('\n')}, chr(10)))
              as t (id, customer_id, sale_date, told, body)
       left join retail_transaction old on old.service_id = ${opaqueServiceId(service)} and old.id = t.id
-      cross join lateral (select ${changeTimestamp({ told: sql`t.told`, was: sql`old.changed_at` }, service, change)} as stamp) at
+      cross join lateral (select ${changeTimestamp({ sourceTime: sql`t.told`, previous: sql`old.changed_at` }, service, change)} as stamp) at
     on conflict (service_id, id) do update
       set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
 }
@@ -168,7 +168,7 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
     live: customerId !== undefined,
   } as const
   const follows = ascending === undefined && filters.updatedAfter !== undefined
-  const newestFirst = !follows && !(ascending ?? asked.lines)
+  const newestFirst = !follows && !(ascending ?? asked.asLines)
   const [order, ranged, sieve] = follows ? [byChangeTimestamp, changed, sold] : [bySale, sold, changed]
   const walk = { ...list, order, descending: newestFirst, where: sql`${whose} ${ranged ?? sql``}` }
   if (!sieve) return readPage(db, service, walk, asked)

@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Erasure } from '../../domain/customers/erasure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { customerText } from '../customers/customers.ts'
+import { customerJson } from '../customers/customers.ts'
 import { leave } from '../customers/removal.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { localTime } from '../lists/change-timestamp.ts'
@@ -33,7 +33,7 @@ export async function erase(
   // Waits for writes that hold the customer, and has the later ones find nobody.
   const held = () =>
     tx.row<Person>(sql`
-      select ${customerText} as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
+      select ${customerJson} as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
   const listed = await held()
   const isFormer = await tx.row(sql`select true as former from former_customer where ${mine} for update`)
   // Whoever is just being put in again is a customer once that is waited for, and a former one no more.

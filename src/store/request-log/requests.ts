@@ -8,9 +8,9 @@ import {
   type PageEnd,
   type PageRequest,
   type PageRow,
-  pageFrom,
+  toPage,
   rfc3339Micros,
-  separator,
+  recordSeparator,
 } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
@@ -71,7 +71,7 @@ export async function requestPage(
   service: Service,
   search: Search,
   keyHash: string | undefined,
-  { limit, after, lines, ...fixed }: PageRequest,
+  { limit, after, asLines: lines, ...fixed }: PageRequest,
 ): Promise<Page> {
   const { asOf } = await resolveAsOf(
     db,
@@ -90,14 +90,14 @@ export async function requestPage(
          ${order} limit ${limit + 1}),
       placed as (select *, row_number() over (${order}) as place from found),
       listed as (
-        select string_agg(record, ${separator(lines)} order by place) as records, (array_agg(second order by place desc))[1]::text as last_order,
+        select string_agg(record, ${recordSeparator(lines)} order by place) as records, (array_agg(second order by place desc))[1]::text as last_order,
                (array_agg(line_id order by place desc))[1] as last_key, (place - 1) / 100 as piece
           from placed where place <= ${limit} group by piece)
       select records, last_order, last_key, ${rfc3339Micros(sql`as_of`)} as as_of, (select count(*) from found) > ${limit} as more
         from walk left join listed on true order by piece`,
     { planned: true },
   )
-  return pageFrom(reads, undefined)
+  return toPage(reads, undefined)
 }
 
 /** What comes behind the end of a page. */

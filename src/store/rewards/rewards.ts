@@ -174,14 +174,14 @@ export async function rewardPrograms(db: Db, service: Service): Promise<string> 
 /** A reward account as JSON text (`RewardAccount`). */
 export const rewardAccount = (db: Db, service: Service, by: { id: string } | { customerId: string }) =>
   db.row<{ record: string }>(
-    rewardAccountText(service, 'id' in by ? sql`id = ${by.id}` : sql`customer_id = ${by.customerId}`),
+    rewardAccountJson(service, 'id' in by ? sql`id = ${by.id}` : sql`customer_id = ${by.customerId}`),
   )
 
 /**
  * The statement of the record of one reward account (`RewardAccount`), which `which` names. The lots listed are the unexpired ones, by the day of the service's time zone;
  * each balance is the sum of what they have left, so that the two can never disagree.
  */
-export function rewardAccountText(service: Service, which: Sql) {
+export function rewardAccountJson(service: Service, which: Sql) {
   const money = moneyOf(service)
   return sql`
     with a as materialized (

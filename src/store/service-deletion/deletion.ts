@@ -1,6 +1,6 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { untilWritten } from '../lists/write-intent.ts'
+import { untilWritten } from '../lists/wait-for-writers.ts'
 
 /** The accounts that may use this service and no other: they end with it. */
 export const accountsOfIt = async (db: Db, service: Pick<Service, 'id'>): Promise<string[]> =>

@@ -1,9 +1,9 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { FullSyncList } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { holdProductsOf, renderProducts } from '../catalog/products.ts'
+import { lockProducts, renderProducts } from '../catalog/products.ts'
 import { leave } from '../customers/removal.ts'
-import { putStock, stockId } from '../inventory/stock.ts'
+import { mergeStock, stockId } from '../inventory/stock.ts'
 import { beginChange, type Change, lockRows } from '../lists/change-timestamp.ts'
 import { removeRecords } from '../lists/tombstones.ts'
 import { keepLease, type SyncLease } from './runs.ts'
@@ -69,7 +69,7 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
         with gone as materialized (select id from ${gone} all_gone order by id limit ${stockAtOnce})
         select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} and id = any(array(select id from gone))`)
       if (rows.length)
-        await putStock(
+        await mergeStock(
           tx,
           service,
           rows.map(row => ({ ...row, freeStock: 0 })),
@@ -83,7 +83,7 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
     where: sql``,
     async some(tx, service, gone) {
       const skus = await someOf(tx, gone)
-      await holdProductsOf(tx, service, { skus })
+      await lockProducts(tx, service, { skus })
       await holdVariants(tx, service, sql`and sku_id = any(${skus})`)
       const change = await beginChange(tx, service, ['product', 'stock'])
       await removeStock(tx, service, change, sql`sku_id = any(${skus})`)
@@ -104,7 +104,7 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
     async some(tx, service, gone) {
       const products = await someOf(tx, gone)
       const where = sql`product_id = any(${products})`
-      await holdProductsOf(tx, service, { products })
+      await lockProducts(tx, service, { products })
       await holdVariants(tx, service, sql`and ${where}`)
       const change = await beginChange(tx, service, ['product', 'stock'])
       const skus = sql`select sku_id from variant where service_id = ${service.id} and ${where}`

@@ -63,7 +63,7 @@ export const runPage = (db: Db, service: Service, sync: string, page: PageReques
       order: byChangeTimestamp,
       key: sql`run_id`,
       live: true,
-      descending: !page.lines,
+      descending: !page.asLines,
       where: sql`and sync = ${sync} and not is_dry_run`,
     },
     page,

@@ -3,7 +3,7 @@ import { defaultSettings, type Service, type Settings } from '../../domain/tenan
 import type { SettingsChange, ShownSettings } from '../../domain/tenancy/settings-rules.ts'
 import { renderProducts } from '../catalog/products.ts'
 import { readSubscriptions } from '../customers/subscriptions.ts'
-import { followInAllStock } from '../inventory/stale-stock.ts'
+import { rerenderAllStock } from '../inventory/stale-stock.ts'
 import { beginChange, localTime } from '../lists/change-timestamp.ts'
 import { gatewayNames, setGateways } from './gateways.ts'
 
@@ -40,7 +40,7 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
   if (differs('timeZone')) await restamp(tx, changed)
   if (differs('subscriptionMapping')) await readSubscriptions(tx, changed)
   if (differs('currency')) await renderProducts(tx, changed, await beginChange(tx, changed, ['product']), sql``)
-  if (differs('inventoryBuffer')) await followInAllStock(tx, changed, await beginChange(tx, changed, ['stock']))
+  if (differs('inventoryBuffer')) await rerenderAllStock(tx, changed, await beginChange(tx, changed, ['stock']))
   return changed
 }
 

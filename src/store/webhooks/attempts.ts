@@ -42,7 +42,7 @@ export const attemptPage = (db: Db, service: Service, webhookId: string, asked: 
       order: byChangeTimestamp,
       key: sql`attempt_id`,
       live: true,
-      descending: !asked.lines,
+      descending: !asked.asLines,
       where: sql`and webhook_id = ${webhookId}`,
     },
     asked,

@@ -16,10 +16,10 @@ import { isLastAdmin, listAccounts } from '../../../src/store/accounts/accounts.
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { timesOfDay } from '../../../src/store/audit/audit.ts'
 import { storedBackOffice } from '../../../src/store/backoffice/connections.ts'
-import { keptSku, knownSkuIds } from '../../../src/store/catalog/skus.ts'
-import { staffRecord, upsertStaff } from '../../../src/store/catalog/staff.ts'
-import { knownStores, storesByNumber } from '../../../src/store/catalog/stores.ts'
-import { currentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
+import { findStockKey, findSkusById } from '../../../src/store/catalog/skus.ts'
+import { findStaffMember, upsertStaff } from '../../../src/store/catalog/staff.ts'
+import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/stores.ts'
+import { readCurrentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
 import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { renewLeases, takeDue } from '../../../src/store/jobs/jobs.ts'
@@ -85,7 +85,7 @@ export async function tour(api: TestService) {
   await askDoctor(api)
 
   await leaveOpen(api)
-  await currentPositions(db, service, ['customer', 'reward-account'])
+  await readCurrentPositions(db, service, ['customer', 'reward-account'])
   await readCurrentState(db, service, ['customer', 'reward-account'])
   const { data } = (await api.get('/changes?limit=1000&records=true')).json
   await findPurgedAfter(db, service, 'product', '2026-01-01T00:00:00Z')
@@ -96,20 +96,20 @@ export async function tour(api: TestService) {
   assert.equal(await purgeTombstones(db, service, () => false), 0)
   await forgetAnswers(db, () => false)
 
-  await Promise.all([knownSkuIds, knownStores, storesByNumber].map(known => known(db, service, [])))
+  await Promise.all([findSkusById, findStoresById, findStoresByNumber].map(known => known(db, service, [])))
   const [sold] = await db.rows<{ skuId: string }>(
     sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
   )
   assert.ok(sold)
   await db.transaction(tx => readSubscriptions(tx, service))
-  await keptSku(db, service, sold.skuId)
+  await findStockKey(db, service, sold.skuId)
   await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
   await renderStale(api)
   await mappingRecord(db, service, 'skus', sold.skuId)
   await withInitialLoad(db, service, 'staff', () =>
     upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith', updateTimeStamp: '2026-01-31 14:05:00' }]),
   )
-  await staffRecord(db, service, '77')
+  await findStaffMember(db, service, '77')
   await soldSkus(db, service, [])
   await storeNumbers(db, service)
   await toldOtherwise(db, service, [], '')

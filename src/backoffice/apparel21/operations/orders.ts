@@ -7,7 +7,7 @@ import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../../domain/values/money.ts'
 import { ApiError, asApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
-import { storesByNumber } from '../../../store/catalog/stores.ts'
+import { findStoresByNumber } from '../../../store/catalog/stores.ts'
 import { customerRecord } from '../../../store/customers/customers.ts'
 import { holdOrder, orderRecord } from '../../../store/orders/orders.ts'
 import {
@@ -184,7 +184,7 @@ async function contactOf(tx: Db, service: Service, customerId: string): Promise<
 
 async function storeIdOf(tx: Db, service: Service, { pickupStoreNumber }: OrderInput) {
   if (!pickupStoreNumber) return
-  const [store] = await storesByNumber(tx, service, [pickupStoreNumber])
+  const [store] = await findStoresByNumber(tx, service, [pickupStoreNumber])
   return store?.store_id
 }
 

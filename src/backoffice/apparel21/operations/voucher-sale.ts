@@ -6,7 +6,7 @@ import { pointedAt } from '../../../domain/vouchers/redemption.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
-import { keptSku } from '../../../store/catalog/skus.ts'
+import { findStockKey } from '../../../store/catalog/skus.ts'
 import { gatewayNames } from '../../../store/tenancy/gateways.ts'
 import { voucherDays } from '../../../store/vouchers/issue.ts'
 import { noteVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
@@ -107,7 +107,7 @@ export async function soldAs(db: Db, service: Service): Promise<string | undefin
 export async function giftCardOf(db: Db, service: Service, skuId: string | undefined): Promise<GiftCard | undefined> {
   const { voucherType } = service.settings
   if (skuId === undefined || voucherType === null) return
-  const kept = (await keptSku(db, service, skuId)) ?? { productId: undefined, wasInStock: false }
+  const kept = (await findStockKey(db, service, skuId)) ?? { productId: undefined, wasInStock: false }
   return { skuId, voucherType, ...kept }
 }
 

@@ -3,8 +3,8 @@ import type { Db } from '../../../database/db.ts'
 import { sum } from '../../../domain/orders/pricing.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { knownSkuIds } from '../../../store/catalog/skus.ts'
-import { knownStores } from '../../../store/catalog/stores.ts'
+import { findSkusById } from '../../../store/catalog/skus.ts'
+import { findStoresById } from '../../../store/catalog/stores.ts'
 import { type HeldOrder, holdOrder, isOfAnother } from '../../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, type SoldVariant } from '../../../store/orders/place.ts'
 import { isTakenByAny } from '../../../store/writes/intents.ts'
@@ -35,7 +35,7 @@ export async function adopt(
   if (await isTakenByAny(tx, keys, orderNumberHold(number))) return
   if (await isOfAnother(tx, service, { id, number, customerId: read.personId })) return
   const header = { customerId: read.personId, billingAddress, deliveryAddress }
-  const [pickup] = read.pickupStoreId ? await knownStores(tx, service, [read.pickupStoreId]) : []
+  const [pickup] = read.pickupStoreId ? await findStoresById(tx, service, [read.pickupStoreId]) : []
   const order = await insertOrder(
     tx,
     service,
@@ -63,7 +63,7 @@ export async function adopt(
 
 /** What each line sold: by our e-commerce SKU, or what comes nearest to it where the SKU is not known any more. */
 async function soldAs(tx: Db, service: Service, { lines }: ReadOrder): Promise<SoldVariant[]> {
-  const known = await knownSkuIds(tx, service, [...new Set(lines.map(line => line.skuId))])
+  const known = await findSkusById(tx, service, [...new Set(lines.map(line => line.skuId))])
   const skus = new Map(known.map(row => [row.skuId, row.sku]))
   return lines.map(({ skuId, barcode, productCode, productName, colourCode, colourName, sizeCode }) => ({
     skuId,

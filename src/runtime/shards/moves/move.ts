@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../../database/db.ts'
-import { untilWritten } from '../../../store/lists/write-intent.ts'
+import { untilWritten } from '../../../store/lists/wait-for-writers.ts'
 import { clockOf, hasPassed } from '../../../store/moves/clocks.ts'
 import { type Comparison, compareAll } from '../../../store/moves/compare.ts'
 import { countsOf } from '../../../store/moves/compare-table.ts'
