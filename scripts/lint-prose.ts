@@ -31,7 +31,10 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   maxBuffer: 100_000_000,
 })
   .split('\n')
-  .filter(path => /\.(md|ts|js)$/.test(path) && !exceptions.some(exception => exception.test(path)) && existsSync(root + path))
+  .filter(
+    path =>
+      /\.(md|ts|js)$/.test(path) && !exceptions.some(exception => exception.test(path)) && existsSync(root + path),
+  )
 
 const kernel = new TextlintKernel()
 /** Applies our word list and patterns to each paragraph and heading of a document. */

@@ -4,18 +4,29 @@ import { isSkipped, momentForms, readMoment } from '../domain/values/timestamp.t
 import { ApiError, toApiError } from '../errors/api-error.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import { readCurrentPositions } from '../store/change-feed/newest.ts'
-import { type FeedPositions, createInitialPositions, parseTimestamp, createPositionAfter } from '../store/change-feed/positions.ts'
-import { encodeCursor, type Subscription, decodeCursor } from './subscription.ts'
+import {
+  createInitialPositions,
+  createPositionAfter,
+  type FeedPositions,
+  parseTimestamp,
+} from '../store/change-feed/positions.ts'
+import { decodeCursor, encodeCursor, type Subscription } from './subscription.ts'
 
 /** Where somebody stands who has been told nothing. */
-export const createInitialCursor = (following: Subscription) => encodeCursor(following, createInitialPositions(following.kinds))
+export const createInitialCursor = (following: Subscription) =>
+  encodeCursor(following, createInitialPositions(following.kinds))
 
 /** Where somebody stands who is told what changes from now on. */
 export const createCurrentCursor = async (db: Db, following: Subscription) =>
   encodeCursor(following, await readCurrentPositions(db, following.service, following.kinds))
 
 /** Where somebody stands who follows other kinds from now on: of those that stay, where they were. */
-export async function changeCursorKinds(db: Db, before: Subscription, cursor: string, kinds: readonly Kind[]): Promise<string> {
+export async function changeCursorKinds(
+  db: Db,
+  before: Subscription,
+  cursor: string,
+  kinds: readonly Kind[],
+): Promise<string> {
   const added = kinds.filter(kind => !before.kinds.includes(kind))
   if (!added.length && kinds.length === before.kinds.length) return cursor
   const stood = decodeCursor(before, cursor)

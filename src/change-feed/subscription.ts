@@ -2,12 +2,12 @@ import { type Kind, kinds, pathsOf } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Change } from '../store/change-feed/changes.ts'
 import {
-  type FeedPositions,
   decodePositions,
   type EncodedPositions,
   encodePositions,
+  type FeedPositions,
 } from '../store/change-feed/positions.ts'
-import { signCursor, verifyCursor, type CursorScope } from '../store/lists/cursor.ts'
+import { type CursorScope, signCursor, verifyCursor } from '../store/lists/cursor.ts'
 
 /** Who follows what: cursors go from request to request, and from there to streams and webhooks, of the same service and kinds. */
 export interface Subscription {

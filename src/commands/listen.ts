@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { createInitialCursor, createCurrentCursor } from '../change-feed/start-position.ts'
-import { encodeCursor, selectKinds, decodeCursor } from '../change-feed/subscription.ts'
+import { createCurrentCursor, createInitialCursor } from '../change-feed/start-position.ts'
+import { decodeCursor, encodeCursor, selectKinds } from '../change-feed/subscription.ts'
 import { kinds as allKinds } from '../domain/changes.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
@@ -68,7 +68,8 @@ export const listenCommand = (program: Command) =>
         try {
           while (!signal.aborted) {
             const positions = decodeCursor(following, cursor)
-            const told = positions && (await readChanges(db, service, positions, { limit: mostChanges, records: false }))
+            const told =
+              positions && (await readChanges(db, service, positions, { limit: mostChanges, records: false }))
             if (!told)
               throw new Error(
                 'What has left the data meanwhile is forgotten already. Begin anew, with --from-beginning.',

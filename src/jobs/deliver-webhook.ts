@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { encodeCursor, decodeCursor } from '../change-feed/subscription.ts'
+import { decodeCursor, encodeCursor } from '../change-feed/subscription.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import {
   type Delivery,

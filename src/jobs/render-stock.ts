@@ -1,6 +1,6 @@
 import type { Database } from '../database/db.ts'
 import { pastContention } from '../database/pg/contention.ts'
-import { renderSomeStale, listServicesWithStaleStock } from '../store/inventory/stale-stock.ts'
+import { listServicesWithStaleStock, renderSomeStale } from '../store/inventory/stale-stock.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import type { JobRun } from './job.ts'

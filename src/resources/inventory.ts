@@ -4,7 +4,7 @@ import { Filter, updatedAfter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findSkus } from '../store/catalog/skus.ts'
-import { stockPage, findStock } from '../store/inventory/stock.ts'
+import { findStock, stockPage } from '../store/inventory/stock.ts'
 
 /** Contract 3. */
 export const inventory = [

@@ -4,7 +4,7 @@ import type { FieldError } from '../errors/api-error.ts'
 import { Filter, updatedAfter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { productPage, findProduct } from '../store/catalog/products.ts'
+import { findProduct, productPage } from '../store/catalog/products.ts'
 import { findPurgedAfter } from '../store/lists/tombstones.ts'
 
 const RemovedProduct = Type.Object(

@@ -2,7 +2,7 @@ import { StaffMember } from '../domain/catalog/staff.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { staffPage, findStaffMember } from '../store/catalog/staff.ts'
+import { findStaffMember, staffPage } from '../store/catalog/staff.ts'
 
 /** Contract 2. */
 export const staff = [

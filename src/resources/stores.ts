@@ -2,7 +2,7 @@ import { Store } from '../domain/catalog/stores.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { storePage, findStore } from '../store/catalog/stores.ts'
+import { findStore, storePage } from '../store/catalog/stores.ts'
 
 /** Contract 2. */
 export const stores = [

@@ -109,7 +109,10 @@ export async function runSync(
   } catch (error) {
     const isStopped = signal?.aborted === true
     const cause = isStopped ? 'The run was stopped.' : describeError(error)
-    await ignoreError(failSync(db, service, lease, { error: cause, isFull: isFull && !isStopped }), 'sync lease expires')
+    await ignoreError(
+      failSync(db, service, lease, { error: cause, isFull: isFull && !isStopped }),
+      'sync lease expires',
+    )
     throw error
   } finally {
     clearInterval(timer)

@@ -1,4 +1,4 @@
-import { createInitialCursor, createCurrentCursor } from '../change-feed/start-position.ts'
+import { createCurrentCursor, createInitialCursor } from '../change-feed/start-position.ts'
 import { selectKinds } from '../change-feed/subscription.ts'
 import type { Keys } from '../crypto/keys.ts'
 import type { Db } from '../database/db.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { encodeCursor, type Subscription, renderChange } from '../change-feed/subscription.ts'
+import { encodeCursor, renderChange, type Subscription } from '../change-feed/subscription.ts'
 import type { ChangesPage } from '../store/change-feed/changes.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { bodyOf } from './payload.ts'

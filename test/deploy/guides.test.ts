@@ -32,7 +32,9 @@ test('the lines of an upgrade put the new release in place each time that they a
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
 
 test('systemd takes the lines for files that are somewhere else', needsAnalyze, () => {
-  const said = [...read('docs/operate/install-linux.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(([, lines]) => lines)
+  const said = [...read('docs/operate/install-linux.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(
+    ([, lines]) => lines,
+  )
   assert.equal(said.length, 2)
   const file = join(directory(), 'tillbridge.service')
   const unit = read('deploy/tillbridge.service').replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true')

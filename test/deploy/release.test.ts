@@ -28,7 +28,12 @@ test('a release has its own Node.js, runs from anywhere without npm, and says wh
   })
   assert.equal(help.status, 0, help.stderr)
   assert.match(help.stdout, /Serve the API over HTTPS/)
-  for (const file of ['migrations/0001_services.sql', 'docs/operate/install-linux.md', 'deploy/tillbridge.service', '.env.example'])
+  for (const file of [
+    'migrations/0001_services.sql',
+    'docs/operate/install-linux.md',
+    'deploy/tillbridge.service',
+    '.env.example',
+  ])
     assert.ok(existsSync(join(root, file)), file)
   for (const tool of ['typescript', '@biomejs/biome', 'fast-check', 'tillbridge'])
     assert.ok(!existsSync(join(root, 'node_modules', tool)), tool)

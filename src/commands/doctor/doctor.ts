@@ -105,7 +105,12 @@ export const doctorCommand = (program: Command) =>
           async run() {
             const { db } = require(database, 'the database')
             const settings = require(config, 'the settings')
-            const from = { db, keys: require(keys, 'the secret'), defaults: backOfficeSettings(settings), log: quietLog() }
+            const from = {
+              db,
+              keys: require(keys, 'the secret'),
+              defaults: backOfficeSettings(settings),
+              log: quietLog(),
+            }
             offices = await openBackOffices(from)
             return backOffices(db, offices, settings)
           },

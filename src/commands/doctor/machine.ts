@@ -82,8 +82,10 @@ const oldestHours = 48
 export async function backups(db: Database, database?: string) {
   const newest = await newestBackup(db)
   const command = `tillbridge backup <file>${database === undefined ? '' : ` --shard ${database}`}`
-  if (!newest) throw new Error(`No backup exists. Run this every night: ${command} (docs/operate/backup-and-restore.md)`)
+  if (!newest)
+    throw new Error(`No backup exists. Run this every night: ${command} (docs/operate/backup-and-restore.md)`)
   const detail = `newest backup: ${newest.at.toISOString()}, ${newest.hours.toFixed(0)} hours ago`
-  if (newest.hours > oldestHours) throw new Error(`${detail}. Check the nightly backup (docs/operate/backup-and-restore.md).`)
+  if (newest.hours > oldestHours)
+    throw new Error(`${detail}. Check the nightly backup (docs/operate/backup-and-restore.md).`)
   return detail
 }

@@ -1,16 +1,16 @@
-import { encodeCursor, type Subscription, renderChange } from '../../change-feed/subscription.ts'
+import { encodeCursor, renderChange, type Subscription } from '../../change-feed/subscription.ts'
 import type { RunLimited } from '../../concurrency/semaphore.ts'
 import type { Db } from '../../database/db.ts'
 import type { Whole } from '../../http/streaming/bulk-export.ts'
 import { headersOf } from '../../http/streaming/export-chunks.ts'
 import { readAhead, type SyncBatch } from '../../http/streaming/read-ahead.ts'
 import { readChanges } from '../../store/change-feed/changes.ts'
-import { readCurrentState, getWatermarks } from '../../store/change-feed/newest.ts'
+import { getWatermarks, readCurrentState } from '../../store/change-feed/newest.ts'
 import {
-  getCompleteUntil,
+  createInitialPositions,
   type FeedPositions,
   formatTimestamp,
-  createInitialPositions,
+  getCompleteUntil,
 } from '../../store/change-feed/positions.ts'
 import { orExpired } from './subscription-query.ts'
 

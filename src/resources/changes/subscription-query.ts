@@ -1,5 +1,11 @@
 import { recheckIntervalMs } from '../../auth/sign-in.ts'
-import { encodeCursor, type Subscription, selectKinds, decodeCursor, renderChange } from '../../change-feed/subscription.ts'
+import {
+  decodeCursor,
+  encodeCursor,
+  renderChange,
+  type Subscription,
+  selectKinds,
+} from '../../change-feed/subscription.ts'
 import type { Db } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
 import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
@@ -8,7 +14,7 @@ import { comment, eventText } from '../../http/streaming/event-stream.ts'
 import type { Waiting } from '../../http/streaming/long-poll.ts'
 import type { ChangesPage } from '../../store/change-feed/changes.ts'
 import type { ChangesRequest } from '../../store/change-feed/page.ts'
-import { type FeedPositions, createInitialPositions } from '../../store/change-feed/positions.ts'
+import { createInitialPositions, type FeedPositions } from '../../store/change-feed/positions.ts'
 import { waitForChanges } from '../../store/change-feed/wait.ts'
 import { isBeforeRestore } from '../../store/lists/cursor.ts'
 
@@ -36,7 +42,9 @@ export async function* eventsOf(
       yield eventsIn(following, told)
       saidAt = performance.now()
     }
-    told = orExpired(await waitForChanges(db, await stillAdmitted(), told, asked, { timeoutMs: recheckIntervalMs, signal: over }))
+    told = orExpired(
+      await waitForChanges(db, await stillAdmitted(), told, asked, { timeoutMs: recheckIntervalMs, signal: over }),
+    )
   }
 }
 
@@ -62,7 +70,11 @@ const eventsIn = madeOnce((following, { changes, positions }) => {
   if (!changes.length) return comment + eventText({ id: idOf(positions) })
   const last = changes.at(-1)
   const texts = changes.map(change =>
-    eventText({ id: idOf(change === last ? positions : change.positions), event: 'change', data: renderChange(change) }),
+    eventText({
+      id: idOf(change === last ? positions : change.positions),
+      event: 'change',
+      data: renderChange(change),
+    }),
   )
   return texts.join('')
 })

@@ -75,7 +75,12 @@ export const actions = [
     context =>
       changing(context, async (tx, { id, kinds }) => {
         const { service, keys, body } = context
-        await rewindWebhook(tx, service, id, await parseRewindTarget(tx, { service, kinds, key: keys.cursors }, body.to))
+        await rewindWebhook(
+          tx,
+          service,
+          id,
+          await parseRewindTarget(tx, { service, kinds, key: keys.cursors }, body.to),
+        )
       }),
   ),
 

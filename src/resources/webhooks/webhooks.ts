@@ -83,7 +83,12 @@ export const webhooks = [
       if (body.url !== undefined) await checkUrl(context, body.url)
       return changing(context, async (tx, before) => {
         const kinds = body.kinds ? selectKinds(body.kinds) : before.kinds
-        const cursor = await changeCursorKinds(tx, { service, kinds: before.kinds, key: keys.cursors }, before.cursor, kinds)
+        const cursor = await changeCursorKinds(
+          tx,
+          { service, kinds: before.kinds, key: keys.cursors },
+          before.cursor,
+          kinds,
+        )
         const { url = before.url, description = before.description } = body
         await changeWebhook(tx, service, before, { url, kinds, description, cursor })
       })

@@ -3,7 +3,14 @@ import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type CommitWatermarks, readCommitWatermarks } from '../lists/as-of.ts'
 import { type ChangesRequest, type Row, selectChanges } from './page.ts'
-import { advance, advanceToEnd, type FeedPositions, isAtBeginning, parseTimestamp, createPositionAfter } from './positions.ts'
+import {
+  advance,
+  advanceToEnd,
+  createPositionAfter,
+  type FeedPositions,
+  isAtBeginning,
+  parseTimestamp,
+} from './positions.ts'
 
 /** A record that has changed, or left the data. */
 export interface Change {

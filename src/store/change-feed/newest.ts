@@ -5,7 +5,7 @@ import { type CommitWatermarks, currentLsn, readCommitWatermarks } from '../list
 import { listNumber } from '../lists/change-timestamp.ts'
 import { rfc3339Micros } from '../lists/page.ts'
 import { isCommitted, unionAll } from './page.ts'
-import { type FeedPositions, formatTimestamp, parseTimestamp, createPositionAfter } from './positions.ts'
+import { createPositionAfter, type FeedPositions, formatTimestamp, parseTimestamp } from './positions.ts'
 import { isHidden, sources } from './sources.ts'
 
 /** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */

@@ -50,7 +50,11 @@ export async function waitForChanges(
   const ends = performance.now() + ms
   let told: ChangesPage | undefined = { changes: [], hasMore, positions }
   while (told && !told.changes.length) {
-    if (!told.hasMore && !(await isBeyond(db, service, told.positions, { timeoutMs: ends - performance.now(), signal: over }))) break
+    if (
+      !told.hasMore &&
+      !(await isBeyond(db, service, told.positions, { timeoutMs: ends - performance.now(), signal: over }))
+    )
+      break
     told = await readTogether(db, service, told.positions, asked)
   }
   return told
@@ -82,7 +86,12 @@ interface Watched {
 const watched = new WeakMap<Db, Map<number, Watched>>()
 
 /** Waits until something may be told beyond these positions; whether there is, before the wait ends. */
-async function isBeyond(db: Db, service: Service, positions: FeedPositions, { timeoutMs: ms, signal: over }: Wait): Promise<boolean> {
+async function isBeyond(
+  db: Db,
+  service: Service,
+  positions: FeedPositions,
+  { timeoutMs: ms, signal: over }: Wait,
+): Promise<boolean> {
   if (over.aborted || ms <= 0) return false
   const { promise, resolve: tell } = Promise.withResolvers<boolean>()
   const { waiters } = watchedOf(db, service)
@@ -116,7 +125,8 @@ async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () 
     await delay(lookMs, undefined, { ref: false })
     // While the database is away there is nothing new.
     watched.newest = await ignoreError(readCurrentPositions(db, service, kinds), 'change feed is polled again')
-    if (watched.newest) for (const { positions, tell } of waiters) if (mayHaveChanges(positions, watched.newest)) tell(true)
+    if (watched.newest)
+      for (const { positions, tell } of waiters) if (mayHaveChanges(positions, watched.newest)) tell(true)
   }
   nobodyWaits()
 }

@@ -3,12 +3,12 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
   beginChange,
   type Change,
-  type RecordEnd,
-  recordKinds,
   type List,
   listNumber,
-  withTimestamp,
+  type RecordEnd,
+  recordKinds,
   withComputedTimestamp,
+  withTimestamp,
 } from './change-timestamp.ts'
 
 /** A row that may say when its record changed: `YYYY-MM-DD HH:MM:SS`, on the service's wall clock. */
@@ -55,7 +55,11 @@ export const mergedRowTimes: SourceTimes = { sourceTime: sql`source_changed_at`,
  * Where clients may have seen the record's former stamp, and the time is not later than that, it does not tell of this change: the change
  * then is one of now.
  */
-export function changeTimestamp({ sourceTime: told, previous: was }: SourceTimes, service: Service, { at, earliest: from }: Change): Sql {
+export function changeTimestamp(
+  { sourceTime: told, previous: was }: SourceTimes,
+  service: Service,
+  { at, earliest: from }: Change,
+): Sql {
   if (from === null) return sql`${at}::timestamptz`
   const moment = sql`(${told} at time zone ${service.settings.timeZone})`
   const ofThis = sql`case when ${was} < ${from}::timestamptz and ${moment} <= ${was} then null else ${moment} end`

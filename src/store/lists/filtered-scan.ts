@@ -2,14 +2,14 @@ import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf, tableSql } from './as-of.ts'
 import {
-  recordSeparator,
-  type Page,
-  type PageRequest,
-  toPage,
-  type PageRow,
-  rfc3339Micros,
   type ListSource,
   opaqueParam,
+  type Page,
+  type PageRequest,
+  type PageRow,
+  recordSeparator,
+  rfc3339Micros,
+  toPage,
 } from './page.ts'
 
 /** A condition that the index of the walk does not serve, since the walk has another order. */

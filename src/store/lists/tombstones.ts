@@ -1,6 +1,6 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type Change, recordKinds, type List, localTime } from './change-timestamp.ts'
+import { type Change, type List, localTime, recordKinds } from './change-timestamp.ts'
 import { rfc3339Micros } from './page.ts'
 
 interface RecordsToRemove {

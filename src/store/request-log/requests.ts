@@ -8,9 +8,9 @@ import {
   type PageEnd,
   type PageRequest,
   type PageRow,
-  toPage,
-  rfc3339Micros,
   recordSeparator,
+  rfc3339Micros,
+  toPage,
 } from '../lists/page.ts'
 import { rfc3339 } from '../lists/rfc3339.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'

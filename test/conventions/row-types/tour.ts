@@ -16,7 +16,7 @@ import { isLastAdmin, listAccounts } from '../../../src/store/accounts/accounts.
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
 import { timesOfDay } from '../../../src/store/audit/audit.ts'
 import { storedBackOffice } from '../../../src/store/backoffice/connections.ts'
-import { findStockKey, findSkusById } from '../../../src/store/catalog/skus.ts'
+import { findSkusById, findStockKey } from '../../../src/store/catalog/skus.ts'
 import { findStaffMember, upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/stores.ts'
 import { readCurrentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
