@@ -1,10 +1,10 @@
-import { voucherMail } from '../src/mail/voucher-email.ts'
+import { renderVoucherEmail } from '../src/mail/voucher-email.ts'
 import { browserMissing } from '../test/support/browser.ts'
 import { takePicture } from './take-picture.ts'
 
 // Takes the picture of a voucher's e-mail that stands in `docs/`: run it after the e-mail has changed.
 if (browserMissing) throw new Error(browserMissing)
-const { html } = voucherMail(
+const { html } = renderVoucherEmail(
   {
     number: '2062389',
     pin: '204816',

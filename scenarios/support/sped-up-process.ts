@@ -26,7 +26,7 @@ if (role === 'api') {
 } else {
   armFailpoint(config.failpoint)
   const table = { ...jobs, ...withShortRetries(backOfficeJobs(backOffices, routes)) }
-  const worker = startWorker({ db, keys, log, post: await app.mail() }, table)
+  const worker = startWorker({ db, keys, log, mailTransport: await app.mail() }, table)
   console.log('The scenario does jobs now.')
   await waitForShutdownSignal(log)
   await worker.stop(graceMs)

@@ -25,7 +25,7 @@ export function checkProse(text: string): Finding[] {
   for (const node of split(masked)) {
     if (node.type !== 'Sentence') continue
     const sentence = node.raw.trim()
-    if (headless.test(sentence) && !sentence.endsWith('?') && /\s/.test(sentence))
+    if (headless.test(sentence) && !/\?$|^What to do\b/.test(sentence) && /\s/.test(sentence))
       findings.push({ message: `sentence begins with "${headless.exec(sentence)?.[0]}"`, index: node.range[0] })
     const count = sentence.split(/\s+/).filter(word => /\w/.test(word)).length
     if (count > maxSentenceWords) findings.push({ message: `sentence of ${count} words`, index: node.range[0] })

@@ -2,14 +2,16 @@ import type { Logger } from 'pino'
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import type { Post } from '../mail/transport.ts'
+import type { MailTransport } from '../mail/transport.ts'
 
-/** What every job is given. */
+/** The dependencies of every job. */
 export interface JobContext {
   db: Database
   keys: Keys
   log: Logger
-  post: Post
+  mailTransport: MailTransport
+  /** The URL of the console, for links in emails. */
+  consoleUrl?: string
 }
 
 /** One attempt at a job. */

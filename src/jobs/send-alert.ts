@@ -1,17 +1,18 @@
-import { alertMail } from '../mail/alert-email.ts'
+import { renderAlertEmail } from '../mail/alert-email.ts'
 import { compose } from '../mail/message.ts'
 import { type Alert, readAlert } from '../store/alerts/alerts.ts'
 import { senderOf } from '../store/mail/mails.ts'
 import type { ServiceJobRun } from './job.ts'
 
-/** The job that tells the service's `alertEmail` of an alert; its subject says of which. */
+/** The job that sends an alert to the service's `alertEmail`. Its subject names the alert. */
 export const sendAlertJob = 'send-alert'
 export const subjectOf = ({ kind, subject }: Pick<Alert, 'kind' | 'subject'>) => `${kind} ${subject}`
 
-/** Sends an alert by e-mail, unless it is settled by now. Whoever is killed before the end sends it again, under the same Message-ID. */
+/** Sends an alert email, unless the alert has been resolved. If the process is killed, the next attempt sends the email again with the same Message-ID. */
 export async function sendAlert({
   db,
-  post,
+  mailTransport,
+  consoleUrl,
   service,
   subject: about,
   last,
@@ -25,7 +26,7 @@ export async function sendAlert({
   if (!alert || !address) return
   const from = senderOf(service)
   const message = await compose({
-    ...alertMail(service.name, alert),
+    ...renderAlertEmail(service.name, alert, consoleUrl),
     from: { name: 'Tillbridge', address: from },
     to: { name: '', address },
     messageId: `<${kind}.${rest.join('.')}.${alert.raisedAt.getTime()}@${from.split('@').at(-1)}>`,
@@ -33,9 +34,9 @@ export async function sendAlert({
   })
   if (!(await renewLease())) return
   try {
-    await post.send(message, signal)
+    await mailTransport.send(message, signal)
   } catch (error) {
     if (!last || signal.aborted) throw error
-    log.error({ err: error, service: service.name, alert: kind }, 'An e-mail about an alert was given up.')
+    log.error({ err: error, service: service.name, alert: kind }, 'alert email failed, will not retry')
   }
 }

@@ -1,7 +1,6 @@
 import { DatabaseAway } from '../database/errors.ts'
-import { compose, Unsendable } from '../mail/message.ts'
-import { Undelivered } from '../mail/undelivered.ts'
-import { voucherLetter } from '../mail/voucher-email.ts'
+import { compose, DeliveryFailed, InvalidAddress } from '../mail/message.ts'
+import { buildVoucherEmail } from '../mail/voucher-email.ts'
 import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
 import { markFault, markSent, readWaiting } from '../store/mail/mails.ts'
 import { traced } from '../telemetry/current-context.ts'
@@ -10,21 +9,21 @@ import type { ServiceJobRun } from './job.ts'
 import { retryUntilRecorded } from './retry-until-recorded.ts'
 
 /**
- * Sends one mail and marks it. Whoever is killed in between leaves it unmarked: it is sent a second time, under the same
- * Message-ID. After the last attempt, or when the server refuses it for good, it has failed, with an alert.
+ * Sends one email and marks it as sent. If the process is killed in between, the next attempt sends the email again with the same
+ * Message-ID. After the last attempt, or if the server rejects it permanently, the email has failed and an alert is raised.
  */
 export async function sendMail(work: ServiceJobRun): Promise<void> {
-  const { db, keys, post, service, subject: id, attempt, signal, renewLease } = work
+  const { db, keys, mailTransport, service, subject: id, attempt, signal, renewLease } = work
   try {
     const waiting = await readWaiting(db, keys, service, id)
     if (!waiting) return
-    const message = await compose(voucherLetter(waiting, service))
+    const message = await compose(buildVoucherEmail(waiting, service))
     failpoint('before_smtp')
-    // A process that was halted for longer than its lease finds that another one has taken over.
+    // If this process was halted for longer than its lease, another one has taken over.
     if (!(await renewLease())) return
-    await traced('send mail', 'client', {}, () => post.send(message, signal))
+    await traced('send mail', 'client', {}, () => mailTransport.send(message, signal))
   } catch (error) {
-    // What happens to the database or to us is not the mail's fault.
+    // A database failure or a shutdown doesn't count as an attempt.
     if (signal.aborted || error instanceof DatabaseAway) throw error
     return giveUpOrThrow(work, error as Error)
   }
@@ -34,23 +33,23 @@ export async function sendMail(work: ServiceJobRun): Promise<void> {
 }
 
 async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: ServiceJobRun, error: Error) {
-  const known = error instanceof Undelivered || error instanceof Unsendable
-  const fault = known ? error.message : 'It could not be put together, or not left in its place; the log says why.'
-  const failed = last || error instanceof Unsendable || (error instanceof Undelivered && error.final)
+  const known = error instanceof DeliveryFailed || error instanceof InvalidAddress
+  const fault = known ? error.message : 'The email could not be composed or stored. See the log.'
+  const failed = last || error instanceof InvalidAddress || (error instanceof DeliveryFailed && error.isPermanent)
   const alert: Alert | undefined = failed
     ? { kind: 'mail_failed', subject: id, detail: fault }
-    : error instanceof Undelivered && error.everyMail
+    : error instanceof DeliveryFailed && error.affectsAllEmails
       ? { kind: 'mail_server_refuses', subject: '', detail: fault }
       : undefined
-  // Together: somebody is told of each mail that has failed, and nobody of one that another has taken the place of meanwhile.
+  // In one transaction: each failed email has an alert, and an email that another one replaced has none.
   const isOurs = await db.transaction(async tx => {
     const isMarked = (await markFault(tx, service, id, { attempts: attempt, fault, failed })) > 0
     if (isMarked && alert) await raiseAlert(tx, service.id, alert)
     return isMarked
   })
   if (isOurs && failed)
-    log.error({ alert: alert?.kind, service: service.name, mail: id, fault }, 'An e-mail was given up.')
+    log.error({ alert: alert?.kind, service: service.name, mail: id, fault }, 'email failed, will not retry')
   else if (isOurs && alert)
-    log.error({ alert: alert.kind, service: service.name, fault }, 'E-mails wait: the mail server refuses them.')
+    log.error({ alert: alert.kind, service: service.name, fault }, 'mail server is rejecting emails, will retry')
   if (!failed) throw error
 }

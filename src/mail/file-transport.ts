@@ -1,18 +1,18 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeAtomically } from '../files/atomic-write.ts'
-import type { Message } from './message.ts'
+import type { ComposedMessage } from './message.ts'
 
-/** Leaves each message as `<Message-ID>.eml` in a directory that only its owner reads: for development, and until there is SMTP. */
-export function filePost(directory: string) {
-  // Somebody may be watching the directory, and thousands may be in it.
+/** Writes each message to `<Message-ID>.eml` in a directory that only its owner can read: for development, and until SMTP is set up. */
+export function createFileTransport(directory: string) {
+  // Drafts are in another directory, because a program may watch this one, and it can contain thousands of files.
   const drafts = `${directory}.drafts`
-  const fileOf = (messageId: string) => join(directory, `${messageId.slice(1, -1).replace(/[^\w.@-]/g, '_')}.eml`)
+  const pathFor = (messageId: string) => join(directory, `${messageId.slice(1, -1).replace(/[^\w.@-]/g, '_')}.eml`)
   return {
-    async send({ messageId, bytes }: Message) {
+    async send({ messageId, bytes }: ComposedMessage) {
       for (const each of [directory, drafts]) await mkdir(each, { recursive: true, mode: 0o700 })
-      await writeAtomically(fileOf(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
+      await writeAtomically(pathFor(messageId), draft => writeFile(draft, bytes, { mode: 0o600 }), { drafts })
     },
-    forget: (messageId: string) => rm(fileOf(messageId), { force: true }),
+    deleteFile: (messageId: string) => rm(pathFor(messageId), { force: true }),
   }
 }

@@ -1,6 +1,6 @@
 import { escaped } from '../domain/values/html.ts'
 
-/** HTML, as opposed to text that has yet to be escaped. */
+/** HTML source, as opposed to text that must be escaped. */
 class Html {
   readonly text: string
   constructor(text: string) {
@@ -8,11 +8,11 @@ class Html {
   }
 }
 
-/** HTML as it is written; each `${value}` is escaped, unless it is HTML itself. */
+/** Tags a template as HTML. Each `${value}` is escaped, unless it is HTML. */
 export const html = (strings: TemplateStringsArray, ...values: (string | Html)[]) =>
-  new Html(strings.reduce((text, part, i) => text + rendered(values[i - 1] ?? '') + part))
+  new Html(strings.reduce((text, part, i) => text + render(values[i - 1] ?? '') + part))
 
-/** Text from this code base, never from outside, as HTML. */
+/** Marks text as HTML without escaping it. Use it only for constants of this code base. */
 export const raw = (text: string) => new Html(text)
 
-const rendered = (value: string | Html) => (value instanceof Html ? value.text : escaped(value))
+const render = (value: string | Html) => (value instanceof Html ? value.text : escaped(value))

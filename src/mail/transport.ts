@@ -1,16 +1,21 @@
 import { join } from 'node:path'
-import { filePost } from './file-transport.ts'
-import type { Message } from './message.ts'
-import { smtpPost } from './smtp-transport.ts'
+import { createFileTransport } from './file-transport.ts'
+import type { ComposedMessage } from './message.ts'
+import { createSmtpTransport } from './smtp-transport.ts'
 
-/** A way to hand messages over. */
-export interface Post {
-  /** Returns once the message is in other hands; throws `Undelivered` where it is not, or may not be. */
-  send(message: Message, signal: AbortSignal): Promise<void>
-  /** Takes away what is left of a message here, by its `Message-ID`; absent: nothing is, it is in other hands. */
-  forget?(messageId: string): Promise<void>
+/** Delivers messages to a mail server or to files. */
+export interface MailTransport {
+  /** Resolves once the message is delivered to the server or file. Throws `DeliveryFailed` if it isn't, or if that is unknown. */
+  send(message: ComposedMessage, signal: AbortSignal): Promise<void>
+  /** Deletes the file of a message by its `Message-ID`. Absent if messages are not stored on this machine. */
+  deleteFile?(messageId: string): Promise<void>
 }
 
-/** SMTP where `SMTP_URL` says so, else files in `<DATA_DIR>/mail`. */
-export const postOf = ({ smtpUrl, dataDir }: { smtpUrl: string | undefined; dataDir: string }): Post =>
-  smtpUrl === undefined ? filePost(join(dataDir, 'mail')) : smtpPost(smtpUrl)
+/** Returns the SMTP transport if `smtpUrl` is set, otherwise a transport that writes files to `<dataDir>/mail`. */
+export const openMailTransport = ({
+  smtpUrl,
+  dataDir,
+}: {
+  smtpUrl: string | undefined
+  dataDir: string
+}): MailTransport => (smtpUrl === undefined ? createFileTransport(join(dataDir, 'mail')) : createSmtpTransport(smtpUrl))

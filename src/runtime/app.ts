@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { type BackOffices, openBackOffices } from '../backoffice/back-offices.ts'
 import { memoize } from '../concurrency/ttl-cache.ts'
 import { backOfficeSettings, type Config } from '../config/config.ts'
-import type { Post } from '../mail/transport.ts'
+import type { MailTransport } from '../mail/transport.ts'
 import { type Sender, senderWithin } from '../webhooks/sender.ts'
 import type { OpenedDatabase } from './installation/connect.ts'
 import { type Installation, joinInstallation, openInstallation } from './installation/installation.ts'
@@ -24,7 +24,7 @@ export interface App {
   /** Sends webhook requests to allowed addresses. */
   webhookSender: Sender
   /** Returns the mail transport. It is loaded on first use, because most processes send no email. */
-  mail(): Promise<Post>
+  mail(): Promise<MailTransport>
   /** Closes everything. What serves requests or runs jobs must have been stopped before. */
   close(): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function composeApp(config: Config, log: Logger, installation: Inst
     backOffices,
     shards,
     webhookSender: senderWithin(config.webhookNetworks),
-    mail: memoize(async () => (await import('../mail/transport.ts')).postOf(config)),
+    mail: memoize(async () => (await import('../mail/transport.ts')).openMailTransport(config)),
     async close() {
       backOffices.close()
       await shards.close()

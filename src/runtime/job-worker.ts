@@ -11,10 +11,11 @@ const pollIntervalMs = 2_000
 
 /** Runs the jobs of the control database and of each shard. Each has its own loop, so an unreachable shard doesn't delay the others. */
 export async function startJobs(app: App): Promise<Worker> {
-  const { installation, backOffices, shards, log } = app
+  const { config, installation, backOffices, shards, log } = app
   const [{ startWorker }, mail, jobsFor] = await Promise.all([import('../jobs/worker.ts'), app.mail(), loadJobs(app)])
   const { keys } = installation
-  const context = { db: installation.db, keys, log, post: mail }
+  const consoleUrl = `${config.publicUrl ?? `https://localhost:${config.port}`}/console`
+  const context = { db: installation.db, keys, log, mailTransport: mail, consoleUrl }
   const control = startWorker(context, jobsFor(backOffices, 'control'))
   const workers = new Map<string, { shard: Shard; worker: Worker }>()
   const shutdown = new AbortController()

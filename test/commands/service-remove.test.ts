@@ -70,7 +70,7 @@ before(async () => {
     concurrency: 2,
     retryDelaysSeconds: [1],
   }
-  const tools = { db, keys, log: pino({ level: 'silent' }), post: { send: async () => {} } }
+  const tools = { db, keys, log: pino({ level: 'silent' }), mailTransport: { send: async () => {} } }
   worker = startWorker(tools, { probe, long })
 })
 after(async () => {

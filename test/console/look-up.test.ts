@@ -117,7 +117,7 @@ test('what nothing goes by is said so; a voucher is found by its number, shown w
     ['issue', 'suspend', 'resume'],
   )
   await shop.db.run(
-    sql`update email set status = 'failed', last_error = 'The mail server refuses the message: 550.' where voucher_number = ${number}`,
+    sql`update email set status = 'failed', last_error = 'The mail server rejected the message: 550.' where voucher_number = ${number}`,
   )
   await page.press('Resend')
   await isAccessible(page, 'sending again')

@@ -31,7 +31,7 @@ after(async () => {
 })
 
 const work = () =>
-  startWorker({ db: api.db, keys: api.keys, log: pino({ level: 'silent' }), post: { send: async () => {} } })
+  startWorker({ db: api.db, keys: api.keys, log: pino({ level: 'silent' }), mailTransport: { send: async () => {} } })
 const mapped = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
 const focused = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.innerText')
 

@@ -9,7 +9,7 @@ import { keysFrom } from '../../src/crypto/keys.ts'
 import { type Database, type Db, sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
-import { postOf } from '../../src/mail/transport.ts'
+import { openMailTransport } from '../../src/mail/transport.ts'
 import { type MailStatus, queueVoucherMail, type VoucherMail } from '../../src/store/mail/mails.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
@@ -104,8 +104,8 @@ export function setUpMailing() {
       return logged.text
     },
     /** A worker; it is stopped after the test. */
-    begin(post = postOf({ smtpUrl: sink.url, dataDir: directory })) {
-      const worker = startWorker({ db: database.db, keys, log: logged.log, post })
+    begin(post = openMailTransport({ smtpUrl: sink.url, dataDir: directory })) {
+      const worker = startWorker({ db: database.db, keys, log: logged.log, mailTransport: post })
       begun.push(worker)
       return worker
     },

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { startWorker } from '../../src/jobs/worker.ts'
-import { postOf } from '../../src/mail/transport.ts'
+import { openMailTransport } from '../../src/mail/transport.ts'
 import { spanCounts, startTracing } from '../../src/runtime/traces.ts'
 import { answering } from '../apparel21/stand-in.ts'
 import { behind } from '../drivers/apparel21.ts'
@@ -85,7 +85,7 @@ test('a write, its statements, the job that it asks for and the e-mail are one t
     db: api.db,
     keys: api.keys,
     log: logged.log,
-    post: postOf({ smtpUrl: sink.url, dataDir: '' }),
+    mailTransport: openMailTransport({ smtpUrl: sink.url, dataDir: '' }),
   })
   try {
     const spans = await traceOf(parent.traceId, 'job send-mail')

@@ -15,7 +15,9 @@ export const ReceiverEmail = Type.Object(
       false,
     ),
     attempts: Whole('The number of attempts.', 1, { minimum: 0 }),
-    lastError: Nullable(Text('The error of the last attempt.', 'The mail server refuses the message: 550 5.1.1.', 500)),
+    lastError: Nullable(
+      Text('The error of the last attempt.', 'The mail server rejected the message: 550 5.1.1.', 500),
+    ),
   },
   { $id: 'ReceiverEmail', additionalProperties: false },
 )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startWorker } from '../../../src/jobs/worker.ts'
-import { smtpPost } from '../../../src/mail/smtp-transport.ts'
+import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { until } from '../../support/processes.ts'
 import { keptLog } from '../../support/servers.ts'
 import { type Answer, startTestService } from '../../support/service.ts'
@@ -45,7 +45,7 @@ test('a PIN, a validation, a password and what they came with are in no log line
   // The mail server refuses for now, and the worker says so.
   const sink = await startSink()
   await sink.close()
-  const worker = startWorker({ db: api.db, keys: api.keys, log, post: smtpPost(sink.url) })
+  const worker = startWorker({ db: api.db, keys: api.keys, log, mailTransport: createSmtpTransport(sink.url) })
   await until(async () => /"level":(40|50)/.test(logged.text), 'the worker logs that the mail could not be sent')
   await worker.stop(0)
 

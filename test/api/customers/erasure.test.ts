@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
-import { postOf } from '../../../src/mail/transport.ts'
+import { openMailTransport } from '../../../src/mail/transport.ts'
 import { emptyPlacesOf } from '../../../src/store/privacy/erase-batch.ts'
 import { fillShop } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -19,9 +19,9 @@ const api = await startTestService({ settings: voucherSettings, log: logged.log 
 await fillShop(api.db, api.service)
 await stockGiftCards(api, api)
 const mail = mailFolder()
-const folderPost = postOf({ smtpUrl: undefined, dataDir: mail.dataDir })
+const folderPost = openMailTransport({ smtpUrl: undefined, dataDir: mail.dataDir })
 let worker: Worker | undefined
-const working = () => startWorker({ db: api.db, keys: api.keys, log: logged.log, post: folderPost })
+const working = () => startWorker({ db: api.db, keys: api.keys, log: logged.log, mailTransport: folderPost })
 after(async () => {
   await worker?.stop(0)
   await api.stop()

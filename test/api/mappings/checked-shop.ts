@@ -10,7 +10,7 @@ import { post } from '../../support/write.ts'
 export async function startWithWorker() {
   const api = await startTestService({ settings: { readsPerMinute: 'off', writesPerMinute: 'off' } })
   const log = pino({ level: 'silent' })
-  const worker = startWorker({ db: api.db, keys: api.keys, log, post: { send: async () => {} } })
+  const worker = startWorker({ db: api.db, keys: api.keys, log, mailTransport: { send: async () => {} } })
   after(async () => {
     await worker.stop(1_000)
     await api.stop()

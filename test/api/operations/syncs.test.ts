@@ -28,7 +28,7 @@ before(() => {
   // Nothing is pulled here unless somebody asks for it.
   const { 'run-sync': runSync } = backOfficeJobs(offices, [])
   assert.ok(runSync)
-  worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'run-sync': runSync })
+  worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { 'run-sync': runSync })
 })
 afterEach(() => simulator.faults.clear())
 after(async () => {

@@ -3,7 +3,7 @@ import { after, afterEach, test } from 'node:test'
 import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
-import { smtpPost } from '../../../src/mail/smtp-transport.ts'
+import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { until } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
 import { startSink } from '../../support/smtp-sink.ts'
@@ -17,7 +17,12 @@ afterEach(() => worker?.stop(0))
 after(() => api.stop())
 
 const begin = (url: string) => {
-  worker = startWorker({ db: api.db, keys: api.keys, log: pino({ level: 'silent' }), post: smtpPost(url) })
+  worker = startWorker({
+    db: api.db,
+    keys: api.keys,
+    log: pino({ level: 'silent' }),
+    mailTransport: createSmtpTransport(url),
+  })
 }
 
 const ask = (headers: Record<string, string> = {}) => issue(api, { message: 'Happy birthday!' }, headers)

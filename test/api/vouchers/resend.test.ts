@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
-import { smtpPost } from '../../../src/mail/smtp-transport.ts'
+import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { forgetFailedMails } from '../../../src/store/mail/mails.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
@@ -22,8 +22,8 @@ before(async () => {
   await stockGiftCards(shop, shop)
   sink = await startSink()
   const forget = async (messageId: string) => void forgotten.push(messageId)
-  const post = Object.assign(smtpPost(sink.url), { forget })
-  worker = startWorker({ db: shop.db, keys: shop.keys, log: pino({ level: 'silent' }), post })
+  const post = Object.assign(createSmtpTransport(sink.url), { deleteFile: forget })
+  worker = startWorker({ db: shop.db, keys: shop.keys, log: pino({ level: 'silent' }), mailTransport: post })
 })
 after(async () => {
   await worker?.stop(0)
@@ -98,7 +98,7 @@ test('an e-mail that was refused tells why and goes out as it was; to another ad
   await has('failed', kept.number)
   const moved = (await issue(shop, { message: 'Happy birthday!' })).json.data
   await has('failed', moved.number)
-  assert.match((await emails(moved.number))[0].lastError, /refuses the message/)
+  assert.match((await emails(moved.number))[0].lastError, /rejected the message/)
 
   await again(kept.number)
   await again(moved.number, { receiverEmail: 'bea@example.com' })
@@ -148,7 +148,7 @@ test('of an e-mail that another one has taken the place of it is told once', asy
   }
   assert.equal((await emails(number)).length, 3)
   const { lastError } = (await emails(number)).at(-1)
-  assert.match(lastError, /refuses the message/)
+  assert.match(lastError, /rejected the message/)
   assert.equal(lastError.split('Another one was sent instead.').length, 2, lastError)
 })
 

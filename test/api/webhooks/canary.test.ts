@@ -49,7 +49,7 @@ test('no PIN, password or secret, and nothing that a record says, is in a delive
       db: api.db,
       keys: api.keys,
       log: logged.log,
-      post: { send: async ({ bytes }: { bytes: Buffer }) => void mails.push(bytes.toString()) },
+      mailTransport: { send: async ({ bytes }: { bytes: Buffer }) => void mails.push(bytes.toString()) },
     },
     { 'send-alert': jobs['send-alert'] ?? assert.fail(), ...webhookJobs(senderWithin(networks)) },
   )

@@ -60,7 +60,7 @@ export function setUpHooks({ settings = {} } = {}) {
     /** A worker; it is stopped after the test. */
     begin({ db } = api, more = {}) {
       const worker = startWorker(
-        { db, keys: api.keys, log: logged.log, post: keep },
+        { db, keys: api.keys, log: logged.log, mailTransport: keep },
         { ...webhookJobs(senderWithin(networks)), ...more },
       )
       begun.push(worker)

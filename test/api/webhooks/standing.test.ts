@@ -41,6 +41,8 @@ test('an endpoint that fails for a week is told of, and then told each changed r
     new RegExp(`The webhook ${id} \\(127\\.0\\.0\\.1:\\d+\\) has taken nothing`),
   )
 
+  assert.match(hooks.mails[0] ?? '', /^Subject: \[Tillbridge\] /m)
+
   // What happens in a week: some records change time and again.
   for (const round of ['Ann', 'Bea', 'Eve'])
     await upsertCustomers(hooks.api.db, hooks.api.service, named(0, 500, round))

@@ -72,7 +72,7 @@ before(async () => {
   const { 'import-exports': job } = backOfficeJobs(offices, [])
   assert.ok(job)
   await db.run(sql`insert into job (service_id, name) values (${luma.id}, 'import-exports')`)
-  worker = startWorker({ db, keys, log, post: { send: async () => {} } }, { 'import-exports': job })
+  worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { 'import-exports': job })
 })
 after(async () => {
   await worker?.stop(5_000)
@@ -178,7 +178,7 @@ describe('exports of a back office', () => {
       )
     const before = await count('retail_transaction')
     worker = startWorker(
-      { db, keys, log, post: { send: async () => {} } },
+      { db, keys, log, mailTransport: { send: async () => {} } },
       { 'import-exports': backOfficeJobs(offices, [])['import-exports'] as never },
     )
     await taken('orders_20260205T104500Z.csv')

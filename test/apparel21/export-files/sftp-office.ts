@@ -65,7 +65,7 @@ export async function sftpOfTests() {
     db,
     keys,
     log,
-    post: { send: async () => {} },
+    mailTransport: { send: async () => {} },
     subject: '',
     last: false,
     renewLease: async () => true,

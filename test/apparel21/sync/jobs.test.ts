@@ -28,7 +28,7 @@ const [luma, orso] = [await addService(db, 'luma', { currency: 'AUD' }), await a
 assert.ok(luma && orso)
 await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU' })
 const offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-const worker = startWorker({ db, keys, log, post: { send: async () => {} } }, backOfficeJobs(offices, []))
+const worker = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, backOfficeJobs(offices, []))
 after(async () => {
   await worker.stop(5_000)
   offices.close()
@@ -227,7 +227,7 @@ test('of one service no more jobs run at a time than it may have, and the others
   }
   for (const service of [luma, orso])
     for (const subject of ['a', 'b', 'c', 'd', 'e']) await addJob(db, service.id, 'limited', { subject })
-  const other = startWorker({ db, keys, log, post: { send: async () => {} } }, { limited: job })
+  const other = startWorker({ db, keys, log, mailTransport: { send: async () => {} } }, { limited: job })
   await until(() => ended === 10, 'all are done', 20_000)
   await other.stop(1_000)
   assert.deepEqual([...most].sort(), [

@@ -10,8 +10,8 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import type { Job, JobRun } from '../../../src/jobs/job.ts'
 import { jobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
-import { smtpPost } from '../../../src/mail/smtp-transport.ts'
-import type { Post } from '../../../src/mail/transport.ts'
+import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
+import type { MailTransport } from '../../../src/mail/transport.ts'
 import { addJob } from '../../../src/store/jobs/jobs.ts'
 import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
@@ -38,12 +38,12 @@ async function workplace(t: TestContext) {
     await Promise.all(begun.map(worker => worker.stop(0)))
     await database.drop()
   })
-  const nowhere: Post = { send: async () => {} }
+  const nowhere: MailTransport = { send: async () => {} }
   return {
     db,
     services: [await addService(db, 'luma'), await addService(db, 'orso')] as Service[],
     work(table: Readonly<Record<string, Job>>, post = nowhere) {
-      const worker = startWorker({ db, keys, log: pino({ level: 'silent' }), post }, table)
+      const worker = startWorker({ db, keys, log: pino({ level: 'silent' }), mailTransport: post }, table)
       begun.push(worker)
       return worker
     },
@@ -70,7 +70,7 @@ describe('jobs', { concurrency: true }, () => {
     await db.transaction(async tx => {
       for (const number of numbers) await queueVoucherMail(tx, keys, service, { ...gift, number })
     })
-    const workers = [1, 2].map(() => work(jobs, smtpPost(sink.url)))
+    const workers = [1, 2].map(() => work(jobs, createSmtpTransport(sink.url)))
     await until(async () => (await db.run(sql`select from email where status = 'sent'`)) === 40, 'all are sent', 20_000)
     await Promise.all(workers.map(worker => worker.stop(5_000)))
     for (const number of numbers) assert.equal(messageIds(sink, number).length, 1, number)

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { jobs } from '../../../src/jobs/jobs.ts'
-import { smtpPost } from '../../../src/mail/smtp-transport.ts'
-import { postOf } from '../../../src/mail/transport.ts'
-import { Undelivered } from '../../../src/mail/undelivered.ts'
+import { DeliveryFailed } from '../../../src/mail/message.ts'
+import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
+import { openMailTransport } from '../../../src/mail/transport.ts'
 import { takeDue } from '../../../src/store/jobs/jobs.ts'
 import { retryMails } from '../../../src/store/mail/mails.ts'
 import { localCertificate } from '../../../src/tls/tls.ts'
@@ -37,7 +37,7 @@ test('a message that is refused for now is tried again after growing waits, and 
   await untilFailed()
   const { attempts, last_error, email_id } = await mail()
   assert.equal(attempts, retryDelaysSeconds.length + 1)
-  assert.equal(last_error, 'The mail server does not take the message now: 451 at DATA.')
+  assert.equal(last_error, 'The mail server rejected the message temporarily: 451 at DATA.')
   assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'failed')
   assert.deepEqual(await mailing.db.rows(sql`select kind, subject, detail from alert`), [
     { kind: 'mail_failed', subject: email_id, detail: last_error },
@@ -68,7 +68,7 @@ test('a message that is refused for good has failed at once; tried again by hand
   begin()
   await untilFailed()
   assert.equal((await mail()).attempts, 1)
-  assert.match((await mail()).last_error ?? '', /^The mail server refuses the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
+  assert.match((await mail()).last_error ?? '', /^The mail server rejected the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
   const alerts = () => mailing.db.run(sql`select from alert where kind = 'mail_failed'`)
   await until(async () => (await alerts()) === 1, 'somebody is told')
   const before = await mail()
@@ -104,9 +104,9 @@ test('while the mail server is down e-mails wait, and go out with the same PIN o
   const down = await startSink()
   await down.close()
   await queue()
-  begin(postOf({ smtpUrl: down.url, dataDir: mailing.directory }))
+  begin(openMailTransport({ smtpUrl: down.url, dataDir: mailing.directory }))
   await untilAttempted(1)
-  assert.equal((await mail()).last_error, 'The mail server cannot be reached: ECONNREFUSED.')
+  assert.equal((await mail()).last_error, 'The mail server is unreachable: ECONNREFUSED.')
   const up = await startSink({ port: down.port })
   try {
     await hasten()
@@ -133,7 +133,7 @@ test('a connection that is cut before the server has said yes leads to a second 
 test('a server that never answers holds no database connection, and is left', async () => {
   mailing.sink.mishaps.push('hang')
   await queue()
-  begin(smtpPost(mailing.sink.url, { wholeMs: 1_500 }))
+  begin(createSmtpTransport(mailing.sink.url, { totalTimeoutMs: 1_500 }))
   await until(() => mailing.sink.delivered.length, 'it hangs')
   const { pool } = mailing.db
   await until(() => pool.totalCount === pool.idleCount, 'no connection is held')
@@ -157,8 +157,11 @@ test('a server that drips its greeting byte by byte is left too', async () => {
   }
   const begin = performance.now()
   await assert.rejects(
-    smtpPost(`smtp://127.0.0.1:${port}`, { wholeMs: 1_000 }).send(message, new AbortController().signal),
-    (error: Error) => error instanceof Undelivered && !error.final,
+    createSmtpTransport(`smtp://127.0.0.1:${port}`, { totalTimeoutMs: 1_000 }).send(
+      message,
+      new AbortController().signal,
+    ),
+    (error: Error) => error instanceof DeliveryFailed && !error.isPermanent,
   )
   assert.ok(performance.now() - begin < 3_000)
   await new Promise(resolve => drip.close(resolve))
@@ -170,7 +173,7 @@ test('an e-mail goes through STARTTLS where it is required, after a login', asyn
   try {
     const url = `smtp://shop:right@localhost:${secured.port}?tls=required`
     await queue()
-    begin(smtpPost(url, { ca: await readFile(caFile, 'utf8') }))
+    begin(createSmtpTransport(url, { ca: await readFile(caFile, 'utf8') }))
     await untilSent()
     assert.equal(secured.delivered[0]?.encrypted, true)
     assert.deepEqual(secured.heard, ['AUTH', 'MAIL'])
@@ -188,12 +191,12 @@ for (const [title, disabledCommands] of [
     const stripped = await startSink({ cert, key, allowInsecureAuth: true, disabledCommands: [...disabledCommands] })
     try {
       await queue()
-      begin(smtpPost(`smtp://shop:right@localhost:${stripped.port}?tls=required`))
+      begin(createSmtpTransport(`smtp://shop:right@localhost:${stripped.port}?tls=required`))
       await untilAttempted(1)
       assert.equal((await mail()).status, 'queued')
       assert.match(
         (await mail()).last_error ?? '',
-        /^The connection to the mail server cannot be encrypted \(\w+\): nothing was sent\.$/,
+        /^The connection to the mail server can't be encrypted \(\w+\), so the email was not sent\.$/,
       )
       assert.deepEqual(stripped.heard, [])
       assert.deepEqual(await mailing.db.rows(sql`select kind from alert`), [{ kind: 'mail_server_refuses' }])
@@ -208,12 +211,12 @@ test('a login that is refused is not the message’s fault: it waits, with an al
   const secured = await startSink({ authOptional: false, allowInsecureAuth: true, disabledCommands: ['STARTTLS'] })
   try {
     await queue()
-    const worker = begin(smtpPost(`smtp://shop:hunter2@127.0.0.1:${secured.port}?tls=off`))
+    const worker = begin(createSmtpTransport(`smtp://shop:hunter2@127.0.0.1:${secured.port}?tls=off`))
     await untilAttempted(1)
-    assert.match((await mail()).last_error ?? '', /^The mail server refuses the login: 535\b.* at AUTH PLAIN\.$/)
+    assert.match((await mail()).last_error ?? '', /^The mail server rejected the login: 535\b.* at AUTH PLAIN\.$/)
     assert.equal(await mailing.db.run(sql`select from alert where kind = 'mail_server_refuses'`), 1)
     await worker.stop(1_000)
-    begin(smtpPost(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))
+    begin(createSmtpTransport(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))
     await hasten()
     await untilSent()
     assert.equal(await mailing.db.run(sql`select from alert`), 0)

@@ -6,8 +6,8 @@ import { test } from 'node:test'
 import PostalMime from 'postal-mime'
 import { raw, sql } from '../../../src/database/db.ts'
 import { compose } from '../../../src/mail/message.ts'
-import { postOf } from '../../../src/mail/transport.ts'
-import { voucherMail } from '../../../src/mail/voucher-email.ts'
+import { openMailTransport } from '../../../src/mail/transport.ts'
+import { renderVoucherEmail } from '../../../src/mail/voucher-email.ts'
 import { queueVoucherMail, retryMails } from '../../../src/store/mail/mails.ts'
 import { gift, setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
 
@@ -15,7 +15,7 @@ const mailing = setUpMailing()
 const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('both forms of the e-mail say who, what, how much, until when, and with which number and PIN', () => {
-  const { text, html, subject } = voucherMail(gift, 'Luma')
+  const { text, html, subject } = renderVoucherEmail(gift, 'Luma')
   assert.equal(subject, 'A gift for you')
   const facts = ['Luma', 'Veronica Costello', 'John Smith', 'AUD 1,500.00', '21 November 2029', '2062389', '204816']
   for (const form of [text, html]) {
@@ -30,18 +30,18 @@ test('both forms of the e-mail say who, what, how much, until when, and with whi
 })
 
 test("the amount in the e-mail has all decimals that the voucher's has, where they are not customary either", () => {
-  const { text, html } = voucherMail({ ...gift, amount: '1500.50', currency: 'HUF' }, 'Luma')
+  const { text, html } = renderVoucherEmail({ ...gift, amount: '1500.50', currency: 'HUF' }, 'Luma')
   for (const said of [text, html]) assert.match(said, /HUF 1,500\.50/)
 })
 
 test('an e-mail without a message or an expiry date has no place for them', () => {
-  const { text, html } = voucherMail({ ...gift, message: null, expiryDate: null }, 'Luma')
-  for (const form of [text, html]) assert.doesNotMatch(form, /writes|null|undefined|Valid until/)
+  const { text, html } = renderVoucherEmail({ ...gift, message: null, expiryDate: null }, 'Luma')
+  for (const form of [text, html]) assert.doesNotMatch(form, /with this message|null|undefined|Valid until/)
 })
 
 test('what is written in names and message stays text in the HTML', () => {
   const nasty = `<script>alert(1)</script><a href="https://evil.example">&amp;'"`
-  const { html } = voucherMail({ ...gift, receiverName: nasty, senderName: nasty, message: nasty }, nasty)
+  const { html } = renderVoucherEmail({ ...gift, receiverName: nasty, senderName: nasty, message: nasty }, nasty)
   assert.doesNotMatch(html, /<script|<a |href="/)
   const escaped =
     '&lt;script&gt;alert(1)&lt;/script&gt;&lt;a href=&quot;https://evil.example&quot;&gt;&amp;amp;&#39;&quot;'
@@ -50,7 +50,7 @@ test('what is written in names and message stays text in the HTML', () => {
 
 test('nothing in names and message passes for a line of ours in the text', () => {
   const fake = 'Bob\nPIN:            000000\r\nVoucher number: 1'
-  const { text } = voucherMail({ ...gift, receiverName: fake, senderName: fake, message: fake }, 'Luma')
+  const { text } = renderVoucherEmail({ ...gift, receiverName: fake, senderName: fake, message: fake }, 'Luma')
   assert.deepEqual(
     text.split('\n').filter(line => /^(PIN|Voucher number):/.test(line)),
     ['Voucher number: 2062389', 'PIN:            204816'],
@@ -73,7 +73,7 @@ test('a queued e-mail reaches exactly its receiver, in both forms, and is forgot
   assert.equal(message?.subject, 'A gift for you')
   assert.equal(message?.messageId, queued.message_id)
   assert.match(queued.message_id, /^<[\da-f-]{36}@luma\.example>$/)
-  const { text, html } = voucherMail(gift, 'Luma & Söhne')
+  const { text, html } = renderVoucherEmail(gift, 'Luma & Söhne')
   assert.equal(message?.text?.trim(), text.trim())
   assert.equal(message?.html?.trim(), html.trim())
   assert.deepEqual(message?.headers.map(({ key }) => key).sort(), [
@@ -157,7 +157,7 @@ for (const address of [
     begin()
     await untilFailed()
     assert.equal(mailing.sink.delivered.length, 0)
-    assert.equal((await mail()).last_error, 'The address is not one that mail can be sent to.')
+    assert.equal((await mail()).last_error, 'The email address is invalid. Correct it.')
   })
 
 test('the same letter has the same bytes each time', async () => {
@@ -166,7 +166,7 @@ test('the same letter has the same bytes each time', async () => {
     to: { name: 'Veronica', address: 'veronica@example.com' },
     messageId: `<${crypto.randomUUID()}@luma.example>`,
     date: new Date('2026-11-21T10:00:00Z'),
-    ...voucherMail(gift, 'Luma'),
+    ...renderVoucherEmail(gift, 'Luma'),
   }
   const [first, second] = [await compose(letter), await compose(letter)]
   assert.ok(first.bytes.equals(second.bytes))
@@ -196,7 +196,7 @@ test('without SMTP each e-mail is a file that only its owner reads', async () =>
   await mkdir(drafts, { mode: 0o700 })
   // What a process that was killed has left of it: there is no such process on any Linux.
   await writeFile(join(drafts, `.${message_id.slice(1, -1)}.eml.${hostname()}.4194305.part`), 'PIN: 204816')
-  begin(postOf({ smtpUrl: undefined, dataDir: mailing.directory }))
+  begin(openMailTransport({ smtpUrl: undefined, dataDir: mailing.directory }))
   await untilSent()
   assert.deepEqual(await readdir(folder), [`${message_id.slice(1, -1)}.eml`])
   const file = join(folder, `${message_id.slice(1, -1)}.eml`)

@@ -92,7 +92,7 @@ async function sell(shop: TestService, customerId: string, sku: string): Promise
 async function give(shop: TestService): Promise<string> {
   const { number } = made(await post(shop, '/vouchers', gift))
   await shop.db.run(sql`
-    update email set status = 'failed', attempts = 1, last_error = 'The mail server refuses the message: 550 5.1.2 at RCPT TO.'
+    update email set status = 'failed', attempts = 1, last_error = 'The mail server rejected the message: 550 5.1.2 at RCPT TO.'
      where voucher_number = ${number}`)
   await post(shop, `/vouchers/${number}/resend`, { receiverEmail: 'ann.lee@example.com' })
   await shop.db.run(sql`
