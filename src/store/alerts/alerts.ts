@@ -1,8 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import { type AlertName, alertKinds } from '../../domain/alerts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type PageRequest, readPage } from '../lists/page.ts'
-import { rfc3339 } from '../lists/rfc3339.ts'
+import { type PageRequest, readPage, rfc3339 } from '../lists/page.ts'
 
 /** Something that somebody has to look at. Neither subject nor detail holds a secret. */
 export interface Alert {

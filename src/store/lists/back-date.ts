@@ -11,67 +11,69 @@ import {
   withTimestamp,
 } from './change-timestamp.ts'
 
-/** A row that may say when its record changed: `YYYY-MM-DD HH:MM:SS`, on the service's wall clock. */
+/** A row that can have the change time of its source: `YYYY-MM-DD HH:MM:SS`, in the service's time zone. */
 export interface SourceDated {
   updateTimeStamp?: string | null | undefined
 }
 
 /**
- * Opens the change of a list by such rows: their records take these times as far as the order of changes allows it (contributing/decisions/0013).
- * `others`: lists that show what is changed. Loads of one list that tell times go one after the other; those that tell none wait for
- * nobody.
+ * Begins a change of a list whose records take the times of their source as far as the order of changes permits
+ * (contributing/decisions/0013). `dependentLists`: other lists that show the changed records. Back-dated changes of one list run one after
+ * the other; changes without source times don't wait.
  */
 export async function beginSourceDatedChange(
   tx: Db,
   service: Service,
   list: List,
   rows: readonly SourceDated[],
-  others: readonly List[] = [],
+  dependentLists: readonly List[] = [],
 ): Promise<Change> {
-  const from = rows.some(row => row.updateTimeStamp) ? await startBackDating(tx, service, list) : null
-  const change = await beginChange(tx, service, [list, ...others])
-  return { ...change, earliest: from }
+  const earliest = rows.some(row => row.updateTimeStamp) ? await startBackDating(tx, service, list) : null
+  const change = await beginChange(tx, service, [list, ...dependentLists])
+  return { ...change, earliest }
 }
 
-/** `start_back_dating` in the migrations says why. */
+/** Returns the earliest permitted change timestamp. See `start_back_dating` in migrations/schema.sql. */
 async function startBackDating(tx: Db, service: Service, list: List) {
-  const row = await tx.row<{ from: string | null }>(
-    sql`select start_back_dating(${service.id}, ${recordKinds[list]}, ${listNumber(list)}, ${list})::text as "from"`,
+  const row = await tx.row<{ earliest: string | null }>(
+    sql`select start_back_dating(${service.id}, ${recordKinds[list]}, ${listNumber(list)}, ${list})::text as earliest`,
   )
-  return row?.from ?? null
+  return row?.earliest ?? null
 }
 
-/** When a record changed according to its source (a `timestamp`), and its stamp until now; either may be null. */
+/** The change time of a record in its source (`timestamp`), and its previous change timestamp. Each can be null. */
 interface SourceTimes {
   sourceTime: Sql
   previous: Sql
 }
 
-/** The same of a row of `merged`. */
+/** The times of a row of `mergeRows`. */
 export const mergedRowTimes: SourceTimes = { sourceTime: sql`source_changed_at`, previous: sql`old.changed_at` }
 
 /**
- * The stamp of a record that has changed: the time that its source tells, or the nearest to it that is neither in the future nor too early.
- * Where clients may have seen the record's former stamp, and the time is not later than that, it does not tell of this change: the change
- * then is one of now.
+ * The new change timestamp of a record: the time of its source, or the nearest time that is neither in the future nor before `earliest`. If
+ * clients can have seen the previous change timestamp and the source time is not later, the source time belongs to an earlier change: the
+ * record then gets the transaction's timestamp.
  */
 export function changeTimestamp(
-  { sourceTime: told, previous: was }: SourceTimes,
+  { sourceTime, previous }: SourceTimes,
   service: Service,
-  { at, earliest: from }: Change,
+  { at, earliest }: Change,
 ): Sql {
-  if (from === null) return sql`${at}::timestamptz`
-  const moment = sql`(${told} at time zone ${service.settings.timeZone})`
-  const ofThis = sql`case when ${was} < ${from}::timestamptz and ${moment} <= ${was} then null else ${moment} end`
-  return sql`greatest(least(${ofThis}, ${at}::timestamptz), ${from}::timestamptz)`
+  if (earliest === null) return sql`${at}::timestamptz`
+  const sourceTimestamp = sql`(${sourceTime} at time zone ${service.settings.timeZone})`
+  const ofThisChange = sql`case when ${previous} < ${earliest}::timestamptz and ${sourceTimestamp} <= ${previous} then null else ${sourceTimestamp} end`
+  return sql`greatest(least(${ofThisChange}, ${at}::timestamptz), ${earliest}::timestamptz)`
 }
 
-/** An open body with the stamp of its record. */
+/** A body without closing brace, followed by the record's change timestamp. */
 export const withChangeTimestamp = (
   body: Sql,
-  stamp: Sql,
+  timestamp: Sql,
   service: Service,
   change: Change,
   closing: RecordEnd = '}',
 ) =>
-  change.earliest === null ? withTimestamp(body, change, closing) : withComputedTimestamp(body, stamp, service, closing)
+  change.earliest === null
+    ? withTimestamp(body, change, closing)
+    : withComputedTimestamp(body, timestamp, service, closing)

@@ -88,8 +88,8 @@ export const requireWritable = (tx: Db, service: Service) =>
 const newestTimestamp = (rows: Sql) => sql`(select changed_at from ${rows} order by changed_at desc limit 1)`
 
 /** A `timestamptz` as wall-clock time in the service's time zone: `YYYY-MM-DD HH:MM:SS`. */
-export const localTime = (moment: Sql, service: Service) =>
-  sql`to_char(${moment} at time zone ${service.settings.timeZone}, 'YYYY-MM-DD HH24:MI:SS')`
+export const localTime = (timestamp: Sql, service: Service) =>
+  sql`to_char(${timestamp} at time zone ${service.settings.timeZone}, 'YYYY-MM-DD HH24:MI:SS')`
 
 /** Length of `,"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}`, with which each stored record ends. */
 const timestampLength = ',"updateTimeStamp":"YYYY-MM-DD HH:MM:SS"}'.length
@@ -105,12 +105,12 @@ export const withoutClosingBrace = (json: Sql) =>
   sql`convert_from(rtrim(convert_to((${json})::text, 'UTF8'), '\\x7d'), 'UTF8')`
 
 /** A body without closing brace, followed by the transaction's change timestamp. */
-export const withTimestamp = (body: Sql, { closing: ending }: Change, closing: RecordEnd = '}') =>
-  sql`${body} || ${ending.slice(0, -1) + closing}`
+export const withTimestamp = (body: Sql, { closing: recordEnd }: Change, closing: RecordEnd = '}') =>
+  sql`${body} || ${recordEnd.slice(0, -1) + closing}`
 
 /** A body without closing brace, followed by a change timestamp that the statement computes. */
-export const withComputedTimestamp = (body: Sql, stamp: Sql, service: Service, closing: RecordEnd = '}') =>
-  sql`${body} || ',"updateTimeStamp":"' || ${localTime(stamp, service)} || ${raw(`'"${closing}'`)}`
+export const withComputedTimestamp = (body: Sql, timestamp: Sql, service: Service, closing: RecordEnd = '}') =>
+  sql`${body} || ',"updateTimeStamp":"' || ${localTime(timestamp, service)} || ${raw(`'"${closing}'`)}`
 
 /** True if a record has this body, whatever its change timestamp. */
 export const hasSameBody = (record: Sql, body: Sql, closing: RecordEnd = '}') => sql`

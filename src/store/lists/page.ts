@@ -2,23 +2,23 @@ import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type FixedAsOf, resolveAsOf, type TimestampSource, tableSql } from './as-of.ts'
 
-/** Where a page ended: the value it is ordered by, and the key that breaks ties. */
+/** The end of a page: the value that orders it, and the key that breaks ties. */
 export type PageEnd = readonly [order: string, key: string]
 
-/** Which page of a walk through a list is wanted (contract 1.4). */
+/** A request for one page of a paginated scan. */
 export interface PageRequest extends FixedAsOf {
   limit: number
-  /** Where the last page ended; absent on the first page. */
+  /** End of the previous page. Absent: the first page. */
   after?: PageEnd
-  /** A portion of a whole list (contract 12): the records are lines, the oldest first wherever nobody asks for another order. */
+  /** True for a chunk of a bulk export: the records are lines, the oldest first unless the request has another order. */
   asLines?: boolean
 }
 
 export interface Page {
-  /** The records' JSON texts, joined by commas, or as lines by line breaks. A page has one text of all, or none; a portion of a whole list several. */
+  /** JSON of the records, joined by commas, or by line breaks if `asLines`. A page has one string or none, a chunk of an export several. */
   records: readonly string[]
   asOf: string
-  /** Where in the primary's log all of the walk is; absent where only the primary may go on with it. */
+  /** LSN that includes the complete scan. Undefined: only the primary can continue the scan. */
   position?: string | undefined
   hasNextPage: boolean
   end: PageEnd | null
@@ -26,21 +26,21 @@ export interface Page {
 
 export const emptyPage = (asOf: string): Page => ({ records: [], asOf, hasNextPage: false, end: null })
 
-/** A list as SQL sees it. */
+/** The SQL of a list. */
 export interface ListSource {
   table: TimestampSource
-  /** The list whose stamps tell of its changes, where that is another one. */
+  /** The table with the change timestamps. Default: `table`. */
   timestampSource?: TimestampSource
-  /** Whether what has left that list is told too, so that the walk is complete up to there. */
+  /** True if `table` includes the list's tombstones: `asOf` then covers them too. */
   withTombstones?: boolean
-  /** The response-ready text. */
+  /** JSON of a record, as text that is sent unchanged. */
   record: Sql
-  /** What the list is ordered by, before its unique key. Absent: the key alone. */
+  /** The order before the unique key. Absent: only the key. */
   order?: { column: Sql; type: 'text' | 'timestamp' | 'timestamptz' }
   key: Sql
   /**
-   * A look-up rather than a walk through changes: its order is one in which nothing moves, so that it can show what is committed
-   * now, and not only what is safely complete.
+   * True for a look-up instead of a scan of changes: no record moves in its order, so it can show everything that is committed now, and not
+   * only changes up to the watermark.
    */
   live?: boolean
   descending?: boolean
@@ -50,12 +50,12 @@ export interface ListSource {
   planned?: boolean
 }
 
-/** One page: a single index scan from where the last one ended, joined by the database into the text that goes out. */
+/** Reads one page: a single index scan from the end of the previous page. The database joins the records into the response text. */
 export async function readPage(
   db: Db,
   service: Service,
   source: ListSource,
-  { limit, after, asLines: lines, ...fixed }: PageRequest,
+  { limit, after, asLines, ...fixed }: PageRequest,
 ): Promise<Page> {
   const {
     table: from,
@@ -73,62 +73,65 @@ export async function readPage(
   const beyond = raw(descending ? '<' : '>')
   const direction = raw(descending ? 'desc' : 'asc')
   const { asOf, position } = await resolveAsOf(db, service, stamps, fixed, withRemovals)
-  // A look-up is of now, and now is at the primary.
-  const replayed = live ? undefined : position
-  const complete = live ? sql`` : sql`and changed_at <= (select as_of from walk)`
-  const behind = (end: Sql) => sql`and (${order}, ${key}) ${beyond} ${end}`
+  // A look-up shows the current state, which only the primary has.
+  const replicaPosition = live ? undefined : position
+  const isComplete = live ? sql`` : sql`and changed_at <= (select as_of from scan)`
+  const isAfter = (end: Sql) => sql`and (${order}, ${key}) ${beyond} ${end}`
   const ordered = sql`order by ${order} ${direction}, ${key} ${direction}`
-  /** So many records in one text. */
-  const joined = (onwards: Sql, most: number) => sql`
-    select string_agg(record, ${recordSeparator(lines)}) as records,
+  const selectChunk = (condition: Sql, maxRecords: number) => sql`
+    select string_agg(record, ${recordSeparator(asLines)}) as records,
            (array_agg("order"))[count(*)] as last_order, (array_agg(key))[count(*)] as last_key, count(*) as many
       from (select * from (
               select ${record} as record, ${order} as "order", ${key} as key
                 from ${table}
-               where service_id = ${service.id} ${complete} ${onwards} ${where}
+               where service_id = ${service.id} ${isComplete} ${condition} ${where}
                ${ordered}
-               limit ${literalLimit(most)}) most limit ${most}) page`
-  const onwards = after ? behind(sql`(${opaqueParam(after[0], type)}, ${opaqueParam(after[1], 'text')})`) : sql``
-  const listed = lines ? readChunks(joined, onwards, behind, limit) : sql`cross join (${joined(onwards, limit)}) listed`
-  const reads = await db.rows<PageRow>(
+               limit ${literalLimit(maxRecords)}) most limit ${maxRecords}) page`
+  const isAfterLastPage = after
+    ? isAfter(sql`(${opaqueParam(after[0], type)}, ${opaqueParam(after[1], 'text')})`)
+    : sql``
+  const listed = asLines
+    ? selectStrings(selectChunk, isAfterLastPage, isAfter, limit)
+    : sql`cross join (${selectChunk(isAfterLastPage, limit)}) listed`
+  const rows = await db.rows<PageRow>(
     sql`
-      with walk as materialized (select ${asOf} as as_of)
+      with scan as materialized (select ${asOf} as as_of)
       select listed.records, listed.last_order::text, listed.last_key, ${rfc3339Micros(sql`as_of`)} as as_of,
-             -- Ordered, although one record is enough: behind a list's end only the index knows at once that there is none.
+             -- Ordered although one record is enough: at the end of a list, only the ordered index finds at once that there are no more.
              coalesce((select true from ${table}
-                        where service_id = ${service.id} ${complete} ${behind(sql`(last_order, last_key)`)} ${where}
+                        where service_id = ${service.id} ${isComplete} ${isAfter(sql`(last_order, last_key)`)} ${where}
                         ${ordered} limit 1), false) as more
-        from walk ${listed}`,
-    { planned, position: replayed },
+        from scan ${listed}`,
+    { planned, position: replicaPosition },
   )
-  return toPage(reads, replayed)
+  return toPage(rows, replicaPosition)
 }
 
-/** Records in a text of a portion. */
-const recordsPerChunk = 100
+/** Records in one string of an export chunk. */
+const recordsPerString = 100
 
 /**
- * Several texts, each of them behind the one before. V8 copies texts of up to 128 KB while they are young, and soon throws them away; a longer one
- * that is in use when it collects what is young is old from then on, and some 80 MB of them gather until it collects that. That PostgreSQL walks on
- * from the end of a text costs a fifth less than numbering the records and grouping them.
+ * Selects several strings, each from the end of the previous one. Strings up to 128 KB die in V8's young generation. Longer ones that are in
+ * use during a minor collection are promoted, and about 80 MB of them accumulate until the next major collection. Continuing from the end of
+ * a string costs PostgreSQL a fifth less than numbering and grouping the records.
  */
-const readChunks = (
-  joined: (onwards: Sql, most: number) => Sql,
-  onwards: Sql,
-  behind: (end: Sql) => Sql,
-  most: number,
+const selectStrings = (
+  selectChunk: (condition: Sql, maxRecords: number) => Sql,
+  isAfterLastPage: Sql,
+  isAfter: (end: Sql) => Sql,
+  limit: number,
 ) => sql`
   left join (
     with recursive piece as (
-      select 1 as place, first.* from (${joined(onwards, recordsPerChunk)}) first
+      select 1 as number, first.* from (${selectChunk(isAfterLastPage, recordsPerString)}) first
       union all
-      select place + 1, next.*
-        from piece cross join lateral (${joined(behind(sql`(piece.last_order, piece.last_key)`), recordsPerChunk)}) next
-       where piece.many = ${recordsPerChunk} and place < ${Math.ceil(most / recordsPerChunk)})
+      select number + 1, next.*
+        from piece cross join lateral (${selectChunk(isAfter(sql`(piece.last_order, piece.last_key)`), recordsPerString)}) next
+       where piece.many = ${recordsPerString} and number < ${Math.ceil(limit / recordsPerString)})
     select * from piece) listed on records is not null
-   order by place`
+   order by number`
 
-/** What the statement of a page answers: a row for each text, and one where there is no record. */
+/** A row of a page's statement: one per string, and one without records if the page is empty. */
 export interface PageRow {
   records: string | null
   last_order: string | null
@@ -137,37 +140,40 @@ export interface PageRow {
   more: boolean
 }
 
-export function toPage(reads: readonly PageRow[], position: string | undefined): Page {
-  const last = reads.at(-1)
-  if (!last) throw new Error('an aggregate answers one row')
+export function toPage(rows: readonly PageRow[], position: string | undefined): Page {
+  const last = rows.at(-1)
+  if (!last) throw new Error('aggregate of a page returned no row')
   const { as_of: asOf, more: hasNextPage, last_order: order, last_key: key } = last
-  const records = reads.flatMap(read => read.records ?? [])
+  const records = rows.flatMap(row => row.records ?? [])
   return { records, asOf, position, hasNextPage, end: order === null || key === null ? null : [order, key] }
 }
 
-/** A walk's moment as answers have it: RFC 3339, to the microsecond. */
-export const rfc3339Micros = (moment: Sql) =>
-  sql`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+/** A `timestamptz` in RFC 3339, with microseconds. */
+export const rfc3339Micros = (timestamp: Sql) =>
+  sql`to_char(${timestamp} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 
-/** What stands between records. */
-export const recordSeparator = (lines = false) => raw(lines ? "E'\\n'" : "','")
+/** A `timestamptz` in RFC 3339, with whole seconds. */
+export const rfc3339 = (timestamp: Sql): Sql =>
+  sql`to_char(${timestamp} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
 
-/** Said in the text, because the planner takes a limit that it does not know for a tenth of the table, and then plans each call anew. */
+export const recordSeparator = (asLines = false) => raw(asLines ? "E'\\n'" : "','")
+
+/** Limit as a literal: for an unknown limit, the planner estimates a tenth of the table, and then plans each execution. */
 const literalLimit = (limit: number) => raw(String(Math.max(limit, 100)))
 
-/** By change: the order of the lists that follow changes. */
+/** The order of lists that clients read by change. */
 export const byChangeTimestamp = { column: sql`changed_at`, type: 'timestamptz' } as const
 
 /**
- * A value that the planner does not see. It would plan a page near a list's end, where it expects few records, anew each time: the
- * planning takes as long as the reading, and the plan is the same.
+ * A value that is hidden from the planner. Otherwise PostgreSQL plans each page near the end of a list, where it expects few records:
+ * planning takes as long as reading, and results in the same plan.
  */
 export const opaqueParam = (value: string, type: 'text' | 'timestamp' | 'timestamptz') =>
   sql`(select ${value}::${raw(type)})`
 
-/** A list's changes after a moment; see `unseen`. */
-export const changedAfter = (moment: string) => sql`and changed_at > ${opaqueParam(moment, 'timestamptz')}`
+/** Condition for changes after a timestamp. */
+export const changedAfter = (timestamp: string) => sql`and changed_at > ${opaqueParam(timestamp, 'timestamptz')}`
 
-/** A condition, beginning with `and`, for a filter that is given. */
+/** Condition of an optional filter, empty if the filter is undefined. `condition` must return SQL that begins with `and`. */
 export const filter = <T>(value: T | undefined, condition: (value: T) => Sql): Sql =>
   value === undefined ? sql`` : condition(value)

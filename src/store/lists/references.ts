@@ -2,16 +2,15 @@ import { type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { lockRows } from './change-timestamp.ts'
 
-/** The references of a row of `customer` or `product`, as its record shows them; most have none, and need not be asked for. */
+/** JSON of the references of a `customer` or `product` row. Most rows have none, and need no function call. */
 export const selectReferences = (alias: 'c' | 'p') => sql`
   case when ${raw(alias)}.reference_values = '{}' then json '{}' else render_references(${raw(alias)}.service_id, ${raw(alias)}.reference_values) end`
 
-/** A value by its type and its identifier. */
 type ReferenceKey = readonly [type: string, value: string]
 
 /**
- * Values that are about to be shown, until the transaction ends, and before what shows them: one that is renamed meanwhile would be
- * shown as it was. In the order in which all hold them.
+ * Selects and locks reference values, in the order of their key. A record that shows a value must be rendered under this lock: otherwise a
+ * concurrent rename would be lost. Lock the values before the records.
  */
 export const lockReferencesSql = (
   service: Service,
@@ -25,11 +24,11 @@ export const lockReferencesSql = (
    order by type, reference_value_id
      for ${raw(strength)}`
 
-/** Holds the values that rows of customers or products name. */
+/** Locks the reference values of customer or product rows. */
 export async function lockReferences(tx: Db, service: Service, rows: readonly object[]) {
-  const named = (rows as readonly { referenceValues?: Record<string, string> | null }[]).flatMap(row =>
+  const references = (rows as readonly { referenceValues?: Record<string, string> | null }[]).flatMap(row =>
     Object.entries(row.referenceValues ?? {}),
   )
-  const keys = new Map(named.map(key => [JSON.stringify(key), key]))
+  const keys = new Map(references.map(key => [JSON.stringify(key), key]))
   if (keys.size) await lockRows(tx, lockReferencesSql(service, [...keys.values()]))
 }

@@ -2,9 +2,9 @@ import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /**
- * Has PostgreSQL look at tables that have at least doubled since it last did. For up to a minute its statistics of a table that is being
- * filled are those of an empty one, and plans made from them read the whole table for each row. Plans that were kept are then made anew.
- * Rows that are not committed yet do not count for it: such a table is looked at again.
+ * Analyzes the tables that have at least doubled since their last analysis. While a table is filled, its statistics are up to a minute old:
+ * plans for an empty table would read the complete table for each row. Analyzing also replaces cached plans. Uncommitted rows don't count,
+ * so such a table is analyzed again later.
  */
 export async function analyzeGrownTables(db: Db) {
   const grown = await db.rows<{ name: string }>(sql`
@@ -15,7 +15,7 @@ export async function analyzeGrownTables(db: Db) {
 }
 
 /**
- * A service whose rows are looked up by the many, hidden from the planner. Of a service that its statistics do not know the planner expects
- * next to no rows, and would read all of them for each look-up. Hidden, a service is one like the others.
+ * The ID of a service, hidden from the planner, for statements that look up many rows. For a service that is missing from the statistics, the
+ * planner expects almost no rows and would read all of them for each look-up. A hidden ID gets the plan of an average service.
  */
 export const opaqueServiceId = (service: Service): Sql => sql`(select ${service.id}::integer)`

@@ -3,7 +3,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { lockRows } from './change-timestamp.ts'
 import { opaqueServiceId } from './statistics.ts'
 
-/** Holds stores that are about to be shown, before what shows them: one that is renamed meanwhile would be shown as it was. */
+/** Locks stores before the records that show them are rendered: otherwise a concurrent rename would be lost. */
 export const lockStores = (tx: Db, service: Service, ids: Iterable<string>) =>
   lockRows(
     tx,

@@ -5,12 +5,12 @@ import { rfc3339Micros } from './page.ts'
 
 interface RecordsToRemove {
   list: List
-  /** What a record shows as its identifier. */
+  /** The identifier that a record shows. */
   id: Sql
   where: Sql
 }
 
-/** Removes records from a list, and remembers that (`tombstone` in the migrations). Returns how many there were. */
+/** Deletes records from a list and inserts their tombstones. Returns the number of deleted records. */
 export const removeRecords = (tx: Db, service: Service, change: Change, { list, id, where }: RecordsToRemove) =>
   tx.run(
     insertTombstones(
@@ -21,15 +21,15 @@ export const removeRecords = (tx: Db, service: Service, change: Change, { list, 
     ),
   )
 
-/** Remembers that no record of a list shows these identifiers any more: `gone` is a statement with rows of an `id`. */
+/** Inserts tombstones for identifiers that no record of a list shows any more. `gone`: a statement that returns rows with an `id`. */
 export const insertTombstones = (service: Service, change: Change, list: List, gone: Sql) => sql`
     with gone as (${gone})
     insert into tombstone (service_id, kind, id, changed_at) select ${service.id}, ${recordKinds[list]}, id, ${change.at}::timestamptz from gone
     on conflict (service_id, kind, id) do update set changed_at = excluded.changed_at`
 
 /**
- * What has left a list and has not come back, as its records are listed; `key` is the list's own. It joins nothing, so that
- * PostgreSQL merges it, in the order of its index, with what is there.
+ * Selects the tombstones of a list whose record does not exist again, in the form of list records. `key`: the key column of the list. The
+ * statement has no join, so that PostgreSQL can merge it with the records in index order.
  */
 export const selectTombstones = (service: Service, list: List, key: Sql) => sql`
   select service_id, changed_at, id as key,
@@ -38,15 +38,15 @@ export const selectTombstones = (service: Service, list: List, key: Sql) => sql`
    where kind = ${recordKinds[list]}
      and (select r.service_id from ${raw(list)} r where r.service_id = tombstone.service_id and r.${key} = tombstone.id) is null`
 
-/** The newest removal that a list has forgotten, later than a moment; undefined where it remembers all that is later. */
+/** Returns the change timestamp of the newest purged tombstone of a list. Returns undefined if none after `timestamp` was purged. */
 export const findPurgedAfter = async (
   db: Db,
   service: Service,
   list: List,
-  moment: string,
+  timestamp: string,
 ): Promise<string | undefined> =>
   (
     await db.row<{ newest: string }>(sql`
       select ${rfc3339Micros(sql`purged_until`)} as newest from tombstone_purge
-       where service_id = ${service.id} and kind = ${recordKinds[list]} and purged_until > ${moment}::timestamptz`)
+       where service_id = ${service.id} and kind = ${recordKinds[list]} and purged_until > ${timestamp}::timestamptz`)
   )?.newest

@@ -9,10 +9,10 @@ import {
   type PageRequest,
   type PageRow,
   recordSeparator,
+  rfc3339,
   rfc3339Micros,
   toPage,
 } from '../lists/page.ts'
-import { rfc3339 } from '../lists/rfc3339.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
 
 /** What requests are searched by. */

@@ -1,6 +1,6 @@
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { untilWritten } from '../lists/wait-for-writers.ts'
+import { waitForWriteLocks } from '../lists/wait-for-writers.ts'
 
 /** The accounts that may use this service and no other: they end with it. */
 export const accountsOfIt = async (db: Db, service: Pick<Service, 'id'>): Promise<string[]> =>
@@ -26,7 +26,7 @@ export const shut = (db: Database, service: Service) =>
 
 /** Waits for the transactions that still write for it: those that have announced it, and those of which a row refers to the service. */
 export async function waitForWriters(db: Database, service: Service, signal: AbortSignal) {
-  await untilWritten(db, service, signal)
+  await waitForWriteLocks(db, service, signal)
   await db.transaction(tx => tx.run(sql`select from service where service_id = ${service.id} for update`))
 }
 

@@ -1,7 +1,7 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../domain/values/money.ts'
-import { rfc3339 } from '../lists/rfc3339.ts'
+import { rfc3339 } from '../lists/page.ts'
 
 const minutes = 24 * 60
 

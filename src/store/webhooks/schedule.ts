@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { rfc3339 } from '../lists/rfc3339.ts'
+import { rfc3339 } from '../lists/page.ts'
 
 /** The job that delivers to an endpoint; its subject is the webhook's id. It is there as long as there is something to deliver. */
 export const deliverJob = 'deliver-webhook'

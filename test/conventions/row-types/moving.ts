@@ -4,7 +4,7 @@ import { urlOf } from '../../../scenarios/support/standby.ts'
 import { openDatabase, sql } from '../../../src/database/db.ts'
 import { startPostgres } from '../../../src/postgres/postgres.ts'
 import { requireMovable } from '../../../src/runtime/shards/moves/requirements.ts'
-import { untilWritten } from '../../../src/store/lists/wait-for-writers.ts'
+import { waitForWriteLocks } from '../../../src/store/lists/wait-for-writers.ts'
 import { addChanged, followKeys } from '../../../src/store/moves/changed-keys.ts'
 import { clockOf } from '../../../src/store/moves/clocks.ts'
 import * as comparing from '../../../src/store/moves/compare-table.ts'
@@ -57,7 +57,7 @@ export async function askMoving(shop: TestService) {
   assert.ok(until)
   await db.transaction(async tx => {
     await tx.run(sql`select next_change_timestamp(${id}, null)`)
-    await untilWritten(db, { id }, AbortSignal.timeout(100)).catch(() => {})
+    await waitForWriteLocks(db, { id }, AbortSignal.timeout(100)).catch(() => {})
   })
   await clockOf(db)
   const both = { source: db, target: db }

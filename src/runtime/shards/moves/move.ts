@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../../database/db.ts'
-import { untilWritten } from '../../../store/lists/wait-for-writers.ts'
+import { waitForWriteLocks } from '../../../store/lists/wait-for-writers.ts'
 import { clockOf, hasPassed } from '../../../store/moves/clocks.ts'
 import { type Comparison, compareAll } from '../../../store/moves/compare.ts'
 import { countsOf } from '../../../store/moves/compare-table.ts'
@@ -178,7 +178,7 @@ async function overTo(
   // What is waited for in the pause is given up before it ends.
   const timely = AbortSignal.any([signal, AbortSignal.timeout(shutMs - 300)])
   try {
-    await untilWritten(source, { id: move.serviceId }, timely)
+    await waitForWriteLocks(source, { id: move.serviceId }, timely)
     const written = await clockOf(source)
     await Promise.all([comparison.look(timely), carryRest({ source, target }, move)])
     const wrong = comparison.wrong()
