@@ -43,9 +43,9 @@ declare module 'tillbridge/formulas' {
   export const asItWas: (text: string) => string
 }
 
-declare module 'tillbridge/kinds' {
-  /** The kinds of rows that can be imported, in the order in which they are best imported, with their columns. */
-  export const kinds: Record<string, { description: string; role: string; columns: Column[] }>
+declare module 'tillbridge/import-types' {
+  /** The import types with their columns, in the recommended order of import. */
+  export const importTypes: Record<string, { description: string; role: string; columns: Column[] }>
   export interface Column {
     name: string
     required: boolean

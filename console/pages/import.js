@@ -9,7 +9,7 @@ import { Run } from './import/run.js'
  * keeps the file.
  * @param {{ parts: string[] }} props `stock`: what its rows are
  */
-export function Screen({ parts: [kind = ''] }) {
+export function Screen({ parts: [type = ''] }) {
   const [file, setFile] = useState(/** @type {File | undefined} */ (undefined))
   const [sent, setSent] = useState(/** @type {import('./import/profile.js').Sent | undefined} */ (undefined))
   const [times, setTimes] = useState(0)
@@ -29,7 +29,7 @@ export function Screen({ parts: [kind = ''] }) {
     <${Choose} file=${file} take=${take} />
     ${
       file &&
-      html`<${Form} key=${`${file.name} ${file.lastModified} ${file.size}`} file=${file} kind=${kind} isHidden=${sent !== undefined} send=${send} />`
+      html`<${Form} key=${`${file.name} ${file.lastModified} ${file.size}`} file=${file} type=${type} isHidden=${sent !== undefined} send=${send} />`
     }
     ${sent && html`<${Run} key=${times} sent=${sent} again=${send} back=${() => setSent(undefined)} />`}`
 }

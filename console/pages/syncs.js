@@ -7,12 +7,12 @@ import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { BackOffice } from './syncs/back-office.js'
 import { runTone } from './syncs/run.js'
-import { Feed } from './syncs/sync.js'
+import { Sync } from './syncs/sync.js'
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
   {
-    title: 'Feed',
+    title: 'Sync',
     value: sync => html`<a href=${linkTo('syncs', sync.sync)}>${sync.sync}</a>`,
     text: sync => sync.sync,
   },
@@ -49,7 +49,7 @@ const columns = [
 ]
 
 /** How fresh the data is, what became of each run, and a run at once. @param {{ parts: string[] }} props */
-export const Screen = ({ parts: [name] }) => (name ? html`<${Feed} key=${name} name=${name} />` : html`<${Syncs} />`)
+export const Screen = ({ parts: [name] }) => (name ? html`<${Sync} key=${name} name=${name} />` : html`<${Syncs} />`)
 
 function Syncs() {
   const { data, error } = useLoad(signal => ask('/syncs', { signal }).then(answer => answer.data), [])

@@ -8,7 +8,7 @@ const [none, constant] = [' none', ' constant']
 /**
  * Which column of the file each of ours is, or what it is in every line.
  * @param {{
- *   columns: import('tillbridge/kinds').Column[], header: string[], rows: string[][],
+ *   columns: import('tillbridge/import-types').Column[], header: string[], rows: string[][],
  *   from: Record<string, string>, set: Record<string, string>,
  *   change: (change: { from?: Record<string, string>, set?: Record<string, string> }) => void,
  * }} props
@@ -24,7 +24,7 @@ export function Columns({ columns, header, rows, from, set, change }) {
     if (value === constant) change({ from: theirs, set: Object.assign(same, { [name]: '' }) })
     else change({ from: value === none ? theirs : Object.assign(theirs, { [name]: value }), set: same })
   }
-  const row = (/** @type {import('tillbridge/kinds').Column} */ column) => {
+  const row = (/** @type {import('tillbridge/import-types').Column} */ column) => {
     const { name, required, description, format } = column
     const theirs = from[name]
     const example = rows.map(cells => cells[header.indexOf(theirs ?? '')]).find(Boolean)

@@ -5,8 +5,8 @@ import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { useMay } from '../../lib/role.js'
 import { Columns } from './columns.js'
-import { delimiters, encodings, firstRows, kindOf, matched, readingOf, spellingOf } from './guess.js'
-import { useKinds } from './kinds.js'
+import { delimiters, encodings, firstRows, guessImportType, matched, readingOf, spellingOf } from './guess.js'
+import { useImportTypes } from './import-types.js'
 import { Preview } from './preview.js'
 import { profileOf, sentProfileOf } from './profile.js'
 
@@ -15,11 +15,11 @@ import { profileOf, sentProfileOf } from './profile.js'
 
 /**
  * How a file is written, what its columns are, and sending it.
- * @param {{ file: File, kind: string, isHidden: boolean, send: (sent: import('./profile.js').Sent) => void }} props
+ * @param {{ file: File, type: string, isHidden: boolean, send: (sent: import('./profile.js').Sent) => void }} props
  */
-export function Form({ file, kind: asked, isHidden, send }) {
+export function Form({ file, type: requestedType, isHidden, send }) {
   const may = useMay('maintainer')
-  const kinds = useKinds()
+  const importTypes = useImportTypes()
   const [plan, setPlan] = useState(/** @type {Plan | undefined} */ (undefined))
   const [first, setFirst] = useState(/** @type {First | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
@@ -29,22 +29,22 @@ export function Form({ file, kind: asked, isHidden, send }) {
     try {
       const found = await firstRows(file, reading)
       setFirst(found)
-      setPlan(guessed(kinds, reading, wanted ?? kindOf(kinds, file.name, found.header), found))
+      setPlan(guessed(importTypes, reading, wanted ?? guessImportType(importTypes, file.name, found.header), found))
       setError(undefined)
     } catch (fault) {
       setError(fault)
     }
   }
   useEffect(() => {
-    readingOf(file).then(reading => read(reading, kinds[asked] && asked), setError)
+    readingOf(file).then(reading => read(reading, importTypes[requestedType] && requestedType), setError)
   }, [])
   if (isHidden || !may) return null
   if (error && !plan)
     return html`<p class="problem" role="alert">${file.name} cannot be read: is it text, or packed with gzip? <small>${String(error)}</small></p>`
   if (!plan || !first) return html`<p class="opening" role="status">Reading…</p>`
 
-  const { kind, reading, from, set } = plan
-  const columns = kinds[kind]?.columns ?? []
+  const { type, reading, from, set } = plan
+  const columns = importTypes[type]?.columns ?? []
   const lacking = columns.filter(({ name, required }) => required && !(name in from) && !set[name])
   /** @param {Partial<Plan>} change */
   const change = change =>
@@ -54,36 +54,36 @@ export function Form({ file, kind: asked, isHidden, send }) {
   return html`
     <section aria-label="How it is written" class="card">
       <div class="fields">
-        <${Choice} label="Rows are" value=${kind} change=${(/** @type {string} */ next) => setPlan(guessed(kinds, reading, next, first))} options=${Object.keys(kinds).map(name => [name, name])} />
+        <${Choice} label="Rows are" value=${type} change=${(/** @type {string} */ next) => setPlan(guessed(importTypes, reading, next, first))} options=${Object.keys(importTypes).map(name => [name, name])} />
         ${
           !reading.isJson &&
-          html`<${Choice} label="Separator" value=${reading.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...reading, delimiter }, kind)} options=${delimiters} />
-            <${Choice} label="Encoding" value=${reading.encoding} change=${(/** @type {string} */ encoding) => read({ ...reading, encoding }, kind)} options=${encodings.map(each => [each, each])} />`
+          html`<${Choice} label="Separator" value=${reading.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...reading, delimiter }, type)} options=${delimiters} />
+            <${Choice} label="Encoding" value=${reading.encoding} change=${(/** @type {string} */ encoding) => read({ ...reading, encoding }, type)} options=${encodings.map(each => [each, each])} />`
         }
         <${Choice} label="Numbers" value=${plan.decimal} change=${(/** @type {string} */ decimal) => change({ decimal })} options=${[['', '1234.50'], ['.', '1,234.50'], [',', '1.234,50']]} />
         <${Field} label="Dates" value=${plan.dateFormat} change=${(/** @type {string} */ dateFormat) => change({ dateFormat })} placeholder="YYYY-MM-DD" />
       </div>
-      <p class="note">${kinds[kind]?.description} All of this is guessed from the first rows: change what is wrong.</p>
+      <p class="note">${importTypes[type]?.description} All of this is guessed from the first rows: change what is wrong.</p>
     </section>
     <${Preview} header=${first.header} rows=${first.rows} from=${from} columns=${columns} />
-    <${Columns} key=${[kind, ...first.header].join('\n')} columns=${columns} header=${first.header} rows=${first.rows} from=${from} set=${set} change=${change} />
+    <${Columns} key=${[type, ...first.header].join('\n')} columns=${columns} header=${first.header} rows=${first.rows} from=${from} set=${set} change=${change} />
     ${error && html`<${Problem} error=${error} />`}
     ${lacking.length > 0 && html`<p class="problem" role="alert">Say what ${lacking.map(({ name }) => name).join(', ')} ${lacking.length === 1 ? 'is' : 'are'}: ${lacking.length === 1 ? 'it is' : 'they are'} needed.</p>`}
     <p class="choices">
       <button class="main" disabled=${lacking.length > 0} onClick=${go(true)}>Try it, write nothing</button>
       <button disabled=${lacking.length > 0} onClick=${go(false)}>Import</button>
-      <button class="quiet" onClick=${() => download(`${kind}.profile.json`, `${JSON.stringify(profileOf(plan, first.header), null, 2)}\n`)}>Save as a profile</button>
+      <button class="quiet" onClick=${() => download(`${type}.profile.json`, `${JSON.stringify(profileOf(plan, first.header), null, 2)}\n`)}>Save as a profile</button>
     </p>`
 }
 
-/** What the columns and the spelling of a file seem to be. @param {ReturnType<typeof useKinds>} kinds @param {Plan['reading']} reading @param {string} kind @param {First} first @returns {Plan} */
-function guessed(kinds, reading, kind, first) {
-  const columns = kinds[kind]?.columns ?? []
+/** What the columns and the spelling of a file seem to be. @param {ReturnType<typeof useImportTypes>} importTypes @param {Plan['reading']} reading @param {string} type @param {First} first @returns {Plan} */
+function guessed(importTypes, reading, type, first) {
+  const columns = importTypes[type]?.columns ?? []
   const from = matched(columns, first.header)
-  return { kind, reading, from, set: {}, ...spellingOf(columns, from, first) }
+  return { type, reading, from, set: {}, ...spellingOf(columns, from, first) }
 }
 
-/** How a file is spelt by the columns that were chosen, but for what somebody has said. @param {import('tillbridge/kinds').Column[]} columns @param {Plan} plan @param {Plan['from']} from @param {First} first @returns {Partial<Plan>} */
+/** How a file is spelt by the columns that were chosen, but for what somebody has said. @param {import('tillbridge/import-types').Column[]} columns @param {Plan} plan @param {Plan['from']} from @param {First} first @returns {Partial<Plan>} */
 function spelt(columns, { from: before, decimal, dateFormat }, from, first) {
   const [then, now] = [spellingOf(columns, before, first), spellingOf(columns, from, first)]
   return {

@@ -1,6 +1,6 @@
 import { bytesOf, linesOf } from './lines.js'
 
-/** @typedef {import('tillbridge/kinds').Column} Column */
+/** @typedef {import('tillbridge/import-types').Column} Column */
 
 /** What people call it, with what the API takes for it. @type {[value: string, title: string][]} */
 export const delimiters = [
@@ -122,20 +122,20 @@ export const matched = (columns, header) =>
 /**
  * What the rows of a file seem to be: by its name, unless columns that are needed are lacking then, and something else has all of its
  * own, in at least two. So `customers_export.csv` of another system is not taken for our customers.
- * @param {Record<string, { columns: Column[] }>} kinds @param {string} name @param {string[]} header
+ * @param {Record<string, { columns: Column[] }>} importTypes @param {string} name @param {string[]} header
  */
-export function kindOf(kinds, name, header) {
-  const known = Object.entries(kinds).map(([kind, { columns }]) => {
+export function guessImportType(importTypes, name, header) {
+  const known = Object.entries(importTypes).map(([type, { columns }]) => {
     const found = matched(columns, header)
     const lacking = columns.filter(({ name, required }) => required && !(name in found)).length
-    return { kind, lacking, found: Object.keys(found).length }
+    return { type, lacking, found: Object.keys(found).length }
   })
   const [likely] = known.toSorted((a, b) => b.found - 3 * b.lacking - (a.found - 3 * a.lacking))
   const [named] = known
-    .filter(({ kind }) => bare(name).includes(bare(kind)))
-    .sort((a, b) => b.kind.length - a.kind.length)
+    .filter(({ type }) => bare(name).includes(bare(type)))
+    .sort((a, b) => b.type.length - a.type.length)
   const isLikelier = named && likely && named.lacking > 0 && likely.lacking === 0 && likely.found > 1
-  return (isLikelier ? likely : (named ?? likely))?.kind ?? ''
+  return (isLikelier ? likely : (named ?? likely))?.type ?? ''
 }
 
 /** @param {Column} column */

@@ -4,7 +4,7 @@ const shown = 5
 
 /**
  * The first rows as they are read, and what becomes of each column.
- * @param {{ header: string[], rows: string[][], from: Record<string, string>, columns: import('tillbridge/kinds').Column[] }} props
+ * @param {{ header: string[], rows: string[][], from: Record<string, string>, columns: import('tillbridge/import-types').Column[] }} props
  */
 export function Preview({ header, rows, from, columns }) {
   const secret = new Set(columns.filter(({ format }) => format === 'secret').map(({ name }) => from[name]))

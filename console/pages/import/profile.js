@@ -1,8 +1,8 @@
-import { kinds } from 'tillbridge/kinds'
+import { importTypes } from 'tillbridge/import-types'
 
 /**
  * @typedef {{
- *   kind: string,
+ *   type: string,
  *   reading: import('./lines.js').Reading,
  *   from: Record<string, string>,
  *   set: Record<string, string>,
@@ -18,11 +18,11 @@ import { kinds } from 'tillbridge/kinds'
  */
 
 /** The plan as `tillbridge import --profile` and `POST /imports` read it, to be kept. @param {Plan} plan @param {string[]} header */
-export function profileOf({ kind, reading, from, set, decimal, dateFormat }, header) {
+export function profileOf({ type, reading, from, set, decimal, dateFormat }, header) {
   const used = new Set(Object.values(from))
   const { isJson, delimiter, encoding } = reading
   return {
-    kind,
+    type,
     map: Object.fromEntries(Object.entries(from).filter(([ours, theirs]) => ours !== theirs)),
     ignore: header.filter(name => name && !used.has(name)),
     // One that says nothing would clear what is stored.
@@ -40,7 +40,7 @@ export function profileOf({ kind, reading, from, set, decimal, dateFormat }, hea
  */
 export function sentProfileOf(plan, header) {
   const profile = profileOf(plan, header)
-  const columns = kinds[plan.kind]?.columns ?? []
+  const columns = importTypes[plan.type]?.columns ?? []
   const known = new Set(columns.flatMap(({ name, titles = [] }) => [name, ...titles]).map(name => name.toLowerCase()))
   return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => known.has(name.toLowerCase()))] })
 }

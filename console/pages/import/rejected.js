@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { asItWas, withoutFormula } from 'tillbridge/formulas'
-import { kinds } from 'tillbridge/kinds'
+import { importTypes } from 'tillbridge/import-types'
 import { csvOfCells, download } from '../../components/export.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
@@ -125,7 +125,8 @@ export function Rejected({ groups, sent, again }) {
   if (!lines) return html`<p class="opening" role="status">Looking for the lines…</p>`
 
   const isSecret = (/** @type {string} */ name) =>
-    kinds[plan.kind]?.columns.some(column => column.format === 'secret' && plan.from[column.name] === name) ?? false
+    importTypes[plan.type]?.columns.some(column => column.format === 'secret' && plan.from[column.name] === name) ??
+    false
   /** @param {number} number @param {number} place @param {string} text */
   const put = (number, place, text) => {
     const line = lines.get(number)

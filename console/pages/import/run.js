@@ -16,25 +16,25 @@ import { filesOf, takeIn } from './take-in.js'
  */
 export function Run({ sent, again, back }) {
   const [run, setRun] = useState(/** @type {any} */ (undefined))
-  const [rejected, setRefused] = useState(/** @type {{ file: Sent, groups: Group[] }[] | undefined} */ (undefined))
+  const [rejected, setRejected] = useState(/** @type {{ file: Sent, groups: Group[] }[] | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   useEffect(() => {
     const gone = new AbortController()
-    takeIn(sent, setRun, gone.signal).then(setRefused, fault => gone.signal.aborted || setError(fault))
+    takeIn(sent, setRun, gone.signal).then(setRejected, fault => gone.signal.aborted || setError(fault))
     return () => gone.abort()
   }, [])
   const { plan, isTrial } = sent
   const { file, lines } = isTrial ? sent : (filesOf(sent)[0] ?? sent)
   const isOver = error || rejected
   return html`<section aria-label="What became of it" aria-live="polite">
-    <h2>${isTrial ? 'Trial' : 'Import'}: ${file.name}, as ${plan.kind}</h2>
+    <h2>${isTrial ? 'Trial' : 'Import'}: ${file.name}, as ${plan.type}</h2>
     ${error && html`<${Problem} error=${error} />`}
     ${
       !isOver &&
       html`<div class="card">
         <p>${run ? `${run.read.toLocaleString('en')} of about ${lines.toLocaleString('en')} lines` : 'Sending the file…'}</p>
         <progress aria-label="How far it has come" max=${Math.max(lines, run?.read ?? 0, 1)} value=${run ? run.read : undefined}></progress>
-        ${run && html`<p class="note">${run.isLast ? 'It goes on when you leave this page: it' : 'Stay on this page: what was mended is sent once the file is in. It'} is a run of <a href=${linkTo('syncs', plan.kind)}>the sync ${plan.kind}</a>.</p>`}
+        ${run && html`<p class="note">${run.isLast ? 'It goes on when you leave this page: it' : 'Stay on this page: what was mended is sent once the file is in. It'} is a run of <a href=${linkTo('syncs', plan.type)}>the sync ${plan.type}</a>.</p>`}
       </div>`
     }
     ${isOver && run && html`<${Outcome} run=${run} sent=${sent} />`}
@@ -72,6 +72,6 @@ function Outcome({ run, sent }) {
     />
     ${run.detail && html`<p class="detail">${run.detail}</p>`}
     ${run.notes.map((/** @type {any} */ { note, count }, /** @type {number} */ i) => html`<p key=${i} class="note">${count} × ${note}</p>`)}
-    ${isTrial ? html`<p class="note">Nothing was written.${mends && ` Import takes in all of ${filesOf(sent)[0]?.file.name}, and then these lines as they are mended.`}</p>` : html`<p class="note">It is a run of <a href=${linkTo('syncs', plan.kind)}>the sync ${plan.kind}</a>.</p>`}
+    ${isTrial ? html`<p class="note">Nothing was written.${mends && ` Import takes in all of ${filesOf(sent)[0]?.file.name}, and then these lines as they are mended.`}</p>` : html`<p class="note">It is a run of <a href=${linkTo('syncs', plan.type)}>the sync ${plan.type}</a>.</p>`}
   </div>`
 }

@@ -66,7 +66,7 @@ async function runOf({ file, plan, profile, isTrial }, tell, signal) {
   const type = plan.reading.isJson ? 'application/x-ndjson' : 'text/csv'
   /** @type {Record<string, string>} */
   const headers = isTrial ? { prefer: 'tx=rollback' } : {}
-  const path = `/imports?type=${plan.kind}&profile=${encodeURIComponent(JSON.stringify(profile))}`
+  const path = `/imports?type=${plan.type}&profile=${encodeURIComponent(JSON.stringify(profile))}`
   const { data } = await ask(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })
   return follow(data, `/imports/${data.id}`, { isOver: of => of.state !== 'running', tell, signal })
 }

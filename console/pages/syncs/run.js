@@ -1,5 +1,5 @@
 /** @type {Record<string, 'good' | 'bad' | 'warn' | 'idle'>} */
-const tones = { ok: 'good', failed: 'bad', lost: 'bad', running: 'warn', none: 'idle' }
+const tones = { ok: 'good', failed: 'bad', interrupted: 'bad', running: 'warn', none: 'idle' }
 
 /** The colour of the state of a run. @param {string} state */
 export const runTone = state => tones[state]

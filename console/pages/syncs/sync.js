@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import { kinds } from 'tillbridge/kinds'
+import { importTypes } from 'tillbridge/import-types'
 import { Action } from '../../components/action.js'
 import { Chart } from '../../components/chart.js'
 import { countColumn, duration, Facts, Moment, State } from '../../components/format.js'
@@ -25,7 +25,7 @@ const columns = [
     value: run => html`<${State} state=${run.state} tone=${runTone(run.state)} />`,
     text: run => run.state,
   },
-  { title: 'What', value: run => (run.whole ? 'everything' : 'changes') },
+  { title: 'What', value: run => (run.full ? 'everything' : 'changes') },
   countColumn('Read', run => run.read),
   countColumn('New', run => run.new),
   countColumn('Changed', run => run.changed),
@@ -49,8 +49,8 @@ const columns = [
 ]
 
 /** One sync: how it stands, its lag, its runs, and a run at once. @param {{ name: string }} props */
-export function Feed({ name }) {
-  const mayImport = useMay(kinds[name]?.role ?? 'maintainer') && kinds[name]
+export function Sync({ name }) {
+  const mayImport = useMay(importTypes[name]?.role ?? 'maintainer') && importTypes[name]
   const [version, again] = useVersion()
   const { data, error } = useLoad(signal => ask('/syncs', { signal }), [name, version])
   const sync = data?.data.find((/** @type {any} */ each) => each.sync === name)
@@ -60,18 +60,18 @@ export function Feed({ name }) {
     ${error && html`<${Problem} error=${error} />`}
     ${!data && !error && html`<p class="opening" role="status">Loading…</p>`}
     ${data && !sync && html`<div class="empty">It is not pulled, and no file of it has come yet. ${drop}</div>`}
-    ${sync && html`<${Found} sync=${sync} drop=${drop} version=${version} again=${again} />`}`
+    ${sync && html`<${SyncDetails} sync=${sync} drop=${drop} version=${version} again=${again} />`}`
 }
 
 /** @param {{ sync: any, drop: unknown, version: number, again: () => void }} props */
-function Found({ sync, drop, version, again }) {
+function SyncDetails({ sync, drop, version, again }) {
   const path = `/syncs/${encodeURIComponent(sync.sync)}`
   const [asked, setAsked] = useState(false)
   const runs = useLoad(signal => ask(pageOf(`${path}/runs`, null), { signal }), [path, version])
   const points = useMemo(() => lags(runs.data?.data ?? []), [runs.data])
   const isPulled = sync.origin === 'backOffice'
-  const run = (/** @type {boolean} */ whole) => () =>
-    ask(`${path}/run`, { method: 'POST', body: { whole } }).then(() => {
+  const run = (/** @type {boolean} */ full) => () =>
+    ask(`${path}/run`, { method: 'POST', body: { full } }).then(() => {
       setAsked(true)
       again()
     })
