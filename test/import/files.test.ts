@@ -60,7 +60,10 @@ test('the columns of a file are settled before anything is imported', async () =
   assert.match(await message('stock', 'storeNumber;skuId;freeStock'), /not separated by commas/)
   assert.match(await message('stores', '', { map: new Map([['nope', 'x']]) }), /is empty/)
   assert.match(await message('stores', 'a', { map: new Map([['nope', 'x']]) }), /there is no column nope/)
-  await assert.rejects(shop.importFile('shops', ''), /Import type shops doesn't exist\. Use one of: references, stores, /)
+  await assert.rejects(
+    shop.importFile('shops', ''),
+    /Import type shops doesn't exist\. Use one of: references, stores, /,
+  )
 })
 
 test('one column of the file may serve for two of ours, and one that is not needed is passed over', async () => {

@@ -39,7 +39,7 @@ async function everything() {
   return texts.map(row => row?.text ?? '').join('\n')
 }
 
-test('passwords and API keys are in no log line, in no line of the audit and nowhere in the database', async () => {
+test('passwords and API keys never appear in logs, audit entries or tables', async () => {
   const username = freshUsername()
   const key = { 'idempotency-key': 'make it' }
   const made = await post(api, '/accounts', { username, role: 'visitor' }, key)
@@ -74,7 +74,7 @@ test('passwords and API keys are in no log line, in no line of the audit and now
   )
 })
 
-test('a repeat with its key is answered with the same password, and makes none', async () => {
+test('repeating a password rotation with its key returns the same password', async () => {
   const username = freshUsername()
   const key = { 'idempotency-key': 'once' }
   const first = await post(api, '/accounts', { username, role: 'visitor' }, key)
@@ -86,7 +86,7 @@ test('a repeat with its key is answered with the same password, and makes none',
   isProblem(await rotate(api, { username: freshUsername() }, key), 'idempotency_key_reused', api.baseUrl)
 })
 
-test('nobody gets a password that opens more than they may themselves', async () => {
+test('an admin cannot obtain a password with more access than their own', async () => {
   const [shop, other] = [await api.tenant(), await api.tenant()]
   const shared = await makeAccount(shop, 'visitor')
   assert.equal((await rotate(shop, shared)).status, 200)
@@ -105,7 +105,7 @@ test('nobody gets a password that opens more than they may themselves', async ()
   assert.equal((await rotate(shop, shop)).status, 200)
 })
 
-test('a repeat with its key gives a password to nobody but the account that was given it', async () => {
+test('only the account that received a password gets it on replay', async () => {
   const [shop, other] = [await api.tenant(), await api.tenant()]
   const colleague = await api.account('admin', shop.service)
   const shared = await makeAccount(shop, 'visitor')

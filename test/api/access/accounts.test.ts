@@ -22,7 +22,7 @@ const namesOf = async (admin: Caller, query = '') =>
 const opens = (admin: Caller, credentials: { username: string; password: string }, status: number) =>
   until(async () => (await statusWith(api, admin, credentials)) === status, `${status}`, 5_000)
 
-test('an account that an admin makes works at once, with the API key that the answer shows', async () => {
+test('a new account can sign in immediately with the returned API key', async () => {
   const username = 'Frau Müller/Kasse 3'
   const answer = await post(api, '/accounts', { username, role: 'maintainer' })
   assert.equal(answer.status, 201, answer.text)
@@ -39,7 +39,7 @@ test('an account that an admin makes works at once, with the API key that the an
   assert.deepEqual((await api.get(String(location))).json.data, { ...account, since })
 })
 
-test('the accounts of the service are listed by their names, in pages, and no others', async () => {
+test("an account list contains only the service's accounts, by name, in pages", async () => {
   const [shop, other] = [await api.tenant(), await api.tenant()]
   await makeAccount(other, 'admin')
   const names = [shop.username]
@@ -59,7 +59,7 @@ test('the accounts of the service are listed by their names, in pages, and no ot
   assert.deepEqual(walked, names.toSorted())
 })
 
-test('an account tells when it last asked something of the service, and one that never did says so', async () => {
+test('an account shows when it last used the service, if it did', async () => {
   const [shop, other] = [await api.tenant(), await api.tenant()]
   const [used, unused] = [await makeAccount(shop, 'visitor'), await makeAccount(shop, 'visitor')]
   await addAccount(api.db, api.keys, used.username, other.service, 'visitor')
@@ -87,7 +87,7 @@ test('an account tells when it last asked something of the service, and one that
   assert.deepEqual([await noted(), (await shop.get(path)).headers.etag], [before, etag])
 })
 
-test('another role is in force within 5 seconds, and is not given over what somebody else has changed', async () => {
+test('a role change applies within 5 seconds and never overwrites another change', async () => {
   const shop = await api.tenant()
   const colleague = await makeAccount(shop, 'visitor')
   const path = `/accounts/${colleague.username}`
@@ -104,7 +104,7 @@ test('another role is in force within 5 seconds, and is not given over what some
   await until(async () => (await statusWith(api, shop, colleague, '/settings')) === 403, 'and this one', 5_000)
 })
 
-test('after a rotation two passwords are live, after the next one the oldest has ended', async () => {
+test('two passwords stay valid after a rotation; the next ends the oldest', async () => {
   const shop = await api.tenant()
   const first = await makeAccount(shop, 'visitor')
   const { username } = first
@@ -127,7 +127,7 @@ test('after a rotation two passwords are live, after the next one the oldest has
   assert.equal(live.filter(status => status === 200).length, 2)
 })
 
-test('what is revoked in one service goes on in others, and with the last one all passwords end', async () => {
+test('revoking one service keeps the others; revoking the last ends all passwords', async () => {
   const [shop, other] = [await api.tenant(), await api.tenant()]
   const colleague = await makeAccount(shop, 'maintainer')
   const path = `/accounts/${colleague.username}`
@@ -146,7 +146,7 @@ test('what is revoked in one service goes on in others, and with the last one al
   await opens(shop, anew, 200)
 })
 
-test('two services that let go of an account at once end it', async () => {
+test('an account ends if its last two services revoke it concurrently', async () => {
   const shops = [await api.tenant(), await api.tenant()] as const
   for (let round = 0; round < 10; round++) {
     const { username } = await makeAccount(shops[0], 'visitor')
@@ -160,7 +160,7 @@ test('two services that let go of an account at once end it', async () => {
   }
 })
 
-test('a username that is taken is refused in the same words, whoever has it, also of several who ask at once', async () => {
+test('a taken username is rejected with the same message, even concurrently', async () => {
   const [shop, other] = [await api.tenant(), await api.tenant()]
   const [own, foreign] = [await makeAccount(shop, 'visitor'), await makeAccount(other, 'visitor')]
   const refused = await post(shop, '/accounts', { username: foreign.username, role: 'admin' })
@@ -175,7 +175,7 @@ test('a username that is taken is refused in the same words, whoever has it, als
   assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409, 409])
 })
 
-test('what is no username, no role, or no body of these writes is refused by name', async () => {
+test('an invalid username, role or body is rejected by name', async () => {
   const shop = await api.tenant()
   const asked = (body: unknown) => post(shop, '/accounts', body)
   for (const username of ['', 'a:b', ':', 'tab\there', '..', ' ', 'x'.repeat(101), '\u202eabc'])
@@ -202,7 +202,7 @@ test('what is no username, no role, or no body of these writes is refused by nam
   isProblem(await shop.get('/accounts?role=admin'), 'invalid_parameter', api.baseUrl)
 })
 
-test('who is no admin neither sees nor changes accounts', async () => {
+test('only an admin can list and change accounts', async () => {
   const shop = await api.tenant()
   const path = `/accounts/${shop.username}`
   for (const role of ['visitor', 'maintainer'] as const) {

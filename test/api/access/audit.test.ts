@@ -17,7 +17,7 @@ let made = 0
 const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++made}@example.com` } })
 const lines = async (caller: Caller, query = ''): Promise<Audit[]> => (await caller.get(`/audit${query}`)).json.data
 
-test('each write leaves one line: who, what, which fields, and in which request', async () => {
+test('each write adds one audit entry with account, record, fields and request', async () => {
   const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
   const webshop = await service.account('maintainer', shop.service)
   assert.deepEqual(await lines(shop), [])
@@ -72,7 +72,7 @@ test('each write leaves one line: who, what, which fields, and in which request'
   assert.match(written[0]?.at ?? '', /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
 })
 
-test('what was refused leaves no line, and what was answered again leaves none more', async () => {
+test('a rejected request adds no audit entry and a replay adds none', async () => {
   const shop = await service.tenant()
   const visitor = await service.account('visitor', shop.service)
   const key = { 'idempotency-key': 'once' }
@@ -97,7 +97,7 @@ test('what was refused leaves no line, and what was answered again leaves none m
   assert.equal((await lines(shop)).length, 1)
 })
 
-test('writes at once leave a line each', async () => {
+test('concurrent writes add one audit entry each', async () => {
   const shop = await service.tenant()
   const answers = await Promise.all(Array.from({ length: 40 }, () => post(shop, '/customers', customer())))
   const subjects = answers.map(({ json }) => `/customers/${json.data.id}`)
@@ -105,7 +105,7 @@ test('writes at once leave a line each', async () => {
   assert.deepEqual(written.map(line => line.subject).sort(), subjects.sort())
 })
 
-test('what was written is told by its fields, never by its values', async () => {
+test('an audit entry names the changed fields, never their values', async () => {
   const shop = await service.tenant()
   const secrets = ['canaryname', 'canarymail@example.com', '+61 400 777 777', 'canarystreet', 'canarygateway']
   const [surname, email, mobile, addressLine1, gateway] = secrets
@@ -116,7 +116,7 @@ test('what was written is told by its fields, never by its values', async () => 
   for (const { text } of kept) for (const secret of secrets) assert.ok(!text.includes(secret), secret)
 })
 
-test('a PIN that is made or sent stands in no line, and a look-up leaves none', async () => {
+test('an audit entry never contains a PIN, and a look-up adds none', async () => {
   const shop = await service.tenant(voucherSettings)
   await stockGiftCards(service, shop)
   const made = await post(shop, '/vouchers', {
@@ -146,7 +146,7 @@ test('a PIN that is made or sent stands in no line, and a look-up leaves none', 
   for (const secret of [pin, validationId, '150.00', 'ann.lee']) assert.ok(!told.includes(secret), secret)
 })
 
-test('an admin sees the lines of the own service, and of no other', async () => {
+test('an admin sees only the audit entries of their own service', async () => {
   const [shop, other] = [await service.tenant(), await service.tenant()]
   await post(shop, '/customers', customer())
   const subject = `/customers/${(await post(other, '/customers', customer())).json.data.id}`
@@ -162,7 +162,7 @@ test('an admin sees the lines of the own service, and of no other', async () => 
   }
 })
 
-test('the audit is a list like any other: walked by cursor, polled by asOf', async () => {
+test('the audit log is paginated by cursor and polled with asOf', async () => {
   const shop = await service.tenant()
   for (let i = 0; i < 5; i++) await post(shop, '/customers', customer())
   const all = await lines(shop)
@@ -191,7 +191,7 @@ test('the audit is a list like any other: walked by cursor, polled by asOf', asy
   assert.equal(json.code, 'invalid_cursor', 'a cursor of another service')
 })
 
-test('a write whose line cannot be kept is not done', async () => {
+test('a write is rolled back if its audit entry cannot be stored', async () => {
   const shop = await service.tenant()
   await service.db.run(sql`alter table audit add constraint full_up check (false) not valid`)
   try {
@@ -203,7 +203,7 @@ test('a write whose line cannot be kept is not done', async () => {
   assert.deepEqual((await shop.get('/customers/search')).json.data, [])
 })
 
-test('the newest line comes first where somebody asks for it, page by page', async () => {
+test('the audit log can be read newest first, page by page', async () => {
   const shop = await service.tenant()
   const { id } = (await post(shop, '/customers', customer())).json.data
   for (const firstname of ['Bea', 'Cay']) await put(shop, `/customers/${id}`, { firstname })
@@ -229,7 +229,7 @@ test('the newest line comes first where somebody asks for it, page by page', asy
   )
 })
 
-test('the lines of one account are told alone, of one record too', async () => {
+test('the audit log can be filtered by account and by record', async () => {
   const shop = await service.tenant()
   const other = await service.account('admin', shop.service)
   const { id } = (await post(shop, '/customers', customer())).json.data

@@ -15,7 +15,7 @@ const api = await startTestService({ settings: voucherSettings, role: 'maintaine
 await stockGiftCards(api, api)
 after(() => api.stop())
 
-test('a PIN, a validation, a password and what they came with are in no log line, and in no answer but the ones they belong to', async () => {
+test('secrets appear only in the responses they belong to, never in logs', async () => {
   const secretPhrase = 'xyzzy-plugh-4711'
   const answers: Answer[] = []
   const told = async (answer: Promise<Answer>) => {

@@ -21,7 +21,7 @@ const roles = {
 }
 
 for (const [which, attributes] of Object.entries(roles))
-  test(`by a role of the database that ${which}, another service's record is not found, and cannot be written to`, async () => {
+  test(`a database role that ${which} cannot read or change another service's record`, async () => {
     const role = `role_${process.pid}_${Object.keys(roles).indexOf(which)}`
     await api.db.run(sql`create role ${raw(role)} login ${raw(attributes)}`)
     const connection = Object.assign(new URL(api.database.connection), { username: role }).href

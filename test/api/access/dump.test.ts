@@ -54,7 +54,7 @@ function formsOf(bytes: Buffer): [encoding: string, bytes: Buffer][] {
 const encodingsIn = (dumped: Buffer, secret: string | Buffer) =>
   formsOf(Buffer.from(secret)).flatMap(([encoding, bytes]) => (dumped.includes(bytes) ? [encoding] : []))
 
-test('who steals all tables finds no secret in them, in no encoding', async () => {
+test('a dump of all tables contains no secret in any encoding', async () => {
   const pin = 'canary-pin-91375520'
   await addVouchers(api, api, { held: { pin } })
   const opened = await post(api, '/vouchers/validate', { number: 'held', pin, amount: '10.00' }, keyed())
@@ -100,7 +100,7 @@ test('who steals all tables finds no secret in them, in no encoding', async () =
   }
 })
 
-test('a secret that did stand there would be found, however it is encoded', async () => {
+test('the dump scan finds a planted secret in every encoding', async () => {
   const canary = 'canary>>?~?~?~'
   for (const [encoding, bytes] of formsOf(Buffer.from(canary))) {
     if (encoding === 'UTF-16') continue

@@ -31,7 +31,7 @@ const oneCaller: [string, (i: number) => string][] = [
   ['written as IPv4 and as IPv6', i => (i % 2 ? '203.0.113.7' : '::ffff:203.0.113.7')],
 ]
 for (const [what, addressOf] of oneCaller)
-  test(`addresses ${what} are one caller`, async () => {
+  test(`addresses ${what} count as one caller`, async () => {
     for (let i = 0; i < 30; i++) assert.equal((await lookUp(addressOf(i), `guess-${i}`, '000000')).status, 403)
     isProblem(await lookUp(addressOf(31), 'mine', pin), 'too_many_failures', behindProxy.baseUrl)
     assert.equal((await lookUp('198.51.100.7', 'mine', pin)).status, 200)
@@ -42,7 +42,7 @@ for (const [what, addressOf] of oneCaller)
     assert.equal((await askFrom('198.51.100.7', '/stores', { authorization: basic('nobody:x') })).status, 401)
   })
 
-test('an account that guesses from many addresses is refused beyond 300, and no other one is', async () => {
+test('an account that guesses from many addresses is blocked after 300 failures', async () => {
   const leaked = await service.account('visitor')
   const guesses = Array.from({ length: 300 }, (_, i) => lookUp(`198.51.${i % 250}.7`, `guess-${i}`, '000000', leaked))
   for (const { status } of await Promise.all(guesses)) assert.equal(status, 403)

@@ -57,7 +57,7 @@ async function takesAsLong(ask: () => Promise<{ known: number; unknown: number }
   throw new assert.AssertionError({ message: tries.join(', ') })
 }
 
-test('an unknown username cannot be told from a wrong password by time', async t => {
+test('an unknown username takes as long to reject as a wrong password', async t => {
   const password = 'x'.repeat(43)
   const wrong = withPassword(service, password)
   const unknown = basic(`nobody:${password}`)
@@ -95,7 +95,7 @@ function share(a: readonly number[], b: readonly number[]) {
   return more / a.length / b.length
 }
 
-test('an unknown number cannot be told from a wrong PIN by time', async t => {
+test('rejecting an unknown voucher number takes as long as a wrong PIN', async t => {
   // 10,000 tell the two apart more finely, and take some minutes.
   const { PIN_TRIES } = process.env
   const [again, fresh] = PIN_TRIES ? [Number(PIN_TRIES), Number(PIN_TRIES)] : [700, 400]
@@ -129,7 +129,7 @@ test('an unknown number cannot be told from a wrong PIN by time', async t => {
   }
 })
 
-test('wrong passwords are counted for all servers, and beyond 20 refused with the time to wait', async () => {
+test('wrong passwords are counted across servers and blocked after 20 with Retry-After', async () => {
   await earlyInTheMinute(service)
   const colleague = await service.account('visitor')
   const wrong = { headers: { ...credentials(colleague), authorization: withPassword(colleague, 'wrong') } }
@@ -156,7 +156,7 @@ test('wrong passwords are counted for all servers, and beyond 20 refused with th
   await forget()
 })
 
-test('an address that tries one name after the other is refused beyond 200', async () => {
+test('an address that tries many usernames is blocked after 200 failures', async () => {
   await earlyInTheMinute(service)
   const attempt = (i: number) => service.get('/stores', { authorization: basic(`guess${i}:x`) })
   for (let i = 0; i < 200; i++) assert.equal((await attempt(i)).status, 401)

@@ -28,7 +28,7 @@ const revoke = (caller: Pick<Caller, 'request'>, whom: Pick<Caller, 'username'>)
 const adminsOf = async (admin: Caller) =>
   (await admin.get('/accounts')).json.data.filter(({ role }: { role: string }) => role === 'admin').length
 
-test('the last admin of a service is neither revoked nor given a lesser role, by whomever', async () => {
+test('an account that is the last admin cannot be revoked or demoted', async () => {
   const shop = await api.tenant(settings)
   await makeAccount(shop, 'maintainer')
   const elsewhere = await api.tenant()
@@ -43,14 +43,14 @@ test('the last admin of a service is neither revoked nor given a lesser role, by
   isProblem(await revoke(shop, second), 'last_admin', api.baseUrl)
 })
 
-test('who is no admin is revoked although there is but one admin', async () => {
+test('a sole admin does not prevent the revocation of other accounts', async () => {
   const shop = await api.tenant(settings)
   const visitor = await makeAccount(shop, 'visitor')
   assert.equal((await put(shop, pathOf(visitor), { role: 'maintainer' })).status, 200)
   assert.equal((await revoke(shop, visitor)).status, 200)
 })
 
-test('a refusal leaves no line in the audit, and a key that can be used once more', async () => {
+test('a last-admin rejection adds no audit entry and leaves its key unused', async () => {
   const shop = await api.tenant(settings)
   const key = { 'idempotency-key': 'revoke me' }
   const path = `${pathOf(shop)}/revoke`
@@ -67,7 +67,7 @@ const moves: [name: string, first: Move, second: Move][] = [
   ['demote and revoke', demote, revoke],
 ]
 for (const [name, first, second] of moves)
-  test(`of two admins who ${name} each other at once, on two servers, one is refused`, async () => {
+  test(`one of two admins who ${name} each other concurrently is rejected`, async () => {
     for (let round = 0; round < 5; round++) {
       const ann = await api.tenant(settings)
       const bob = await api.account('admin', ann.service)
@@ -96,7 +96,7 @@ async function whileHeld(send: () => Promise<Answer>[]) {
   }
 }
 
-test('of ten admins who all give up their role at once one stays', async () => {
+test('one of ten admins stays admin if all resign concurrently', async () => {
   const first = await api.tenant(settings)
   const all = [first, ...(await Promise.all(Array.from({ length: 9 }, () => api.account('admin', first.service))))]
   const answers = await whileHeld(() => all.map((admin, i) => demote(i % 2 ? elsewhere(admin) : admin, admin)))

@@ -14,7 +14,7 @@ after(() => api.stop())
 const operations = operationsOf((await api.raw('/openapi.json')).json)
 assert.ok(operations.length >= 60, `${operations.length}`)
 
-test('each operation is refused to the roles that it is documented to be refused to, and to no other', async () => {
+test('each operation is rejected for exactly the documented roles', async () => {
   const [visitor, maintainer, admin] = [await api.account('visitor'), await api.account('maintainer'), api]
   const needed = new Map<string, number>()
   for (const operation of operations) {
@@ -32,7 +32,7 @@ test('each operation is refused to the roles that it is documented to be refused
   for (const role of ['visitor', 'maintainer', 'admin']) assert.ok((needed.get(role) ?? 0) > 5, role)
 })
 
-test('no operation is carried out for nobody: without the name of a service, whatever else comes with it, nothing is told and nothing done', async () => {
+test('an operation without a service name returns nothing and changes nothing', async () => {
   const own = await api.tenant({ ...voucherSettings, requestLogRetentionDays: 0 })
   const before = await everythingOf(own)
   for (const operation of operations)
@@ -49,7 +49,7 @@ test('no operation is carried out for nobody: without the name of a service, wha
   assert.deepEqual(await everythingOf(own), before)
 })
 
-test('a delivery of a webhook that comes to the API itself is a request of nobody, wherever it comes, and does nothing', async () => {
+test('a webhook delivery sent to the API is unauthenticated and changes nothing', async () => {
   const own = await api.tenant({ ...voucherSettings, requestLogRetentionDays: 0 })
   const before = await everythingOf(own)
   const headers = {
@@ -98,7 +98,7 @@ const isSaid = (name: string) => /Address$/.test(name)
 // Settings name no record, and what they say changes how all that follows is answered; usernames are the installation's, taken by whomever.
 const apart = ['updateSettings', 'createAccount']
 
-test("another tenant's identifier, of whatever kind and at whatever place, is answered like one that nobody has", async () => {
+test("another service's identifier gets the same response as an unknown identifier", async () => {
   // What it asks itself is written a second late, among what the others ask.
   const { shop, named: byKind } = await shopOfNames(api, { requestLogRetentionDays: 0 })
   const named = Object.values<string>(byKind)

@@ -10,7 +10,7 @@ import { put } from '../../support/write.ts'
 const service = await startTestService()
 after(() => service.stop())
 
-test('a change over one server is in force in another within 5 seconds', async () => {
+test('a settings change on one server applies to another within 5 seconds', async () => {
   const shop = await service.tenant()
   const other = await startTestService({ beside: service })
   try {
@@ -27,7 +27,7 @@ test('a change over one server is in force in another within 5 seconds', async (
   }
 })
 
-test('another time zone moves the wall clocks of records and of the audit, the line of this change as well', async () => {
+test('a new time zone changes the wall-clock times of records and audit', async () => {
   const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
   await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann' }])
   await put(shop, '/settings', { retailerName: 'Luma' })
@@ -54,7 +54,7 @@ test('another time zone moves the wall clocks of records and of the audit, the l
   assert.deepEqual([rest.username, rest.operation, rest.fields], [shop.username, 'PUT /settings', ['retailerName']])
 })
 
-test('capabilities say what a setting stands in the way of, and which', async () => {
+test('capabilities name the settings that block them', async () => {
   const shop = await service.tenant({ backOfficeVersion: '2021.3', returnReasons: [], giftCardSku: 'GIFTCARD' })
   const lacking = async () => {
     const { json } = await shop.get('/capabilities')

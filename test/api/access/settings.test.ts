@@ -41,7 +41,7 @@ const everything = {
   gateways: ['paypal', 'visa'],
 }
 
-test('every setting can be changed, all or some of them, and what is not mentioned stays', async () => {
+test('a partial settings change keeps the omitted settings', async () => {
   const shop = await service.tenant()
   assert.deepEqual(await settings(shop), byDefault)
   assert.deepEqual(Object.keys(everything).sort(), Object.keys(byDefault).sort())
@@ -56,7 +56,7 @@ test('every setting can be changed, all or some of them, and what is not mention
   assert.deepEqual((await shop.get('/payment-gateways')).json.data, ['paypal', 'visa'])
 })
 
-test('null returns a setting to its default', async () => {
+test('null resets a setting to its default', async () => {
   const shop = await service.tenant()
   await put(shop, '/settings', everything)
   const names = ['currency', 'gateways', 'emailSender', 'returnReasons', 'defaultReturnReason'] as const
@@ -67,7 +67,7 @@ test('null returns a setting to its default', async () => {
   assert.deepEqual((await put(shop, '/settings', all)).json.data, byDefault)
 })
 
-test('the reason of a return that names none stays one of the reasons', async () => {
+test('the default return reason must be one of the configured reasons', async () => {
   const shop = await service.tenant()
   await put(shop, '/settings', everything)
   const without = { returnReasons: [{ code: 'LARGE', name: 'Too large' }] }
@@ -78,7 +78,7 @@ test('the reason of a return that names none stays one of the reasons', async ()
   assert.equal((await put(shop, '/settings', { ...without, defaultReturnReason: 'LARGE' })).status, 200)
 })
 
-test('gateways are taken as they are listed, the ones before them go', async () => {
+test('a list of gateways replaces the previous list in the given order', async () => {
   const shop = await service.tenant()
   await put(shop, '/settings', { gateways: ['visa', 'cash', 'Überweisung'] })
   assert.deepEqual((await settings(shop)).gateways, ['cash', 'visa', 'Überweisung'])
@@ -87,7 +87,7 @@ test('gateways are taken as they are listed, the ones before them go', async () 
   assert.deepEqual((await settings(service)).gateways, [], 'of another service')
 })
 
-test('every fault of a change is named with its place, and nothing is changed', async () => {
+test('every error of a settings change is located and nothing is changed', async () => {
   const shop = await service.tenant()
   const bad: [name: string, value: unknown, pointers?: string[]][] = [
     ['retailerName', ''],
@@ -155,7 +155,7 @@ test('every fault of a change is named with its place, and nothing is changed', 
   assert.deepEqual(await settings(shop), byDefault)
 })
 
-test('faults of single settings and of rules about several are named at once', async () => {
+test('errors of single settings and of combined rules are reported together', async () => {
   const shop = await service.tenant()
   const pointersOf = async (change: object) =>
     (await put(shop, '/settings', change)).json.errors.map(({ pointer }: { pointer: string }) => pointer)
@@ -175,7 +175,7 @@ test('faults of single settings and of rules about several are named at once', a
   ])
 })
 
-test('only an admin may see or change settings', async () => {
+test('only an admin can read or change settings', async () => {
   for (const role of ['visitor', 'maintainer'] as const) {
     const other = await service.account(role)
     isProblem(await other.get('/settings'), 'insufficient_role', service.baseUrl, '/settings')
@@ -184,7 +184,7 @@ test('only an admin may see or change settings', async () => {
   assert.equal((await settings(service)).currency, 'USD')
 })
 
-test('a change goes through only for the settings that If-Match names', async () => {
+test('a settings change requires the version named in If-Match', async () => {
   const shop = await service.tenant()
   const { headers } = await shop.get('/settings')
   const changed = await put(shop, '/settings', { gateways: ['cash'] }, { 'if-match': headers.etag })
@@ -202,7 +202,7 @@ test('a change goes through only for the settings that If-Match names', async ()
   assert.equal((await put(shop, '/settings', { requireIfMatch: null }, { 'if-match': current })).status, 200)
 })
 
-test('of two that name the same state in If-Match one goes through', async () => {
+test('only one of two changes with the same If-Match succeeds', async () => {
   const shop = await service.tenant()
   for (let i = 0; i < 5; i++) {
     const tag = (await shop.get('/settings')).headers.etag
@@ -213,7 +213,7 @@ test('of two that name the same state in If-Match one goes through', async () =>
   }
 })
 
-test('changes at once lose none of each other', async () => {
+test('concurrent settings changes do not overwrite each other', async () => {
   const shop = await service.tenant()
   const { timeZone: _, currency: __, ...quick } = everything
   const { returnReasons, defaultReturnReason, ...others } = quick
@@ -229,7 +229,7 @@ test('changes at once lose none of each other', async () => {
   }
 })
 
-test('gateways that came as a file are settings that can be sent back: no longer name, and no more of them', async () => {
+test('gateways imported from a file can be sent back within the limits', async () => {
   const shop = await service.tenant()
   const names = Array.from({ length: 199 }, (_, i) => `gateway${i}`)
   await put(shop, '/settings', { gateways: ['paypal', ...names] })

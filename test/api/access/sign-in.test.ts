@@ -29,7 +29,7 @@ async function refused(authorization: string | undefined) {
   return answer
 }
 
-test('without credentials, or with what are none, the answer says how to sign in', async () => {
+test('a request with missing or malformed credentials gets a sign-in challenge', async () => {
   const { username, password } = service
   const right = Buffer.from(`${username}:${password}`).toString('base64')
   const unfit = [
@@ -73,7 +73,7 @@ test('without credentials, or with what are none, the answer says how to sign in
   await forget()
 })
 
-test('the scheme may be in any case', async () => {
+test('the authentication scheme is case-insensitive', async () => {
   for (const scheme of ['Basic', 'basic', 'BASIC', 'bAsIc', 'Basic '])
     assert.equal(
       (
@@ -85,7 +85,7 @@ test('the scheme may be in any case', async () => {
     )
 })
 
-test('the first colon ends the username, and what follows is compared as UTF-8', async () => {
+test('the first colon ends the username; the password is compared as UTF-8', async () => {
   for (const password of ['a:b', ':', 'pässwörd', 'пароль', '\u{1F511}', 'e\u0301']) {
     const { authorization } = { authorization: withPassword(service, password) }
     await refused(authorization)
@@ -94,7 +94,7 @@ test('the first colon ends the username, and what follows is compared as UTF-8',
   await forget()
 })
 
-test('of headers that may be sent once, two are refused, even two that are the same', async () => {
+test('a repeated single-value header is rejected, even with the same value', async () => {
   const { authorization, 'x-service-name': name } = credentials(service)
   const lines = {
     host: 'Host: a',
@@ -111,7 +111,7 @@ test('of headers that may be sent once, two are refused, even two that are the s
     }
 })
 
-test('an unknown username and a wrong password are one and the same answer', async () => {
+test('an unknown username and a wrong password get the same response', async () => {
   const stripped = ({ status, headers, json }: Awaited<ReturnType<typeof refused>>) => {
     const { date: _, 'x-request-id': __, 'content-length': length, ...told } = headers
     return { status, told, length, json: { ...json, requestId: '' } }
@@ -121,7 +121,7 @@ test('an unknown username and a wrong password are one and the same answer', asy
   assert.deepEqual(unknown, wrong)
 })
 
-test('a fresh password works at once beside the one before, a third one ends the first within 5 s everywhere', async () => {
+test('a second password is valid immediately; a third ends the first soon', async () => {
   const colleague = await service.account('visitor')
   const on = (password: string) => [
     async () => (await service.get('/stores', { authorization: withPassword(colleague, password) })).status,
@@ -144,7 +144,7 @@ test('a fresh password works at once beside the one before, a third one ends the
   await forget()
 })
 
-test('what is told for long asks again when what was read is trusted no more, and soon enough to end within 5 s', () => {
+test('a long response checks the account again and ends within 5 s', () => {
   assert.ok(recheckIntervalMs > authCacheTtlMs)
   assert.ok(authCacheTtlMs + recheckIntervalMs < 5_000)
 })
@@ -157,7 +157,7 @@ async function comesTo(wanted: number, status: () => Promise<number>) {
   }
 }
 
-test('a role that is too low is told which one is needed', async () => {
+test('a rejection for a low role names the required role', async () => {
   for (const [role, status] of [
     ['visitor', 403],
     ['maintainer', 403],
@@ -174,7 +174,7 @@ test('a role that is too low is told which one is needed', async () => {
   }
 })
 
-test('passwords, and what a query or a header says, are in no log line', async () => {
+test('passwords, queries and header values never appear in logs', async () => {
   const kept = keptLog('trace')
   const logged = await anotherServer(service, { log: kept.log })
   const { authorization, 'x-service-name': name } = credentials(service)

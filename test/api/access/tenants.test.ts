@@ -20,7 +20,7 @@ after(() => service.stop())
 const pathOf = (documented: string, id: string) =>
   documented.replace(/\{\w+\}/, encodeURIComponent(documented === '/inventory/{id}' ? `${id}-sku-${id}` : id))
 
-test("another service's record is not found, in the very words for one that there is not", async () => {
+test("reading another service's record returns the same 404 as an unknown record", async () => {
   const [own, foreign] = [shops[0], 'canary-1-id'] as const
   const { json: document } = await service.raw('/openapi.json')
   // Vouchers are not found at all: an unknown number is what a wrong PIN is.
@@ -37,7 +37,7 @@ test("another service's record is not found, in the very words for one that ther
   }
 })
 
-test("another service's record cannot be written to, in the very words for one that there is not", async () => {
+test("writing another service's record returns the same 404 as an unknown record", async () => {
   const [own, foreign] = [shops[0] ?? service, 'canary-1-id'] as const
   const returned = { lines: [{ sku: `sku-${foreign}`, quantity: 1, reasonCode: 'SIZE' }] }
   for (const [write, path, body] of [
@@ -62,7 +62,7 @@ test("another service's record cannot be written to, in the very words for one t
   }
 })
 
-test("another service's codes and addresses find nothing", async () => {
+test("another service's codes and email addresses match nothing", async () => {
   const foreign = 'canary-1-id'
   for (const path of [
     `/staff?code=${foreign}`,
@@ -84,7 +84,7 @@ test("another service's codes and addresses find nothing", async () => {
   assert.equal(other.status, 404)
 })
 
-test('the same identifiers, codes and addresses stand in every service', async () => {
+test('two services can use the same identifiers, codes and email addresses', async () => {
   for (const [i, shop] of shops.entries()) {
     assert.equal((await shop.get('/customers/1')).json.data.firstname, `canary-${i}-customer`)
     assert.equal((await shop.get('/stores/1')).json.data.name, `canary-${i}-store`)
@@ -94,7 +94,7 @@ test('the same identifiers, codes and addresses stand in every service', async (
   }
 })
 
-test('answers of several services at once never mix, also among errors', async () => {
+test('concurrent responses of several services never mix, even with errors', async () => {
   const paths = [
     '/stores',
     '/staff',
@@ -131,7 +131,7 @@ test('answers of several services at once never mix, also among errors', async (
   assert.equal(answered, 6 * 4 * 60)
 })
 
-test('a service that is not assigned and one that there is not are one and the same answer', async () => {
+test('an unassigned service and an unknown service get the same response', async () => {
   const ask = (name: string) => service.get('/stores', { 'x-service-name': name })
   const unknown = await ask('no-such-service')
   isProblem(unknown, 'service_not_assigned', service.baseUrl, '/stores')
@@ -154,7 +154,7 @@ test('a service that is not assigned and one that there is not are one and the s
   isProblem(await ask('  '), 'service_name_required', service.baseUrl, '/stores')
 })
 
-test('one account may use several services, with a role in each', async () => {
+test('one account can use several services with a role in each', async () => {
   const [first, second] = [shops[2], shops[3]]
   assert.ok(first && second)
   const both = await service.account('visitor', first.service)
@@ -166,7 +166,7 @@ test('one account may use several services, with a role in each', async () => {
   assert.equal((await both.get('/settings', other)).status, 200)
 })
 
-test("a child cannot point to another service's parent", async () => {
+test("a child record cannot reference another service's parent", async () => {
   const [from, to] = [shops[1]?.service.id, shops[0]?.service.id]
   const foreign = 'canary-1-id'
   await upsertCustomers(service.db, service.service, [{ id: 'no account', firstname: 'Ann' }])

@@ -35,7 +35,7 @@ const lose = ({ service }: Caller, ...ids: string[]) =>
 /** A service that has nothing yet. */
 const empty = () => api.tenant({ readsPerMinute: 'off' })
 
-test('from the beginning the feed is everything as it stands, of every kind; each path leads to the record that it carries', async () => {
+test('the change feed starts with all current records and their valid paths', async () => {
   const shop = await another()
   await joinRewards(api, shop)
   await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
@@ -55,7 +55,7 @@ test('from the beginning the feed is everything as it stands, of every kind; eac
   )
 })
 
-test('who goes on is told of each record that has changed once, as it is now', async () => {
+test('a resumed change feed returns each changed record once, as of now', async () => {
   const shop = await another()
   const one = follower(shop, '')
   await readAll(one)
@@ -74,7 +74,7 @@ test('who goes on is told of each record that has changed once, as it is now', a
   assert.deepEqual(returned, new Set(['order', 'return', 'inventory', 'transaction']))
 })
 
-test('an order, a return and points that are written first and commit last are told of all the same', async t => {
+test('an order, return or points entry that commits late is still delivered', async t => {
   const shop = await another()
   await joinRewards(api, shop)
   const bought = await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
@@ -105,7 +105,7 @@ test('an order, a return and points that are written first and commit last are t
   assert.deepEqual(sorted(one.copy), sorted(await standing(api, shop.service)))
 })
 
-test('what has left is told of as removed, without a path; what has come back since is there', async () => {
+test('a removed record arrives as a tombstone until the record returns', async () => {
   const shop = await another()
   const one = follower(shop, 'records=true')
   await readAll(one)
@@ -123,7 +123,7 @@ test('what has left is told of as removed, without a path; what has come back si
   ])
 })
 
-test('stock of a SKU that goes by another name has left, and come under the new one', async () => {
+test('renaming a SKU removes its old inventory record and adds another', async () => {
   const shop = await another()
   const one = follower(shop, 'kinds=inventory')
   await readAll(one)
@@ -137,7 +137,7 @@ test('stock of a SKU that goes by another name has left, and come under the new 
   isProblem(await shop.get('/inventory/1002-TEE'), 'not_found', api.baseUrl, '/inventory/1002-TEE')
 })
 
-test('a kind that was empty is told of from its beginning, whatever times its records carry; not before its first load has ended', async () => {
+test('an initially empty record type is delivered completely after its initial load', async () => {
   const shop = await empty()
   const one = follower(shop, '')
   assert.deepEqual(await readAll(one), [])
@@ -148,7 +148,7 @@ test('a kind that was empty is told of from its beginning, whatever times its re
   assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
 })
 
-test('who reads while a first load is under way, in which a record has left already, is told of all the others once it has ended', async () => {
+test('a reader during an initial load receives the remaining records afterwards', async () => {
   const shop = await empty()
   const one = follower(shop, '')
   const load = await beginInitialLoad(db, shop.service, 'customer')
@@ -160,7 +160,7 @@ test('who reads while a first load is under way, in which a record has left alre
   assert.deepEqual(names(await readAll(one)), ['customer 1 changed'])
 })
 
-test('a cursor goes with its service and its kinds, in whatever order; records, limit and spelling are no part of it', async () => {
+test('a cursor depends on service and types, not on order or limit', async () => {
   const shop = await another()
   const one = follower(shop, 'limit=2&kinds=customer,store')
   await readOn(one)
@@ -194,7 +194,7 @@ test('a cursor goes with its service and its kinds, in whatever order; records, 
     isProblem(await shop.get(`/changes?${query}`), 'invalid_parameter', api.baseUrl, '/changes')
 })
 
-test('`asOf` is of the kind that is the furthest behind', async () => {
+test('`asOf` follows the record type that lags most', async () => {
   const shop = await another()
   const { json } = await shop.get('/changes?kinds=customer,product')
   const newest = (
@@ -207,7 +207,7 @@ test('`asOf` is of the kind that is the furthest behind', async () => {
   assert.equal((await shop.get('/changes')).json.meta.asOf, '1970-01-01T00:00:00.000000Z', 'there are no orders')
 })
 
-test('removals are forgotten when they are as old as the setting says, but for the newest of each kind', async () => {
+test("an expired tombstone is purged unless it is its type's newest", async () => {
   const shop = await api.tenant({ tombstoneRetentionDays: 30 })
   const aged = (kind: string, id: string, days: number) => sql`
     insert into tombstone select ${shop.service.id}, ${kind}, ${id}, now() - make_interval(days => ${days}::integer)`
@@ -228,7 +228,7 @@ test('removals are forgotten when they are as old as the setting says, but for t
   ])
 })
 
-test('a cursor expires once a removal after it is forgotten: 410 says to begin anew; all other cursors go on', async () => {
+test('a cursor returns 410 once a later tombstone is purged', async () => {
   const shop = await another()
   const [away, midway, told, elsewhere] = ['', 'limit=3', '', 'kinds=store'].map(asking => follower(shop, asking))
   assert.ok(away && midway && told && elsewhere)

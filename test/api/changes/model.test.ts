@@ -98,7 +98,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant('forget' as const) },
 )
 
-test(`whatever a history was, the copies of readers who followed it are what is there (${histories} histories)`, async () => {
+test(`the copies of readers equal the data after any history (${histories} histories)`, async () => {
   let [answers, expiries, removals] = [0, 0, 0]
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.array(step, { minLength: 5, maxLength: 30 }), async (loaded, steps) => {

@@ -9,7 +9,7 @@ import { post } from '../../support/write.ts'
 const { api, another } = await startOrderShop()
 after(() => api.stop())
 
-test('an order that waits for stock after it has its stamp is told to whoever read on meanwhile', async () => {
+test('an order that waits for stock after its timestamp is still delivered', async () => {
   const shop = await another()
   const read = async (cursor: string) => {
     const { status, json, text } = await shop.get(`/changes?kinds=order&limit=1000&after_cursor=${cursor}`)

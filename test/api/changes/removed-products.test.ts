@@ -30,7 +30,7 @@ const lose = ({ service }: Caller, ...ids: string[]) =>
 const list = async (shop: Caller, query: string) => (await shop.get(`/products?${query}`)).json
 const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
 
-test('products that have left since are told with `removed=true`, in the order of the changes, and not without it', async () => {
+test('a removed product is listed in change order only with `removed=true`', async () => {
   const shop = await api.tenant()
   await bring(shop, 'a', 'b', 'c')
   const { asOf } = (await list(shop, 'updated_after=2020-01-01&removed=true')).meta
@@ -53,7 +53,7 @@ test('products that have left since are told with `removed=true`, in the order o
   assert.deepEqual(await list(shop, `updated_after=${meta.asOf}&removed=true`).then(idsOf), [], 'the next poll')
 })
 
-test('removals are walked page by page, and belong to their service', async () => {
+test('tombstones are paginated and belong to one service', async () => {
   const [shop, other] = [await api.tenant(), await api.tenant()]
   for (const each of [shop, other]) await bring(each, 'a', 'b', 'c')
   const query = 'updated_after=2020-01-01&removed=true&limit=1'
@@ -70,7 +70,7 @@ test('removals are walked page by page, and belong to their service', async () =
   assert.deepEqual(idsOf(await list(other, 'updated_after=2020-01-01&removed=true')), ['a', 'b', 'c'])
 })
 
-test('`removed` goes with `updated_after` alone; that removals since may be forgotten is a warning', async () => {
+test('`removed` requires `updated_after` and warns about possibly purged tombstones', async () => {
   for (const query of ['removed=true', 'removed=true&updated_after=2025-12-31&code=a'])
     isProblem(await api.get(`/products?${query}`), 'invalid_parameter', api.baseUrl, '/products')
   const shop = await api.tenant()

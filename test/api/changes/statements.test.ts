@@ -14,7 +14,7 @@ const { db } = api
 /** A service that has nothing yet. */
 const empty = () => api.tenant({ readsPerMinute: 'off' })
 
-test('whatever is followed, and wherever its readers stand, PostgreSQL keeps few statements prepared', async () => {
+test('PostgreSQL keeps few prepared statements, whatever readers follow', async () => {
   const shop = await empty()
   await upsertStaff(db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   const prepared = async () =>
@@ -33,7 +33,7 @@ test('whatever is followed, and wherever its readers stand, PostgreSQL keeps few
   assert.ok(kept > 1 && kept <= 1 + kinds.length, String(kept))
 })
 
-test('a record that leaves anew while what has left is forgotten is not forgotten with it', async () => {
+test('a record removed again during a tombstone purge keeps its new tombstone', async () => {
   const shop = await api.tenant({ tombstoneRetentionDays: 30 })
   const mine = sql`service_id = ${shop.service.id}`
   await db.run(sql`

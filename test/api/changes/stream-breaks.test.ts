@@ -22,7 +22,7 @@ const { db } = api
 
 const isOfLast = ({ data = '{}' }: Event) => JSON.parse(data).id === 'last'
 
-test('streams that break and go on by `Last-Event-ID`, at whichever process, miss nothing and tell nothing twice, while writers commit', async () => {
+test('a stream resumed by `Last-Event-ID` misses and repeats nothing during writes', async () => {
   const { service } = api
   const ids = Array.from({ length: 40 }, (_, i) => `c${i}`)
   const anyOf = () => ids[Math.floor(Math.random() * ids.length)]

@@ -26,7 +26,7 @@ const toldIn = async (stream: EventStream) => JSON.parse((await stream.next()).d
 const empty = () => api.tenant({ readsPerMinute: 'off' })
 
 for (const http2 of [false, true])
-  test(`over HTTP/${http2 ? 2 : '1.1'}, changes come as they are made, each with the cursor behind it`, async () => {
+  test(`a stream over HTTP/${http2 ? 2 : '1.1'} sends each change with its cursor`, async () => {
     const shop = await empty()
     await write('1', 'Ann', shop)
     const stream = await openEvents({
@@ -53,7 +53,7 @@ for (const http2 of [false, true])
     stream.close()
   })
 
-test('`after_cursor` and `Last-Event-ID` go on where they stand; the header goes before the parameter', async () => {
+test('a stream resumes after its cursor and `Last-Event-ID` overrides `after_cursor`', async () => {
   const shop = await empty()
   for (const id of ['1', '2', '3']) await write(id, 'Ann', shop)
   const [first, second] = await Promise.all(
@@ -77,7 +77,7 @@ test('`after_cursor` and `Last-Event-ID` go on where they stand; the header goes
   next.close()
 })
 
-test('what cannot be streamed is refused before the first byte', async () => {
+test('an invalid stream request is rejected before the first byte', async () => {
   const ask = (query: string, headers = {}) => api.get(`/changes/stream${query}`, headers)
   const refused = async (code: Parameters<typeof isProblem>[1], answering: ReturnType<typeof ask>) =>
     isProblem(await answering, code, api.baseUrl, '/changes/stream')
@@ -98,7 +98,7 @@ test('what cannot be streamed is refused before the first byte', async () => {
   await db.run(sql`delete from tombstone_purge`)
 })
 
-test('a cursor that expires while it is streamed is an event `error`, and the end', async () => {
+test('a cursor that expires during a stream ends it with `error`', async () => {
   const shop = await empty()
   await write('1', 'Ann', shop)
   const stream = await open('/changes/stream', shop)
@@ -110,7 +110,7 @@ test('a cursor that expires while it is streamed is an event `error`, and the en
   await stream.ended
 })
 
-test('an account has at most ten streams; one that ends makes room', async () => {
+test('an account can have ten streams; closing one makes room', async () => {
   const shop = await empty()
   const streams = await Promise.all(Array.from({ length: 10 }, () => open('/changes/stream', shop)))
   const answer = await shop.get('/changes/stream')
@@ -127,7 +127,7 @@ test('an account has at most ten streams; one that ends makes room', async () =>
   for (const stream of [...streams, other, eleventh]) stream.close()
 })
 
-test('who goes before the stream begins has none open', async () => {
+test('a client that leaves before the stream starts leaves no open stream', async () => {
   const shop = await empty()
   const { authorization, 'x-service-name': name } = credentials(shop)
   const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\n\r\n`
@@ -153,7 +153,7 @@ test('a stream counts as one request', async () => {
   stream.close()
 })
 
-test('tenants are apart', async () => {
+test('a stream contains changes of its own service only', async () => {
   const [one, other] = [await empty(), await empty()]
   const [mine, theirs] = [await open('/changes/stream', one), await open('/changes/stream', other)]
   await write('1', 'Ann', other)
@@ -163,7 +163,7 @@ test('tenants are apart', async () => {
   for (const stream of [mine, theirs]) stream.close()
 })
 
-test('at the end of the process streams end at once', async () => {
+test('all streams end immediately at shutdown', async () => {
   const server = await anotherServer(api, { environment: { HTTP2: 'true' } })
   const streams = await Promise.all(
     [false, true].map(http2 => openEvents({ at: server, caller: api, path: '/changes/stream', http2 })),
@@ -177,7 +177,7 @@ test('at the end of the process streams end at once', async () => {
 
 // At the same time: all of it is waiting.
 describe('streams over time', { concurrency: true }, () => {
-  test('who is revoked loses a stream within 5 seconds, also one in which nothing happens', async () => {
+  test('a revoked account loses its stream within 5 seconds, even if idle', async () => {
     const shop = await empty()
     const stream = await open('/changes/stream', shop)
     await delay(1_000)
@@ -188,7 +188,7 @@ describe('streams over time', { concurrency: true }, () => {
     assert.equal(JSON.parse((await stream.next()).data ?? '').code, 'invalid_credentials')
   })
 
-  test('a stream in which nothing happens has a comment every 15 seconds, with where to go on', async () => {
+  test('an idle stream sends a comment with its cursor every 15 seconds', async () => {
     const stream = await open('/changes/stream', await empty())
     const told = () => stream.text.split('\n\n').length - 1
     await delay(13_000)
@@ -198,7 +198,7 @@ describe('streams over time', { concurrency: true }, () => {
     stream.close()
   })
 
-  test('a client that leaves unread what it is sent is dropped, and what waits for it is bounded', async () => {
+  test('a client that does not read is disconnected and buffered within bounds', async () => {
     const shop = await empty()
     const rows = Array.from({ length: 20_000 }, (_, i) => ({ id: `c${i}`, firstname: 'x'.repeat(100) }))
     const { endCursor } = (await shop.get('/changes')).json.meta

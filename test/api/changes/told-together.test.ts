@@ -27,7 +27,7 @@ const endOf = async (who: Pick<Caller, 'get'>, how = '') =>
 
 const idsIn = (changes: readonly Told[]) => changes.map(({ kind, id }) => `${kind} ${id}`)
 
-test('each of those who are told at once is told what they would read by themselves', async () => {
+test('readers served together receive the same changes as single readers', async () => {
   const shop = await api.tenant({ readsPerMinute: 'off' })
   const elsewhere = await api.tenant({ readsPerMinute: 'off', timeZone: 'Pacific/Auckland' })
   const colleague = await api.account('visitor', shop.service)
@@ -82,7 +82,7 @@ test('each of those who are told at once is told what they would read by themsel
   }
 })
 
-test('who has been told everything and asks again joins those who wait: nothing is asked of the database for it', async () => {
+test('a caught-up reader waits with the others and causes no query', async () => {
   const followers = 200
   const end = await endOf(api)
   const waiting = Array.from({ length: followers }, () => api.get(`/changes?wait=30&after_cursor=${end}`))
@@ -103,7 +103,7 @@ test('who has been told everything and asks again joins those who wait: nothing 
   assert.ok(asked < followers / 2, `${asked} statements`)
 })
 
-test('one who reads slowly holds up nobody, and is told everything, in order, as it is by then', async () => {
+test('a slow reader delays no other reader and receives everything in order', async () => {
   const shop = await api.tenant({ readsPerMinute: 'off' })
   const open = () => openEvents({ at: api, caller: shop, path: '/changes/stream?records=true&kinds=customer' })
   const [slow, ...others] = await Promise.all([open(), open(), open()])

@@ -25,7 +25,7 @@ const timed = async <T>(work: Promise<T>) => {
   return { answer: await work, ms: performance.now() - from }
 }
 
-test('an answer that would be empty comes as soon as something is committed', async () => {
+test('a waiting request returns as soon as a change is committed', async () => {
   await write('1', 'Ann')
   const end = await endOf()
   const waiting = timed(api.get(`/changes?wait=20&after_cursor=${end}`))
@@ -44,14 +44,14 @@ test('an answer that would be empty comes as soon as something is committed', as
   assert.ok(ms > 950 && ms < 3_000, `${ms} ms`)
 })
 
-test('an answer that is not empty does not wait, nor does one without `wait`', async () => {
+test('a response waits only if it is empty and `wait` is set', async () => {
   await write('1', 'Eve')
   assert.ok((await timed(api.get('/changes?wait=30'))).ms < 3_000)
   assert.ok((await timed(api.get(`/changes?after_cursor=${await endOf()}`))).ms < 3_000)
   isProblem(await api.get('/changes?wait=31'), 'invalid_parameter', api.baseUrl, '/changes')
 })
 
-test('who reads from the beginning page by page is told all, also where the newest of a kind is a removal and others wait', async () => {
+test('a reader from the beginning receives everything despite tombstones and waiting readers', async () => {
   const shop = await api.tenant()
   for (const id of ['1', '2', '3', '4']) await write(id, 'Ann', shop.service)
   assert.equal((await shop.request('/customers/4', { method: 'DELETE' })).status, 200)
@@ -70,7 +70,7 @@ test('who reads from the beginning page by page is told all, also where the newe
   await others
 })
 
-test('who waits from the beginning of an empty service is told of the first record', async () => {
+test('a request that waits on an empty service returns the first record', async () => {
   const shop = await api.tenant()
   const waiting = shop.get('/changes?wait=20')
   await delay(300)
@@ -78,7 +78,7 @@ test('who waits from the beginning of an empty service is told of the first reco
   assert.equal((await waiting).json.data[0].id, '1')
 })
 
-test('who waits is told of what they follow, in their own service, and of nothing else', async () => {
+test('a waiting request returns only changes of its own service and types', async () => {
   const other = await api.tenant()
   const waiting = [
     api.get(`/changes?wait=2&kinds=store&after_cursor=${await endOf(api, '&kinds=store')}`),
@@ -89,7 +89,7 @@ test('who waits is told of what they follow, in their own service, and of nothin
   for (const { json } of await Promise.all(waiting)) assert.deepEqual(json.data, [])
 })
 
-test('what a transaction holds back that commits late ends the wait when it commits', async () => {
+test('a change delayed by an open transaction is delivered on its commit', async () => {
   const end = await endOf()
   const waiting = api.get(`/changes?wait=20&after_cursor=${end}`)
   await db.transaction(async tx => {
@@ -100,7 +100,7 @@ test('what a transaction holds back that commits late ends the wait when it comm
   assert.equal((await waiting).json.data[0].id, '3')
 })
 
-test('nobody who waits holds a connection, and one look serves all', async () => {
+test('a waiting request holds no connection and all share one poll', async () => {
   const end = await endOf()
   const waiting = Array.from({ length: 100 }, () => api.get(`/changes?wait=8&after_cursor=${end}`))
   // Until all have begun to wait.
@@ -118,7 +118,7 @@ test('nobody who waits holds a connection, and one look serves all', async () =>
   assert.ok((await countedFor(1_000)) <= few, 'nobody waits, nor did a second ago')
 })
 
-test('a wait ends once its caller has gone, and nobody looks any more', async () => {
+test('a wait ends when its client disconnects and polling stops', async () => {
   const { port } = new URL(api.baseUrl)
   const headers = credentials(api)
   const path = `/changes?wait=30&after_cursor=${await endOf()}`
@@ -130,7 +130,7 @@ test('a wait ends once its caller has gone, and nobody looks any more', async ()
   assert.ok((await countedFor(1_000)) <= few)
 })
 
-test('at the end of the process who waits is answered at once, with where to go on', async () => {
+test('a waiting request returns immediately with its cursor at shutdown', async () => {
   const server = await anotherServer(api)
   const end = await endOf()
   const waiting = server.ask(`/changes?wait=30&after_cursor=${end}`, { headers: credentials(api) })

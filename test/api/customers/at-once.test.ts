@@ -17,7 +17,7 @@ import { post, put } from '../../support/write.ts'
 const shop = await startCustomerShop()
 after(() => shop.stop())
 
-test('of twenty who create a customer with one e-mail address at once, one does', async () => {
+test('one of twenty concurrent creates with the same email succeeds', async () => {
   for (let round = 0; round < 3; round++) {
     const email = freshEmail()
     const before = await countCustomers(shop)
@@ -35,7 +35,7 @@ test('of twenty who create a customer with one e-mail address at once, one does'
   }
 })
 
-test('customers who change to each other’s e-mail addresses at once end with one each', async () => {
+test('two customers who swap emails concurrently end up with one email each', async () => {
   for (let round = 0; round < 5; round++) {
     const [a, b] = await Promise.all([created(shop), created(shop)])
     const answers = await Promise.all([
@@ -51,7 +51,7 @@ test('customers who change to each other’s e-mail addresses at once end with o
   }
 })
 
-test('two changes at once lose no field of each other', async () => {
+test('two concurrent changes lose no field of each other', async () => {
   const { id } = await created(shop)
   for (let round = 0; round < 40; round++) {
     const said = `round ${round}`
@@ -79,7 +79,7 @@ test('two changes at once lose no field of each other', async () => {
   }
 })
 
-test('ten changes of ten fields at once are all there', async () => {
+test('ten concurrent changes of ten fields are all stored', async () => {
   const { id } = await created(shop)
   const changes = [
     ...['title', 'firstname', 'surname'].map(name => ({ [name]: `new ${name}` })),
@@ -94,7 +94,7 @@ test('ten changes of ten fields at once are all there', async () => {
   for (const change of changes) assert.partialDeepStrictEqual(data, change)
 })
 
-test('an import that meets a change loses none of its fields', async () => {
+test('an import that overlaps a change loses no field of it', async () => {
   const { id } = await created(shop)
   const change = { surname: 'Changed', mobile: '0400 999 999' }
   const data = await changedBeside(shop, id, change, () =>
@@ -120,7 +120,7 @@ async function mergedBesideNew(id: string, merge: (rows: { id: string; surname: 
   return (await shop.get(`/customers/${id}`)).json.data
 }
 
-test('an import that brings a customer whom a write has just put in keeps what only that says', async () => {
+test('an import keeps the fields that a concurrent create has just set', async () => {
   const data = await mergedBesideNew('123', rows => upsertCustomers(shop.db, shop.service, rows))
   assert.deepEqual(
     [data.firstname, data.surname, data.ecommerceAdminId, data.emailSubscription],
@@ -128,7 +128,7 @@ test('an import that brings a customer whom a write has just put in keeps what o
   )
 })
 
-test('a pull that asked before a customer was put in leaves it as it is, and takes it in where it asked behind that', async () => {
+test('a sync updates a new customer only if its query came later', async () => {
   const newer: string[] = []
   const onNewer = (id: string) => newer.push(id)
   const before = await databaseNow(shop.db)
@@ -144,7 +144,7 @@ test('a pull that asked before a customer was put in leaves it as it is, and tak
   assert.deepEqual(newer, ['124'])
 })
 
-test('of two changes on the same state at once one is refused', async () => {
+test('one of two concurrent changes with the same If-Match is rejected', async () => {
   const { id } = await created(shop)
   const path = `/customers/${id}`
   for (let round = 0; round < 10; round++) {
@@ -157,7 +157,7 @@ test('of two changes on the same state at once one is refused', async () => {
   }
 })
 
-test('of several with one key at once one creates a customer', async () => {
+test('one of several concurrent requests with the same key creates a customer', async () => {
   const body = john()
   const before = await countCustomers(shop)
   const answers = await Promise.all(

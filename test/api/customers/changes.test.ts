@@ -18,7 +18,7 @@ import { post, put } from '../../support/write.ts'
 const shop = await startCustomerShop()
 after(() => shop.stop())
 
-test('a change keeps what it does not mention, within telephone numbers and the address too', async () => {
+test('a change keeps all fields it omits, including nested ones', async () => {
   const { id } = await created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
   let expected = (await shop.get(`/customers/${id}`)).json.data
   const steps: [object, (customer: typeof expected) => void][] = [
@@ -45,7 +45,7 @@ test('a change keeps what it does not mention, within telephone numbers and the 
   }
 })
 
-test('null clears what is optional, one by one and as a whole', async () => {
+test('null clears optional fields, one by one or as a whole', async () => {
   const full = () => created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
   const { id } = await full()
   for (const name of ['title', 'dateOfBirth'] as const)
@@ -66,7 +66,7 @@ test('null clears what is optional, one by one and as a whole', async () => {
   assert.ok(cleared.contact.email)
 })
 
-test('a change that changes nothing leaves the time stamp, the tag and the lists alone', async () => {
+test('a change without effect keeps the change timestamp, ETag and lists', async () => {
   const made = await created(shop, { ...everything, contact: { email: freshEmail(), phones: everyPhone } })
   const stamp = async () =>
     (await shop.db.row<{ at: string }>(sql`select changed_at::text as at from customer where id = ${made.id}`))?.at
@@ -88,7 +88,7 @@ test('a change that changes nothing leaves the time stamp, the tag and the lists
   assert.notEqual(await stamp(), before)
 })
 
-test('a change with `If-Match` is made on the state that it names, or not at all', async () => {
+test('a change with `If-Match` applies only to the named version', async () => {
   const { id } = await created(shop)
   const path = `/customers/${id}`
   const { headers } = await shop.get(path)
@@ -103,7 +103,7 @@ test('a change with `If-Match` is made on the state that it names, or not at all
   isProblem(await put(shop, '/customers/none', {}, { 'if-match': tag }), 'not_found', shop.baseUrl, '/customers/none')
 })
 
-test('a service can want `If-Match` with every change', async () => {
+test('a service can require `If-Match` for every change', async () => {
   const strict = await shop.tenant({ requireIfMatch: true })
   const answer = await post(strict, '/customers', john())
   const path = String(answer.headers.location)
@@ -153,7 +153,7 @@ function merged(record: Record<string, unknown>, change: object): Record<string,
   return { ...record, ...Object.fromEntries(entries) }
 }
 
-test('any changes one after the other keep what they do not mention, clear with null, and store what they give', async () => {
+test('sequential changes keep omitted fields, clear nulls and store values', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 6 }), async steps => {
       let expected = await created(shop, john({ contact: { email: freshEmail() } }))
@@ -168,7 +168,7 @@ test('any changes one after the other keep what they do not mention, clear with 
   )
 })
 
-test('any two changes at once end as one after the other does', async () => {
+test('any two concurrent changes end like a sequence of both', async () => {
   await fc.assert(
     fc.asyncProperty(changes, changes, async (one, other) => {
       const before = await created(shop)

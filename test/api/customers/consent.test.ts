@@ -28,7 +28,7 @@ const recorded = async (id: string, { service }: Caller = shop) =>
         from consent_change where service_id = ${service.id} and customer_id = ${id} order by change_number`)
   ).map(({ line }) => line)
 
-test('subscribing overrides privacy, whatever the body says', async () => {
+test('a new subscription overrides privacy, whatever the body contains', async () => {
   for (const privacy of [true, false, null, undefined])
     for (const flags of [
       { emailSubscription: true },
@@ -43,7 +43,7 @@ test('subscribing overrides privacy, whatever the body says', async () => {
     }
 })
 
-test('without a subscription privacy is what the body says, and true where it says nothing', async () => {
+test('privacy follows the body without a subscription and defaults to true', async () => {
   for (const [privacy, expected] of [
     [true, true],
     [false, false],
@@ -58,7 +58,7 @@ test('without a subscription privacy is what the body says, and true where it sa
   assert.deepEqual(flagsOf(await changed(shop, id, { privacy: true })), [true, false, false])
 })
 
-test('privacy ends both subscriptions, and the answer and the record of consent say so', async () => {
+test('privacy ends both subscriptions in the response and the consent record', async () => {
   for (const privacy of [true, null]) {
     const { id } = await created(shop, john({ emailSubscription: true, smsSubscription: true }))
     const left = await put(shop, `/customers/${id}`, { privacy })
@@ -70,7 +70,7 @@ test('privacy ends both subscriptions, and the answer and the record of consent 
   }
 })
 
-test('a subscription that the request ends itself is not warned of, one that it sets overrides privacy', async () => {
+test('a subscription ended by the request causes no warning', async () => {
   const { id } = await created(shop, john({ emailSubscription: true, smsSubscription: true }))
   const body = { privacy: true, emailSubscription: false }
   const left = await put(shop, `/customers/${id}`, body)
@@ -83,7 +83,7 @@ test('a subscription that the request ends itself is not warned of, one that it 
   assert.deepEqual(warningsIn(overridden.json), [unmapped, 'privacy_overridden'])
 })
 
-test('ending a subscription leaves privacy as it was', async () => {
+test('ending a subscription does not change privacy', async () => {
   const { id } = await created(shop, john({ emailSubscription: true, smsSubscription: true }))
   assert.deepEqual(flagsOf(await changed(shop, id, { emailSubscription: false })), [false, false, true])
   assert.deepEqual(flagsOf(await changed(shop, id, { smsSubscription: null })), [false, false, false])
@@ -93,7 +93,7 @@ const flag = fc.option(fc.boolean(), { nil: null })
 
 const said = fc.record({ privacy: flag, emailSubscription: flag, smsSubscription: flag }, { requiredKeys: [] })
 
-test('for any consent and any request, what is said is done, and no subscription goes with privacy', () => {
+test('any consent request is applied and never combines subscription with privacy', () => {
   const consent = fc
     .record({ privacy: fc.boolean(), emailSubscription: fc.boolean(), smsSubscription: fc.boolean() })
     .map(each => ({ ...each, privacy: each.privacy && !each.emailSubscription && !each.smsSubscription }))
@@ -118,7 +118,7 @@ test('for any consent and any request, what is said is done, and no subscription
   )
 })
 
-test('whatever is asked for one after the other, the record of consent leads to what is stored', async () => {
+test('the consent record always leads to the stored state', async () => {
   await fc.assert(
     fc.asyncProperty(said, fc.array(said, { maxLength: 4 }), async (first, more) => {
       let consent: Consent = consentAfter(noConsent, first)
@@ -148,7 +148,7 @@ test('whatever is asked for one after the other, the record of consent leads to 
   )
 })
 
-test('each change of consent is recorded with who, when and in which request', async () => {
+test('each consent change is recorded with account, time and request', async () => {
   const headers = { 'x-request-id': 'sign-up-7' }
   const { data } = (await post(shop, '/customers', john({ emailSubscription: true }), headers)).json
   assert.deepEqual(await recorded(data.id), ['marketing null true', 'email null true', 'sms null false'])
@@ -170,7 +170,7 @@ test('each change of consent is recorded with who, when and in which request', a
   for (const { ago } of lines) assert.ok(ago >= 0 && ago < 60, String(ago))
 })
 
-test('a request that is refused or repeated records no consent', async () => {
+test('a rejected or repeated request records no consent change', async () => {
   const key = { 'idempotency-key': 'consent-1' }
   const body = john({ smsSubscription: true })
   const { id } = (await post(shop, '/customers', body, key)).json.data
@@ -186,7 +186,7 @@ test('a request that is refused or repeated records no consent', async () => {
   assert.equal(await total(), before)
 })
 
-test('opposite changes of consent at once are recorded as they came', async () => {
+test('opposite concurrent consent changes are recorded in order', async () => {
   const { id } = await created(shop)
   await Promise.all(Array.from({ length: 12 }, (_, i) => changed(shop, id, { smsSubscription: i % 2 === 0 })))
   const lines = (await recorded(id)).filter(line => line.startsWith('sms')).slice(1)
@@ -195,7 +195,7 @@ test('opposite changes of consent at once are recorded as they came', async () =
   assert.equal(data.smsSubscription, lines.at(-1) === 'sms false true')
 })
 
-test('the record of consent is only ever added to, and goes with its service', async () => {
+test('the consent record is append-only and is deleted with its service', async () => {
   const other = await shop.tenant()
   const { id } = await created(other, john({ emailSubscription: true }))
   const mine = sql`service_id = ${other.service.id}`

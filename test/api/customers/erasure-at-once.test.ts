@@ -9,7 +9,7 @@ const shop = await startCustomerShop()
 after(() => shop.stop())
 const admin = await shop.account('admin')
 
-test('a former customer who is erased while an import brings them again is gone', async () => {
+test('a former customer erased during an import of them stays erased', async () => {
   const { db, service } = shop
   const { id } = await created(shop)
   await db.transaction(tx => leave(tx, service, [id]))

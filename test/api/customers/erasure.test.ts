@@ -28,7 +28,7 @@ after(async () => {
   await rm(mail.dataDir, { recursive: true, force: true })
 })
 
-test('a customer who has changed since is not erased where `If-Match` says what was seen', async () => {
+test('erasure with an outdated `If-Match` is rejected', async () => {
   const careful = await api.tenant({ requireIfMatch: true })
   const added = await post(careful, '/customers', {
     firstname: 'Ann',
@@ -55,7 +55,7 @@ const nobody = Object.fromEntries(
   ]),
 )
 
-test('of a customer who is erased no text is left, in no table, log or mail; what they bought keeps its sums', async () => {
+test('erasure leaves no personal text in any table, log or email', async () => {
   const { id, n, placed, returned, voucher, present, bodies, keys, order } = await canaryShopper(api)
   worker = working()
   await until(async () => (await mail.texts()).length === 2, 'the mails are out')
@@ -129,7 +129,7 @@ test('of a customer who is erased no text is left, in no table, log or mail; wha
   assert.deepEqual(await tablesWith(api, 'canary'), [])
 })
 
-test('an erasure that is stopped in the middle is gone on with, by portions, and nothing is done twice', async () => {
+test('an interrupted erasure resumes in batches and repeats nothing', async () => {
   const { id } = await canaryShopper(api)
   await tillSales(api, api, id, 2_500)
   assert.equal(await erasing(id), 'erasing')
@@ -156,7 +156,7 @@ test('an erasure that is stopped in the middle is gone on with, by portions, and
   assert.equal(stamps?.n, 3)
 })
 
-test('writes that come at the same time find the customer, or nobody: none is left with an order', async () => {
+test('a concurrent write never leaves an order without a customer', async () => {
   for (let round = 0; round < 5; round++) {
     const { id, order } = await canaryShopper(api)
     const writes = Array.from({ length: 8 }, (_, i) =>
@@ -171,7 +171,7 @@ test('writes that come at the same time find the customer, or nobody: none is le
   }
 })
 
-test('only an admin erases, once is enough, and of somebody unknown there is nothing to erase', async () => {
+test('only an admin can erase, and repeated or unknown erasures change nothing', async () => {
   const { id } = await canaryShopper(api)
   const maintainer = await api.account('maintainer')
   isProblem(await remove(maintainer, `/customers/${id}`), 'insufficient_role', api.baseUrl)
@@ -186,7 +186,7 @@ test('only an admin erases, once is enough, and of somebody unknown there is not
   isProblem(await remove(api, '/customers/nobody'), 'not_found', api.baseUrl)
 })
 
-test('a fault of the database that nobody has foreseen is logged without the row that it is about', async () => {
+test("an unexpected database error is logged without the row's content", async () => {
   const { id } = await canaryShopper(api)
   const lines = logged.text.length
   await api.db.run(sql`alter table customer add constraint nobody_is_called_that check (firstname <> 'Canaryfault')`)

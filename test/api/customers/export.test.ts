@@ -14,7 +14,7 @@ await fillShop(api.db, api.service)
 await stockGiftCards(api, api)
 after(() => api.stop())
 
-test('an export has everything that is kept of a person, and nothing of anybody else', async () => {
+test('a personal data export contains everything about one person only', async () => {
   const { id, email, placed, voucher } = await canaryShopper(api)
   const other = await canaryShopper(api)
   await tillSales(api, api, id, 150)
@@ -59,7 +59,7 @@ test('an export has everything that is kept of a person, and nothing of anybody 
   assert.deepEqual([...tables], ['customer', 'order_payment', 'return_line', 'sales_order', 'voucher_sale'])
 })
 
-test('an export follows what changes, and there is none of somebody who was erased, of another tenant, or for a maintainer', async () => {
+test('a personal data export is current and only for admins', async () => {
   const { id } = await canaryShopper(api)
   const path = `/customers/${id}/export`
   await put(api, `/customers/${id}`, { emailSubscription: false })

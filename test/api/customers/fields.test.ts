@@ -6,7 +6,7 @@ import { post, put } from '../../support/write.ts'
 const shop = await startCustomerShop()
 after(() => shop.stop())
 
-test('fields that the service keeps itself, and unknown ones, are refused by name', async () => {
+test('read-only and unknown fields are rejected by name', async () => {
   const { id, ...record } = await created(shop)
   const kept = ['startDate', 'code', 'loyaltyCode', 'loyaltyName', 'joinedStoreId', 'joinedStoreCode']
   const unknown = ['updateTimeStamp', 'nope', 'contacts', '__proto__', 'constructor']
@@ -28,7 +28,7 @@ test('fields that the service keeps itself, and unknown ones, are refused by nam
   isRefused(shop, await put(shop, `/customers/${id}`, { address: { street: '1' } }), 'invalid_body', '/address/street')
 })
 
-test('all that is missing or of another type is told at once', async () => {
+test('all missing fields and wrong types are reported at once', async () => {
   isRefused(shop, await post(shop, '/customers', {}), 'invalid_body', '/firstname', '/surname', '/contact')
   isRefused(shop, await post(shop, '/customers', john({ contact: {} })), 'invalid_body', '/contact/email')
   const wrong = { firstname: null, surname: 5, contact: { email: null, phones: [] }, title: true, privacy: 'false' }
@@ -53,7 +53,7 @@ test('all that is missing or of another type is told at once', async () => {
     assert.equal((await put(shop, `/customers/${id}`, { references })).json.code, 'invalid_body')
 })
 
-test('lengths are counted in code points, and one too many is refused', async () => {
+test('a length is counted in code points and an excess is rejected', async () => {
   const { id } = await created(shop)
   const limits: [number, (text: string) => object, string][] = [
     [50, firstname => ({ firstname }), '/firstname'],
@@ -89,7 +89,7 @@ test('lengths are counted in code points, and one too many is refused', async ()
   isRefused(shop, await put(shop, `/customers/${id}`, blank), 'invalid_field', '/firstname', '/surname')
 })
 
-test('a date of birth is a day of the calendar from 1900 to today', async () => {
+test('a date of birth must be between 1900 and today', async () => {
   const { id } = await created(shop)
   const today = Temporal.Now.plainDateISO('Australia/Melbourne')
   for (const day of ['1910-08-13', '1900-01-01', '2000-02-29', today.subtract({ days: 1 }).toString()])
@@ -101,7 +101,7 @@ test('a date of birth is a day of the calendar from 1900 to today', async () => 
   }
 })
 
-test('tomorrow is later where the sun rises first', async () => {
+test("a birth date of tomorrow depends on the service's time zone", async () => {
   const east = await shop.tenant({ timeZone: 'Pacific/Kiritimati' })
   const west = await shop.tenant({ timeZone: 'Pacific/Niue' })
   // Their clocks are 25 hours apart: it is never the same day.
@@ -110,7 +110,7 @@ test('tomorrow is later where the sun rises first', async () => {
   isRefused(shop, await post(west, '/customers', john({ dateOfBirth })), 'invalid_field', '/dateOfBirth')
 })
 
-test('a telephone number has digits and what stands between them', async () => {
+test('a telephone number contains digits and separators only', async () => {
   const { id } = await created(shop)
   for (const number of ['112', '+44 7700 900123', '(03) 9123-4567', '03.9123/4567', '1'.repeat(20)]) {
     const { contact } = await changed(shop, id, { contact: { phones: { home: number, mobile: number, work: number } } })
@@ -135,7 +135,7 @@ test('a telephone number has digits and what stands between them', async () => {
   }
 })
 
-test('two mobile numbers in one request are refused in both places', async () => {
+test('two different mobile numbers in one request are rejected in both fields', async () => {
   const { id } = await created(shop, john({ mobile: '0400 000 000' }))
   const both = ['/mobile', '/contact/phones/mobile']
   const twice = { mobile: '0400 123 456', contact: { phones: { mobile: '0400 123 457' } } }
@@ -150,7 +150,7 @@ test('two mobile numbers in one request are refused in both places', async () =>
   await changed(shop, id, { mobile: null, contact: { phones: null } })
 })
 
-test('an e-mail address can be written to without quotes', async () => {
+test('an email address must be deliverable without quotes', async () => {
   const { id } = await created(shop)
   const local = 'a'.repeat(64)
   const good = [

@@ -20,7 +20,7 @@ async function found(caller: Caller, name: string) {
   return json.data.map((one: { firstname: string; surname: string }) => `${one.firstname} ${one.surname}`)
 }
 
-test('a name finds who has it, by the beginning of the surname or by the whole of it and the beginning of the first name', async () => {
+test('a name search matches surname prefixes and full surnames with first-name prefixes', async () => {
   for (const [firstname, surname] of [
     ['Joan', 'Smith'],
     ['Adam', 'Smithers'],
@@ -39,7 +39,7 @@ test('a name finds who has it, by the beginning of the surname or by the whole o
   assert.deepEqual(await found(shop, 'joan smith'), [])
 })
 
-test('case, accents and kinds of apostrophe do not matter, in whatever form they are encoded', async () => {
+test('a name search ignores case, accents, apostrophe style and Unicode form', async () => {
   await created(shop, called('Zoë', 'Müller'))
   await created(shop, called('Siobhán', 'O’Neill'))
   await created(shop, called('Łukasz', 'Čapek'))
@@ -51,7 +51,7 @@ test('case, accents and kinds of apostrophe do not matter, in whatever form they
   for (const name of ['%', '_', '\\', 'mu%', 'm_ller']) assert.deepEqual(await found(shop, name), [], name)
 })
 
-test('a name that an import has given thousands of characters is found by its beginning', async () => {
+test('a name search finds an imported name of thousands of characters', async () => {
   await upsertCustomers(shop.db, shop.service, [{ id: 'long', firstname: 'Ann', surname: 'Quux'.repeat(2_500) }])
   const { json } = await shop.get(path('quuxquux'))
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('a name that an import has given thousands of characters is found by its be
   )
 })
 
-test('who has been renamed is found by the new name at once, and no more by the old one', async () => {
+test('a renamed customer is found immediately by the new name only', async () => {
   const { id } = await created(shop, called('Bea', 'Oldname'))
   assert.deepEqual(await found(shop, 'oldname'), ['Bea Oldname'])
   await put(shop, `/customers/${id}`, { surname: 'Newname' })
@@ -68,7 +68,7 @@ test('who has been renamed is found by the new name at once, and no more by the 
   assert.deepEqual(await found(shop, 'newname'), ['Bea Newname'])
 })
 
-test('namesakes come page by page, in the order of surname, first name and id, none twice and none left out', async () => {
+test('customers with the same name are paginated without gaps or repeats', async () => {
   const firstnames = ['Ann', 'Bob', 'Ann', 'Cid', 'Ann', 'Bob', 'Dee']
   const ids: Record<string, string> = {}
   for (const firstname of firstnames) {
@@ -90,14 +90,14 @@ test('namesakes come page by page, in the order of surname, first name and id, n
   assert.deepEqual(walked, inOrder)
 })
 
-test("another service's customers are not found", async () => {
+test("a name search never returns another service's customers", async () => {
   const other = await shop.tenant()
   await created(shop, called('Tess', 'Tenantson'))
   assert.deepEqual(await found(shop, 'tenantson'), ['Tess Tenantson'])
   assert.deepEqual(await found(other, 'tenantson'), [])
 })
 
-test('a name is not asked for beside `updated_after`, nor one that is empty or longer than any', async () => {
+test('a name filter must be short, not empty and without `updated_after`', async () => {
   for (const query of ['name=smith&updated_after=2024-01-01T00:00:00Z', 'name=', `name=${'x'.repeat(102)}`]) {
     const answer = await shop.get(`/customers/search?${query}`)
     isProblem(answer, 'invalid_parameter', shop.baseUrl, '/customers/search')

@@ -35,7 +35,7 @@ for (const { service } of [shop, mapped]) await upsertReferences(shop.db, servic
 
 const unmapped = 'subscription_not_mapped'
 
-test('without a mapping the answer warns of each flag that was mentioned', async () => {
+test('a change without a mapping warns about each mentioned flag', async () => {
   const answer = await post(shop, '/customers', john({ emailSubscription: true, smsSubscription: false }))
   assert.deepEqual(warningsIn(answer.json), [unmapped, unmapped])
   assert.deepEqual(answer.json.data.references, {})
@@ -51,7 +51,7 @@ test('without a mapping the answer warns of each flag that was mentioned', async
   assert.equal(both.json.data.references.newsletter.referenceValueId, '4411')
 })
 
-test('a warning is not part of the record: its tag is that of the record that is read', async () => {
+test("a warning does not affect the record's ETag", async () => {
   const answer = await post(shop, '/customers', john({ emailSubscription: true }))
   const read = await shop.get(`/customers/${answer.json.data.id}`)
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('a warning is not part of the record: its tag is that of the record that is
   )
 })
 
-test('with a mapping a subscription sets its reference in the same change', async () => {
+test('a mapped subscription sets its reference in the same change', async () => {
   const answer = await post(mapped, '/customers', john({ emailSubscription: true, references: { interest: '12' } }))
   const { id, references } = answer.json.data
   assert.deepEqual(warningsIn(answer.json), [])
@@ -76,7 +76,7 @@ test('with a mapping a subscription sets its reference in the same change', asyn
   assert.deepEqual((await changed(mapped, id, { title: 'Dr' })).references, texted.references)
 })
 
-test('a reference that stands for a subscription follows its flag', async () => {
+test('a reference mapped to a subscription follows its flag', async () => {
   const { id } = await created(mapped, john({ emailSubscription: true, references: { newsletter: '4411' } }))
   const path = `/customers/${id}`
   const place = '/references/newsletter'
@@ -106,7 +106,7 @@ test('a reference that stands for a subscription follows its flag', async () => 
   assert.equal((await changed(mapped, id, { references: null })).references.newsletter.referenceValueId, '4412')
 })
 
-test('an imported reference that the flag does not agree with may be sent back as it is, or be put right', async () => {
+test('an imported reference that contradicts its flag can be kept or corrected', async () => {
   const row = { id: 'astray', firstname: 'Ann', emailSubscription: false, referenceValues: { newsletter: '4411' } }
   await upsertCustomers(shop.db, mapped.service, [row])
   const same = await changed(mapped, 'astray', { references: { newsletter: '4411' } })
@@ -115,7 +115,7 @@ test('an imported reference that the flag does not agree with may be sent back a
   assert.deepEqual([right.emailSubscription, right.references.newsletter.referenceValueId], [false, '4412'])
 })
 
-test('a reference is given by its value, or as answers have it', async () => {
+test('a reference can be set by value or in the response form', async () => {
   const collins = { code: 'CBD', name: 'Collins Street', referenceValueId: '1' }
   const bourke = { code: null, name: 'Bourke Street', referenceValueId: '2' }
   const { id } = await created(shop, john({ references: { favouriteStore: '1', interest: null } }))
@@ -135,7 +135,7 @@ test('a reference is given by its value, or as answers have it', async () => {
     assert.deepEqual((await changed(shop, id, { references: given })).references, expected, JSON.stringify(given))
 })
 
-test('a reference has to be one that the cache knows', async () => {
+test('a reference must exist in the cache', async () => {
   const { id } = await created(shop)
   const path = `/customers/${id}`
   const cases: [object, string][] = [
@@ -163,13 +163,13 @@ test('a reference has to be one that the cache knows', async () => {
   assert.deepEqual((await shop.get(path)).json.data.references, {})
 })
 
-test("another service's references are not known", async () => {
+test('a reference of another service is unknown', async () => {
   const other = await shop.tenant()
   const answer = await post(other, '/customers', john({ references: { favouriteStore: '1' } }))
   isRefused(shop, answer, 'invalid_field', '/references/favouriteStore')
 })
 
-test('a service can say which references a customer may be given', async () => {
+test('a service can restrict the references of a customer', async () => {
   const few = await shop.tenant({ referenceTypes: ['interest'] })
   await upsertReferences(shop.db, few.service, references)
   await upsertCustomers(shop.db, few.service, [
@@ -191,7 +191,7 @@ test('a service can say which references a customer may be given', async () => {
   ])
 })
 
-test('a value that is renamed while a customer is given it shows its new name', async () => {
+test('a value renamed while it is assigned shows its new name', async () => {
   const { id } = await created(shop)
   const value = { type: 'interest', referenceValueId: '12', name: 'Trail running' }
   const rename = () => upsertReferences(shop.db, shop.service, [value])
@@ -199,7 +199,7 @@ test('a value that is renamed while a customer is given it shows its new name', 
   assert.equal(references.interest.name, 'Trail running')
 })
 
-test('a value that is renamed while its customer is changed loses nothing of the change', async () => {
+test('a customer change loses nothing if a reference value is renamed concurrently', async () => {
   const { id } = await created(shop, john({ references: { favouriteStore: '2' } }))
   const value = { type: 'favouriteStore', referenceValueId: '2', name: 'Bourke St' }
   const rename = () => upsertReferences(shop.db, shop.service, [value])

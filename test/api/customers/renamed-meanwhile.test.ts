@@ -44,7 +44,7 @@ async function renamedWhile(into: keyof typeof columns, merge: () => Promise<unk
 
 const rename = () => upsertReferences(db, service, [{ ...running, name: 'Trail running' }])
 
-test('a new customer shows the new names of a value and a store that are renamed while it comes in', async () => {
+test('a new customer shows names changed during its creation', async () => {
   const rows = (...ids: string[]) => ids.map(id => ({ id, referenceValues: { interest: '12' }, joinedStoreId: '1001' }))
   await renamedWhile('customer', () => upsertCustomers(db, service, rows('1', '9')), rename)
   assert.equal((await shop.get('/customers/1')).json.data.references.interest.name, 'Trail running')
@@ -54,7 +54,7 @@ test('a new customer shows the new names of a value and a store that are renamed
   assert.equal((await shop.get('/customers/2')).json.data.joinedStoreCode, 'NEW')
 })
 
-test('a person whom a write at an Apparel21 stores shows the new name of a value that is renamed meanwhile', async () => {
+test('a person written by an Apparel21 write shows a value renamed concurrently', async () => {
   await db.run(sql`delete from customer where service_id = ${service.id} and id = '9'`)
   const row = { id: '9', firstname: 'Ann', privacy: true, referenceValues: { interest: '12' } }
   const person = { row, references: [] } as unknown as Readied
@@ -62,7 +62,7 @@ test('a person whom a write at an Apparel21 stores shows the new name of a value
   assert.equal((await shop.get('/customers/9')).json.data.references.interest.name, 'Trail running')
 })
 
-test('a new product shows the new name of a value that is renamed while it comes in', async () => {
+test('a new product shows a value renamed during its import', async () => {
   const part = (productId: string) => ({
     product: { productId, productCode: productId, name: productId, referenceValues: { interest: '12' } },
     colour: { productId, colourId: 'BLK', code: 'BLK', name: 'Black' },

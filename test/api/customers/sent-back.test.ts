@@ -16,7 +16,7 @@ import { put } from '../../support/write.ts'
 const shop = await startCustomerShop()
 after(() => shop.stop())
 
-test('what was read can be sent back as a whole, its time stamp apart', async () => {
+test('a record can be sent back as read, without its timestamp', async () => {
   const bare = await shop.tenant({ timeZone: 'Australia/Melbourne' })
   await upsertCustomers(shop.db, bare.service, [
     {
@@ -43,7 +43,7 @@ test('what was read can be sent back as a whole, its time stamp apart', async ()
   }
 })
 
-test('what is stored although a body may not have it can be sent back, and nothing else of that kind', async () => {
+test('a stored value that a body cannot introduce can be sent back', async () => {
   const bare = await shop.tenant({ timeZone: 'Australia/Melbourne' })
   await upsertCustomers(shop.db, bare.service, [
     {
@@ -81,7 +81,7 @@ test('what is stored although a body may not have it can be sent back, and nothi
   isRefused(shop, await put(bare, '/customers/9', { dateOfBirth: '1899' }), 'invalid_field', '/dateOfBirth')
 })
 
-test('an empty text in an optional field is null', async () => {
+test('an empty string in an optional field becomes null', async () => {
   const none = { title: '', mobile: '', dateOfBirth: '', address: { addressLine2: '', city: '' } }
   const phones = { home: '', mobile: '', work: '' }
   const fresh = john(none)

@@ -82,7 +82,7 @@ const odd = [
   '\uffff',
 ]
 
-test('what people and places are called comes back to the byte', async () => {
+test('names of people and places are stored byte for byte', async () => {
   const { id } = await created(shop)
   for (const text of [...real, ...odd]) {
     const change = everywhere(text)
@@ -101,7 +101,7 @@ test('what people and places are called comes back to the byte', async () => {
   assert.ok(await created(shop), 'the table is still there')
 })
 
-test('composed and decomposed letters are not taken for each other', async () => {
+test('composed and decomposed characters stay distinct', async () => {
   const [composed, decomposed] = ['Zo\u00eb', 'Zoe\u0308']
   const { id } = await created(shop, john({ firstname: composed }))
   const { firstname } = await changed(shop, id, { firstname: decomposed })
@@ -109,7 +109,7 @@ test('composed and decomposed letters are not taken for each other', async () =>
   assert.deepEqual(Buffer.from((await changed(shop, id, { firstname: composed })).firstname), Buffer.from(composed))
 })
 
-test('control characters, half characters and marks that turn the line are refused in every field', async () => {
+test('control characters, lone surrogates and bidi marks are rejected in every field', async () => {
   const { id, ...before } = await created(shop)
   const refused = [
     'a\u0000b',
@@ -141,7 +141,7 @@ test('control characters, half characters and marks that turn the line are refus
   assert.deepEqual((await shop.get(`/customers/${id}`)).json.data, { id, ...before })
 })
 
-test('bytes that are no UTF-8, and no JSON, create nobody', async () => {
+test('a body with invalid UTF-8 or invalid JSON creates no customer', async () => {
   const body = JSON.stringify(john({ title: 'XX' }))
   const broken = Buffer.from(body)
   broken.set([0xc3, 0x28], broken.indexOf('XX'))
@@ -161,7 +161,7 @@ test('bytes that are no UTF-8, and no JSON, create nobody', async () => {
   assert.equal((await post(shop, '/customers', `\ufeff${body}`)).status, 201)
 })
 
-test('texts at random, in every field, are stored as they are or refused', async () => {
+test('random strings in every field are stored unchanged or rejected', async () => {
   const { id } = await created(shop)
   const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ unit: 'grapheme', maxLength: 60 }))
   await fc.assert(

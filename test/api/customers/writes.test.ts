@@ -18,7 +18,7 @@ import { post, put } from '../../support/write.ts'
 const shop = await startCustomerShop()
 after(() => shop.stop())
 
-test('a name and an e-mail address are enough for a customer', async () => {
+test('a name and an email are enough to create a customer', async () => {
   const body = john()
   const answer = await post(shop, '/customers', body)
   assert.equal(answer.status, 201, answer.text)
@@ -56,7 +56,7 @@ test('a name and an e-mail address are enough for a customer', async () => {
   assert.ok(json.data.some((each: { id: string }) => each.id === id))
 })
 
-test('all that a customer can be given is there when it is read', async () => {
+test('every customer field can be set and read back', async () => {
   const email = freshEmail()
   const { id } = await created(shop, { ...everything, contact: { email, phones: everyPhone } })
   const { data } = (await shop.get(`/customers/${id}`)).json
@@ -67,7 +67,7 @@ test('all that a customer can be given is there when it is read', async () => {
   assert.deepEqual(brief.contact.phones, { home: null, mobile, work: null })
 })
 
-test('null says nothing of a new customer', async () => {
+test('null in a new customer means the field is omitted', async () => {
   const nothing = Object.fromEntries(
     ['title', 'dateOfBirth', 'privacy', 'emailSubscription', 'smsSubscription', 'address', 'references'].map(name => [
       name,
@@ -81,7 +81,7 @@ test('null says nothing of a new customer', async () => {
   assert.deepEqual(data.contact.phones, phones)
 })
 
-test('one e-mail address is of one customer, however it is written', async () => {
+test('an email belongs to one customer, however it is written', async () => {
   const { id } = await created(shop, john({ contact: { email: 'José.One@Example.com' } }))
   const forms = ['José.One@Example.com', 'josé.one@example.com', 'JOSÉ.ONE@EXAMPLE.COM', 'Jose\u0301.One@Example.com']
   const other = await created(shop)
@@ -108,7 +108,7 @@ test('one e-mail address is of one customer, however it is written', async () =>
   await created(elsewhere, john({ contact: { email: forms[3] } }))
 })
 
-test('a customer of another service is not found, and stays as it is', async () => {
+test('a customer of another service is not found and stays unchanged', async () => {
   const mine = await created(shop)
   const other = await shop.tenant()
   const [foreign, unknown] = [
@@ -120,14 +120,14 @@ test('a customer of another service is not found, and stays as it is', async () 
   assert.deepEqual((await shop.get(`/customers/${mine.id}`)).json.data, mine)
 })
 
-test('who may only read creates and changes nothing', async () => {
+test('a visitor cannot create or change a customer', async () => {
   const visitor = await shop.account('visitor')
   const { id } = await created(shop)
   isProblem(await post(visitor, '/customers', john()), 'insufficient_role', shop.baseUrl, '/customers')
   isProblem(await put(visitor, `/customers/${id}`, {}), 'insufficient_role', shop.baseUrl, `/customers/${id}`)
 })
 
-test('a repeat with the same key is answered as the first time, and creates nobody', async () => {
+test('a repeat with the same key returns the first response', async () => {
   const key = { 'idempotency-key': '"new-customer-1"' }
   const body = john()
   const first = await post(shop, '/customers', body, key)
@@ -147,7 +147,7 @@ test('a repeat with the same key is answered as the first time, and creates nobo
   assert.notEqual(elsewhere.json.data.id, first.json.data.id)
 })
 
-test('a refused customer does not use up its key', async () => {
+test('a rejected customer leaves its key unused', async () => {
   const key = { 'idempotency-key': 'new-customer-2' }
   const taken = await created(shop)
   isRefused(
@@ -159,7 +159,7 @@ test('a refused customer does not use up its key', async () => {
   assert.equal((await post(shop, '/customers', john(), key)).status, 201)
 })
 
-test('each write leaves a line that names the fields and none of their values', async () => {
+test('an audit entry of a customer names fields without their values', async () => {
   const lines = async () =>
     (await shop.db.rows<{ record: string }>(sql`select record from audit order by changed_at`)).map(({ record }) =>
       JSON.parse(record),
@@ -185,7 +185,7 @@ test('each write leaves a line that names the fields and none of their values', 
   assert.deepEqual(change.fields, ['surname', 'contact.phones.home'])
 })
 
-test('a code is made of what is Latin in a name', async () => {
+test('a customer code uses the Latin letters of the name', async () => {
   for (const [firstname, surname, start] of [
     ['José', 'Nuñez', 'NUNEJOSE'],
     ['Al', "O'Neill-Brown", 'ONEIAL'],

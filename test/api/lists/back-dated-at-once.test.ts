@@ -73,7 +73,7 @@ const removeSome = (db: Database, { service: tenant }: Caller) =>
     await removeRecords(tx, tenant, change, { list: 'customer', id: sql`id`, where })
   })
 
-test('first loads that are killed, late arrivals, removals and changes of now, all at once, hide nothing from who follows', async () => {
+test('a reader misses nothing despite killed initial loads, late arrivals and tombstones', async () => {
   const shop = await service.tenant({ readsPerMinute: 'off' })
   await killLoader(shop)
   assert.ok((await stored(shop)).length > 0)

@@ -33,11 +33,11 @@ async function loaded(...rows: object[]) {
   return shop
 }
 
-test('an empty list is complete up to the beginning', async () => {
+test('an empty list is complete up to the beginning of time', async () => {
   assert.equal((await walk(service, '/customers/search')).asOf, beginning)
 })
 
-test('the first load appears as one, with the times of its source; a load that died is gone on with', async () => {
+test('an interrupted initial load resumes and appears at once with source times', async () => {
   const shop = await service.tenant()
   assert.ok(await beginInitialLoad(service.db, shop.service, 'customer'), 'the load that dies')
   await put(shop, ann('new', '2025-06-01 10:00:00'))
@@ -55,7 +55,7 @@ test('the first load appears as one, with the times of its source; a load that d
   assert.equal(await beginInitialLoad(service.db, shop.service, 'customer'), undefined, 'there is one first load')
 })
 
-test('a load that somebody gets ahead of, between its looks, is no first one', async () => {
+test('a load is not initial if another write comes between its checks', async () => {
   const shop = await service.tenant()
   let ahead = () => put(shop, ann('now'))
   const db: Db = {
@@ -71,7 +71,7 @@ test('a load that somebody gets ahead of, between its looks, is no first one', a
   assert.deepEqual((await walk(shop, '/customers/search')).ids, ['now'])
 })
 
-test('a first load that nobody goes on with is ended by a job; one that lives is left alone', async () => {
+test('a job ends an abandoned initial load and spares a running one', async () => {
   const [dead, alive] = [await service.tenant(), await service.tenant()]
   for (const shop of [dead, alive]) {
     await beginInitialLoad(service.db, shop.service, 'customer')
@@ -85,7 +85,7 @@ test('a first load that nobody goes on with is ended by a job; one that lives is
   assert.deepEqual((await walk(alive, '/customers/search')).ids, [])
 })
 
-test('what comes late is stamped right after the newest, and the next poll has it', async () => {
+test('a late arrival gets the next change timestamp and is polled next', async () => {
   const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
   const { asOf } = await walk(shop, '/customers/search')
   await put(shop, ann('2', '2025-03-01 10:00:00'))
@@ -121,7 +121,7 @@ async function open(t: TestContext, shop: Caller, row: object) {
   return commit
 }
 
-test('a late arrival that is still open when a change of now ends is seen by who polls in between', async t => {
+test('a reader sees a late arrival that commits after a newer change', async t => {
   const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
   const { asOf } = await walk(shop, '/customers/search')
   const commitNow = await open(t, shop, ann('now'))
@@ -133,7 +133,7 @@ test('a late arrival that is still open when a change of now ends is seen by who
   assert.deepEqual(new Set([...between.ids, ...after.ids].filter(id => id !== '1')), new Set(['now', 'late']))
 })
 
-test('of two late arrivals at once the second is later than what a reader was shown who began before both', async t => {
+test('the second of two late arrivals is later than every returned asOf', async t => {
   const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
   const asked = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()
@@ -161,7 +161,7 @@ test('of two late arrivals at once the second is later than what a reader was sh
   assert.deepEqual([...shown, ...(await poll(shop, asOf)).ids], ['1', 'first', 'second'])
 })
 
-test('while a late arrival is open, its list stays where it was', async t => {
+test("an open late arrival stops its list's watermark", async t => {
   const shop = await loaded(ann('1', '2025-06-01 10:00:00'))
   const { asOf } = await walk(shop, '/customers/search')
   const commit = await open(t, shop, ann('late', '2025-03-01 10:00:00'))
@@ -178,7 +178,7 @@ const product = (productId: string, updateTimeStamp?: string) => ({
   variant: { productId, colourId: 'c', skuId: `${productId}k`, sizeCode: 'M', price: '10.00' },
 })
 
-test('what comes after the newest was removed is later than what was said of it', async () => {
+test("a change after the newest record's removal is later than its tombstone", async () => {
   const shop = await service.tenant()
   const { db } = service
   const bring = (...rows: ReturnType<typeof product>[]) => upsertProducts(db, shop.service, rows)
@@ -199,7 +199,7 @@ test('what comes after the newest was removed is later than what was said of it'
   ])
 })
 
-test('what comes back after a clock was set back is later than its removal', async () => {
+test('a returning record is later than its tombstone despite a clock step', async () => {
   const shop = await service.tenant()
   const { db } = service
   const here = sql`service_id = ${shop.service.id}`

@@ -65,7 +65,7 @@ const changedAfter = (caller: Caller, moment: string | undefined) =>
     sql`select id from customer where service_id = ${caller.service.id} and changed_at > ${moment}::timestamptz`,
   )
 
-test('a change that begins first and commits last is seen by the next poll', async t => {
+test('the next poll returns a change that began first and committed last', async t => {
   const shop = await busy()
   await upsertCustomers(service.db, shop.service, customers(1, 3))
   const begun = await walk(shop, '/customers/search')
@@ -88,7 +88,7 @@ test('a change that begins first and commits last is seen by the next poll', asy
   assert.deepEqual(new Set(seen), new Set(['late', 'swift0', 'swift1', 'swift2', 'swift3', 'swift4']))
 })
 
-test('a change that commits while a walk is on its way is seen by the poll after that walk', async t => {
+test('a change committed during a pagination session appears in the next poll', async t => {
   const shop = await busy()
   await upsertCustomers(service.db, shop.service, customers(1, 30))
   const late = await open(t, shop, [{ id: '000015', firstname: 'Late' }])
@@ -103,7 +103,7 @@ test('a change that commits while a walk is on its way is seen by the poll after
   assert.equal(last.get('000020'), 'Swift')
 })
 
-test('a transaction that is rolled back leaves nothing behind and holds nothing back', async () => {
+test('a rolled back transaction leaves nothing behind and delays no list', async () => {
   const shop = await busy()
   await upsertCustomers(service.db, shop.service, customers(1, 2))
   await assert.rejects(
@@ -123,7 +123,7 @@ test('a transaction that is rolled back leaves nothing behind and holds nothing 
   ])
 })
 
-test('an open transaction of one service does not hold back the lists of another', async t => {
+test('an open transaction of one service does not delay other services', async t => {
   const [slow, quick] = [await busy(), await busy()]
   await upsertCustomers(service.db, slow.service, customers(1, 1))
   const late = await open(t, slow, [{ id: 'late', firstname: 'Ann' }])
@@ -135,7 +135,7 @@ test('an open transaction of one service does not hold back the lists of another
   assert.deepEqual(new Set((await walk(slow, '/customers/search')).ids), new Set(['000001', 'now', 'late']))
 })
 
-test('eight writers that commit out of order, or not at all, hide nothing from a reader who polls all the time', async () => {
+test('a polling reader misses nothing from eight writers committing out of order', async () => {
   const shop = await busy()
   const ids = customers(1, 80).map(({ id }) => id)
   await upsertCustomers(service.db, shop.service, customers(1, 20))
@@ -213,7 +213,7 @@ test('eight writers that commit out of order, or not at all, hide nothing from a
   assert.deepEqual((await poll(shop, asOf)).ids, [], 'and then it is quiet')
 })
 
-test('with changes stamped ahead of the clock, as after it was set back, new ones are later still and none is missed', async () => {
+test('a poll misses nothing if change timestamps are ahead of the clock', async () => {
   const shop = await busy()
   await upsertCustomers(service.db, shop.service, customers(1, 2))
   await service.db.run(
@@ -240,7 +240,7 @@ test('with changes stamped ahead of the clock, as after it was set back, new one
   assert.deepEqual(seen, new Set(['000001', '000002', 'new']))
 })
 
-test('a look-up shows what is committed now, also while a transaction that began before is open', async t => {
+test('a look-up shows committed data despite an older open transaction', async t => {
   const shop = await busy()
   await upsertCustomers(service.db, shop.service, [{ id: '1', firstname: 'Ann', email: 'ann@example.com' }])
   await open(t, shop, [{ id: 'late', firstname: 'Zoe' }])

@@ -41,7 +41,7 @@ async function refused(path: string, cursor: string, caller: Pick<Caller, 'get'>
   )
 }
 
-test('a cursor goes on where it came from', async () => {
+test('a cursor continues after the page that returned it', async () => {
   const cursor = await cursorOf(service, '/customers/search')
   const { json } = await service.get(withCursor('/customers/search', cursor))
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('a cursor goes on where it came from', async () => {
   )
 })
 
-test('a cursor with any one byte, or any one letter, changed is refused', async () => {
+test('a cursor with any changed byte or character is rejected', async () => {
   const cursor = await cursorOf(service, '/customers/search')
   const bytes = Buffer.from(cursor, 'base64url')
   for (let i = 0; i < bytes.length; i++) {
@@ -62,7 +62,7 @@ test('a cursor with any one byte, or any one letter, changed is refused', async 
     await refused('/customers/search', cursor.slice(0, i) + (cursor[i] === 'A' ? 'B' : 'A') + cursor.slice(i + 1))
 })
 
-test('a cursor that was cut, extended or put together anew is refused', async () => {
+test('a truncated, extended or reassembled cursor is rejected', async () => {
   const cursor = await cursorOf(service, '/customers/search')
   const other = await cursorOf(service, '/customers/search?updated_after=2020-01-01')
   for (let length = 0; length < cursor.length; length++) await refused('/customers/search', cursor.slice(0, length))
@@ -78,7 +78,7 @@ test('a cursor that was cut, extended or put together anew is refused', async ()
     await refused('/customers/search', text)
 })
 
-test('only one spelling of a cursor is taken', async () => {
+test('only the canonical spelling of a cursor is accepted', async () => {
   const cursor = await cursorOf(service, '/customers/search')
   const standard = cursor.replaceAll('-', '+').replaceAll('_', '/')
   for (const text of [
@@ -107,7 +107,7 @@ test('a cursor belongs to its service', async () => {
   }
 })
 
-test('a cursor of one account is good for another of the same service', async () => {
+test("a cursor of one account is valid for the service's other accounts", async () => {
   const colleague = await service.account('visitor')
   const { status } = await colleague.get(withCursor('/customers/search', await cursorOf(service, '/customers/search')))
   assert.equal(status, 200)
@@ -148,7 +148,7 @@ test('a cursor belongs to its filters', async () => {
   }
 })
 
-test('the same filters in another order or spelling are the same walk, and the limit is none of them', async () => {
+test('a cursor does not depend on filter order, spelling or limit', async () => {
   const cursor = await cursorOf(service, '/orders/transactions/search?updated_after=2020-01-01&asc=true')
   for (const query of [
     'asc=true&updated_after=2020-01-01',
@@ -160,7 +160,7 @@ test('the same filters in another order or spelling are the same walk, and the l
   }
 })
 
-test('what never was a cursor is refused, whatever it is', async () => {
+test('any string that was never a cursor is rejected', async () => {
   for (const text of [
     '',
     ' ',
@@ -188,7 +188,7 @@ test('what never was a cursor is refused, whatever it is', async () => {
     await refused('/customers/search', text)
 })
 
-test('a cursor of 64 KB is refused before it is read', async () => {
+test('a cursor of 64 KB is rejected before it is decoded', async () => {
   const { status, json } = await service.get(withCursor('/customers/search', 'A'.repeat(65_536)))
   assert.equal(status, 431)
   assert.equal(json.code, 'headers_too_large')
@@ -196,7 +196,7 @@ test('a cursor of 64 KB is refused before it is read', async () => {
   assert.equal(nearly.status, 414)
 })
 
-test('a cursor given twice is refused', async () => {
+test('a repeated cursor parameter is rejected', async () => {
   const cursor = await cursorOf(service, '/customers/search')
   const { status, json } = await service.get(`/customers/search?after_cursor=${cursor}&after_cursor=${cursor}`)
   assert.equal(status, 400)

@@ -27,7 +27,7 @@ const stamps = async ({ service: tenant }: Caller) =>
     )
   )?.stamps
 
-test('5,000 records with one time stamp all come once, whatever the page', async () => {
+test('5,000 records with one change timestamp appear once at any page size', async () => {
   const shop = await withCustomers(5_000)
   assert.equal(await stamps(shop), 1)
   const all = customers(1, 5_000).map(({ id }) => id)
@@ -44,7 +44,7 @@ for (const [count, pages] of [
   [101, 2],
   [200, 2],
 ] as const)
-  test(`a list of ${count} ends with its page ${pages}, and its last cursor leads to an empty page`, async () => {
+  test(`a list of ${count} ends on page ${pages} with a last cursor`, async () => {
     const shop = await withCustomers(count)
     const { ids, cursors, asOf } = await walk(shop, '/customers/search')
     assert.equal(ids.length, count)
@@ -56,7 +56,7 @@ for (const [count, pages] of [
     }
   })
 
-test('an empty list has no cursor, and a moment to poll from', async () => {
+test('an empty list has no cursor but returns an asOf for polling', async () => {
   const shop = await withCustomers(0)
   const { json } = await shop.get('/customers/search')
   assert.deepEqual(json.data, [])
@@ -66,7 +66,7 @@ test('an empty list has no cursor, and a moment to poll from', async () => {
   assert.equal((await poll(shop, json.meta.asOf)).ids.length, 3)
 })
 
-test('what changes during a walk leaves it or comes once, what does not is all there, and the next poll has the rest', async () => {
+test('a record changed during pagination appears once or in the next poll', async () => {
   const shop = await withCustomers(600)
   const touched = { updated: new Set<string>(), inserted: new Set<string>(), deleted: new Set<string>() }
   const pick = (page: number, offset: number) => String((page * 37 + offset * 101) % 600 || 1).padStart(6, '0')
@@ -102,7 +102,7 @@ test('what changes during a walk leaves it or comes once, what does not is all t
   assert.deepEqual(new Set(next.ids), touched.updated.union(touched.inserted).difference(touched.deleted))
 })
 
-test('changes after `asOf` do not come into a walk, however late its next page is asked for', async () => {
+test('a change after `asOf` never enters the pagination session', async () => {
   const shop = await withCustomers(10)
   const { json } = await shop.get('/customers/search?limit=4')
   await upsertCustomers(service.db, shop.service, customers(9, 4, 'Later'))
@@ -115,7 +115,7 @@ test('changes after `asOf` do not come into a walk, however late its next page i
   assert.deepEqual(new Set((await poll(shop, json.meta.asOf)).ids), new Set(['000009', '000010', '000011', '000012']))
 })
 
-test('a cursor of one process is good in another, and does not grow old', async () => {
+test('a cursor never expires and is valid in another process', async () => {
   const shop = await withCustomers(10)
   const { json } = await shop.get('/customers/search?limit=4')
   const other = await anotherServer(service)
@@ -134,20 +134,20 @@ test('a cursor of one process is good in another, and does not grow old', async 
   assert.equal(records.length, 10)
 })
 
-test('a poll that finds nothing answers the same moment again', async () => {
+test('an empty poll returns the same asOf again', async () => {
   const shop = await withCustomers(3)
   const { asOf } = await walk(shop, '/customers/search')
   for (let i = 0; i < 3; i++) assert.deepEqual(await poll(shop, asOf), { records: [], ids: [], asOf, cursors: [] })
 })
 
-test('an update that changes nothing is no change', async () => {
+test('an update without effect is not a change', async () => {
   const shop = await withCustomers(3)
   const { asOf } = await walk(shop, '/customers/search')
   await upsertCustomers(service.db, shop.service, customers(1, 3))
   assert.deepEqual((await poll(shop, asOf)).ids, [])
 })
 
-test('stores come whole without a limit, and in pages with one', async () => {
+test('stores come in one response without a limit, otherwise in pages', async () => {
   const shop = await service.tenant()
   const rows = Array.from({ length: 150 }, (_, i) => ({ storeId: `s${i}`, storeNumber: String(i), name: `Store ${i}` }))
   await upsertStores(service.db, shop.service, rows)
@@ -160,7 +160,7 @@ test('stores come whole without a limit, and in pages with one', async () => {
   assert.deepEqual([...first.json.data, ...second.json.data], json.data)
 })
 
-test('transactions of one midnight keep their order by id, up and down', async () => {
+test('transactions of one midnight keep their order by id in both directions', async () => {
   const shop = await service.tenant({ readsPerMinute: 'off' })
   await service.db.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
@@ -177,7 +177,7 @@ test('transactions of one midnight keep their order by id, up and down', async (
     assert.deepEqual((await walk(shop, path)).ids, expected)
 })
 
-test('a limit is a whole number from 1 to 100', async () => {
+test('a limit must be an integer from 1 to 100', async () => {
   const shop = await withCustomers(101)
   for (const limit of [1, 7, 100])
     assert.equal((await shop.get(`/customers/search?limit=${limit}`)).json.data.length, limit)

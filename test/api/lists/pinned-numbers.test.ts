@@ -41,7 +41,7 @@ test('positions in the change feed are encoded in a fixed order', () => {
   assert.deepEqual(encodePositions(positions), encoded)
 })
 
-test('a merged table with more columns than a mask has bits is rejected', () => {
+test('a merged table with more columns than mask bits is rejected', () => {
   const columns = ['service_id', 'id', ...Array.from({ length: maxColumns - 1 }, (_, i) => `c${i}`)]
   assert.throws(() => mergeRows(service, { name: 't', key: ['id'], columns }, [], 'm'), /at most 53 columns, not 54/)
   mergeRows(service, { name: 't', key: ['id'], columns: columns.slice(1) }, [], 'm')

@@ -42,7 +42,7 @@ for (const [amount, range] of Object.entries(changed)) {
   const [from, to] = range
   const updated = `updated_after=${from}&updated_before=${to}`
   const when = `${amount} changes`
-  test(`${when} come by sale, up and down, where \`asc\` says so`, async () => {
+  test(`${when} come in sale order in the direction of \`asc\``, async () => {
     assert.deepEqual(
       (await walk(service, `${search}${updated}&asc=true`)).ids,
       await expected(isChanged(range), 'sale_date, id'),
@@ -52,14 +52,14 @@ for (const [amount, range] of Object.entries(changed)) {
     assert.ok(down.cursors.length <= down.ids.length / 100 + 3, `${down.cursors.length} pages`)
   })
 
-  test(`${when} come in the order of the changes where nothing is said of another`, async () => {
+  test(`${when} come in change order by default`, async () => {
     assert.deepEqual(
       (await walk(service, `${search}${updated}`)).ids,
       await expected(isChanged(range), 'changed_at, id'),
     )
   })
 
-  test(`${when} of what was sold in a range come in either order`, async () => {
+  test(`${when} sold within a range come in either order`, async () => {
     const both = `${updated}&sold_after=${encodeURIComponent(sold[0])}&sold_before=${encodeURIComponent(sold[1])}`
     const fits = `${isChanged(range)} and ${isSold}`
     assert.deepEqual((await walk(service, `${search}${both}`)).ids, await expected(fits, 'changed_at, id'))
@@ -67,7 +67,7 @@ for (const [amount, range] of Object.entries(changed)) {
   })
 }
 
-test("May's sales are those of May on the wall of the service, without the ends of the range", async () => {
+test("a sales range uses the service's time zone and excludes its ends", async () => {
   const may = 'sold_after=2025-05-01&sold_before=2025-06-01'
   const inMay = `sale_date > '2025-05-01' and sale_date < '2025-06-01'`
   assert.deepEqual((await walk(service, `${search}${may}`)).ids, await expected(inMay, 'sale_date desc, id desc'))
@@ -76,14 +76,14 @@ test("May's sales are those of May on the wall of the service, without the ends 
   assert.deepEqual(own.ids, await expected(`customer_id = '1' and ${inMay}`, 'sale_date desc, id desc'))
 })
 
-test('a range of sales whose ends are the wrong way round is 422', async () => {
+test('an inverted sales range is 422', async () => {
   for (const path of [search, '/customers/1/transactions?']) {
     const { status, json } = await service.get(`${path}sold_after=2025-06-01&sold_before=2025-05-01`)
     assert.deepEqual([status, json.code, json.errors[0].parameter], [422, 'date_range_inverted', 'sold_before'])
   }
 })
 
-test('the poll after a range of changes shows all that changed from its end on, and nothing twice', async () => {
+test('a poll after a range of changes returns all later changes once', async () => {
   const [to] = changed.many
   const range = await walk(service, `${search}updated_after=2026-01-01&updated_before=${to}`)
   const headers = { accept: 'application/x-ndjson' }

@@ -40,7 +40,7 @@ function assertNow(stamp: string) {
   assert.ok(Math.abs(seconds) < 60, stamp)
 }
 
-test('records of every kind carry the time that their file tells', async () => {
+test('records of every type carry the time from their file', async () => {
   const at = (day: string) => `2025-${day} 09:30:00`
   await sync('stores', ['storeId,storeNumber,name,updateTimeStamp', `1,1,Collins Street,${at('01-10')}`])
   await sync('staff', ['id,code,surname,updateTimeStamp', `7,JS,Smith,${at('02-10')}`])
@@ -67,7 +67,7 @@ test('records of every kind carry the time that their file tells', async () => {
   assert.equal((await walk(service, '/staff')).asOf, '2025-02-09T22:30:00.000000Z')
 })
 
-test('an imported history is found by time', async () => {
+test('an imported history can be filtered by time', async () => {
   const shop = await service.tenant()
   const days = Array.from({ length: 366 }, (_, i) => Temporal.PlainDate.from('2024-01-01').add({ days: i }).toString())
   const history = days.map((day, i) => `t${i},${day} 15:00:00,1,1,5.00`)
@@ -81,7 +81,7 @@ test('an imported history is found by time', async () => {
   assert.equal((await walk(shop, '/orders/transactions/search?updated_after=2024-12-01')).ids.length, 31)
 })
 
-test('what is there just so keeps its time; what is changed without a later time has changed now', async () => {
+test('an unchanged import keeps its time; a change without one uses now', async () => {
   const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
   const header = 'id,surname,updateTimeStamp'
   const told = '2025-05-10 09:30:00'
@@ -92,7 +92,7 @@ test('what is there just so keeps its time; what is changed without a later time
   assertNow(now)
 })
 
-test('a time to come is one of now', async () => {
+test('a future source time becomes the current time', async () => {
   const shop = await service.tenant({ timeZone: 'Australia/Melbourne' })
   await sync('customers', ['id,surname,updateTimeStamp', '1,Lee,2999-01-01 00:00:00'], shop)
   assertNow((await timesOf('/customers/search', shop))[1])

@@ -48,7 +48,7 @@ const forms = [
 ]
 
 for (const { timeZone, moment, texts } of forms)
-  test(`${texts.join(', ')} of ${timeZone} are ${moment}, and both sides of a range are strict`, async () => {
+  test(`${texts.join(', ')} in ${timeZone} mean ${moment} and range ends are exclusive`, async () => {
     const shop = await shopAround(moment, timeZone)
     const instant = moment.replace('Z', '')
     const always = [moment, `${instant}.000Z`, `${instant}.000000000Z`, `${instant}+00:00`, `${instant}-00:00`]
@@ -59,7 +59,7 @@ for (const { timeZone, moment, texts } of forms)
     }
   })
 
-test('an offset moves the moment, a fraction is kept to the microsecond', async () => {
+test('an offset shifts the time and fractions keep microseconds', async () => {
   const shop = await shopAround('2024-05-10T09:30:00.123456Z', 'UTC')
   for (const text of [
     '2024-05-10T09:30:00.123456Z',
@@ -75,7 +75,7 @@ test('an offset moves the moment, a fraction is kept to the microsecond', async 
   assert.deepEqual(await selected(shop, range), ['at'])
 })
 
-test('an hour that the clock shows twice is read as the first', async () => {
+test('an ambiguous hour means the first occurrence', async () => {
   const shop = await shopAround('2024-10-27T00:30:00Z', 'Europe/London')
   assert.deepEqual(await selected(shop, { updated_after: '2024-10-27T01:30:00' }), ['after'])
 })
@@ -88,7 +88,7 @@ const withoutMidnight = [
   ['Asia/Beirut', '2026-03-29', '2026-03-28T22:00:00Z'],
 ] as const
 
-test('a day whose midnight the clock skips begins with the first time that it shows', async () => {
+test('a day without midnight starts at its first existing time', async () => {
   for (const [timeZone, day, moment] of withoutMidnight) {
     const shop = await shopAround(moment, timeZone)
     assert.deepEqual(await selected(shop, { updated_after: day }), ['after'], timeZone)
@@ -97,7 +97,7 @@ test('a day whose midnight the clock skips begins with the first time that it sh
   }
 })
 
-test('a time that the clock skips is refused as such', async () => {
+test('a time skipped by the clock is rejected as such', async () => {
   for (const [timeZone, text] of [
     ...withoutMidnight.map(([timeZone, day]) => [timeZone, `${day}T00:00`] as const),
     ['Europe/London', '2024-03-31T01:30:00'],
@@ -184,7 +184,7 @@ const refusedEverywhere = [
   '',
 ]
 
-test('a time that cannot be read, or that does not exist, is refused by the name of its parameter', async () => {
+test('an unreadable or nonexistent time is rejected with its parameter name', async () => {
   for (const [text, timeZone] of [
     ...refusedEverywhere.map(text => [text, 'UTC'] as const),
     // The clocks go forward: these do not happen.
@@ -218,7 +218,7 @@ const inZone = (timeZone: string) => {
   return known
 }
 
-test('an offset whose plus was not escaped is refused', async () => {
+test('an offset with an unescaped plus is rejected', async () => {
   const shop = await inZone('UTC')
   assert.equal(
     (await shop.get('/customers/search?updated_after=2023-05-10T10:00:00+02:00')).json.code,
@@ -227,7 +227,7 @@ test('an offset whose plus was not escaped is refused', async () => {
   assert.equal((await shop.get('/customers/search?updated_after=2023-05-10T10:00:00%2B02:00')).status, 200)
 })
 
-test('a range that ends before it begins is refused as such', async () => {
+test('a range that ends before its start is rejected as such', async () => {
   const shop = await inZone('UTC')
   const range = (from: string, to: string) =>
     shop.get(`/orders/transactions/search?${new URLSearchParams({ updated_after: from, updated_before: to })}`)

@@ -11,7 +11,7 @@ before(async () => {
 after(() => service.stop())
 
 for (const timeZone of ['UTC', 'Australia/Melbourne', 'Europe/London'])
-  test(`answers tell times on the clock of ${timeZone}, and a poll from such a time finds the record again`, async () => {
+  test(`a response uses times in ${timeZone} and a poll finds the record`, async () => {
     const shop = await service.tenant({ timeZone })
     const rows = [{ id: 'c', firstname: 'Ann', startDate: '2021-03-25 00:00:00' }]
     await upsertCustomers(service.db, shop.service, rows)

@@ -56,7 +56,7 @@ async function begun(more?: Parameters<typeof tell>[1]) {
   return told
 }
 
-test('orders, the newest first, are told the oldest first, and the returns of one as they come', async () => {
+test('a bulk export lists orders oldest first and returns in creation order', async () => {
   const orders = []
   for (let i = 0; i < 3; i++) orders.push(await placed(api, [{ sku: 'HOOD-S', quantity: 2 }]))
   for (let i = 0; i < 2; i++) made(await giveBack(api, orders[0].id, { 'HOOD-S': 1 }))
@@ -72,7 +72,7 @@ test('orders, the newest first, are told the oldest first, and the returns of on
   }
 })
 
-test('a client that does not read holds no transaction, no connection and no lock, and goes on where it was', async () => {
+test('a stalled export client holds no transaction, connection or lock', async () => {
   const told = await begun()
   const busy = sql`
     select query from pg_stat_activity
@@ -100,7 +100,7 @@ test('a client that does not read holds no transaction, no connection and no loc
 })
 
 for (const http2 of [false, true])
-  test(`a client that goes ${http2 ? 'over HTTP/2 ' : ''}is no fault of ours, a list that cannot be read is`, async () => {
+  test(`a client that disconnects ${http2 ? 'over HTTP/2 ' : ''}is no error; an unreadable list is`, async () => {
     const faultsOf = ({ headers }: Telling) =>
       kept.text.split('\n').filter(line => line.includes(headers['x-request-id']) && JSON.parse(line).level === 50)
     const begin = async () => {
@@ -122,7 +122,7 @@ for (const [how, more] of [
   ['packed with gzip', { headers: { 'accept-encoding': 'gzip' } }],
   ['packed with zstd', { headers: { 'accept-encoding': 'zstd' }, http2: true }],
 ] as const)
-  test(`${how} a list that cannot be told to its end is cut, never ended as if it were whole`, async () => {
+  test(`${how} a failed bulk export is cut, never ended normally`, async () => {
     const told = await tell(large, more)
     assert.equal(told.status, 200)
     await withoutRecords(async () => {
@@ -134,7 +134,7 @@ for (const [how, more] of [
     })
   })
 
-test('whoever may not read the service any more is told no more of it', async () => {
+test('a bulk export ends if its account loses access', async () => {
   const leaver = await api.account('visitor', large.service)
   const told = await tell(leaver)
   await db.transaction(tx => unassign(tx, leaver.username, large.service))
@@ -143,7 +143,7 @@ test('whoever may not read the service any more is told no more of it', async ()
   await assert.rejects(text(told.body))
 })
 
-test('an account is told four whole lists at a time, and pages meanwhile; where a client goes another one is told', async () => {
+test('an account can run four bulk exports and read pages besides', async () => {
   const open = await Promise.all([1, 2, 3, 4].map(() => begun()))
   after(() => {
     for (const told of open) told.close()
@@ -166,7 +166,7 @@ test('an account is told four whole lists at a time, and pages meanwhile; where 
   assert.equal((await fifth.records()).length, count + 1)
 })
 
-test('a client of HTTP/1.0, who could not tell a whole list from one that was cut, is told so; pages are for it', async () => {
+test('an HTTP/1.0 client cannot use bulk exports and is referred to pages', async () => {
   const { authorization, 'x-service-name': name } = credentials(api)
   for (const [accept, status] of [
     ['application/x-ndjson', 406],

@@ -8,7 +8,7 @@ import { openLines } from './lines.ts'
 const api = await startTestService({ settings: { readsPerMinute: 'off' } })
 after(() => api.stop())
 
-test('whole lists, each from where the last one was complete, miss nothing and tell nothing twice, while writers commit late', async () => {
+test('consecutive bulk exports miss and repeat nothing despite late commits', async () => {
   const { db, service } = api
   const ids = Array.from({ length: 1_500 }, (_, i) => `c${i}`)
   const late: typeof db = {

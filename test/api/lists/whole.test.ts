@@ -77,7 +77,7 @@ for (const path of [
   '/mappings/skus?state=mapped',
   '/mappings/customers',
 ])
-  test(`${path} as a whole is its pages`, async () => {
+  test(`the bulk export of ${path} equals its pages`, async () => {
     const { records, asOf } = await paged(path)
     const told = await tell(path)
     assert.deepEqual(
@@ -95,14 +95,14 @@ for (const path of [
   '/syncs/stock/runs',
   '/mappings/fixes',
 ])
-  test(`${path}, whose pages show the newest first, is told the oldest first`, async () => {
+  test(`the bulk export of ${path} is ordered oldest first, unlike its pages`, async () => {
     const { records } = await paged(path)
     assert.ok(records.length > 1)
     assert.deepEqual(await (await tell(path)).records(), records.reverse())
   })
 
 for (const asking of ['&kinds=store,product,staff,reward-account', '&kinds=customer,store'])
-  test(`all changes${asking} as a whole are its pages, and its cursor goes on from there`, async () => {
+  test(`the bulk export of all changes${asking} equals its pages and can resume`, async () => {
     const path = `/changes?records=true${asking}`
     const { records, asOf, endCursor } = await paged(path, 1_000)
     const told = await tell(path)
@@ -112,12 +112,12 @@ for (const asking of ['&kinds=store,product,staff,reward-account', '&kinds=custo
     assert.deepEqual(json.data, [])
   })
 
-test('a list that is empty is an answer without a line', async () => {
+test('the bulk export of an empty list has no lines', async () => {
   const told = await tell('/staff?code=nobody')
   assert.deepEqual([told.status, await told.records()], [200, []])
 })
 
-test('gzip or zstd packs a whole list where it is asked for, and nothing else', async () => {
+test('a bulk export is compressed only on request, with gzip or zstd', async () => {
   const plain = await buffer((await tell('/customers/search')).body)
   for (const [asked, packing, unpack] of [
     ['gzip', 'gzip', promisify(gunzip)],
@@ -135,7 +135,7 @@ test('gzip or zstd packs a whole list where it is asked for, and nothing else', 
   assert.deepEqual([page.headers['content-encoding'], page.json.data.length], [undefined, 100])
 })
 
-test('`limit`, `after_cursor` and `wait` do not go with it', async () => {
+test('`limit`, `after_cursor` and `wait` are rejected for a bulk export', async () => {
   const { endCursor } = (await shop.get('/customers/search')).json.meta
   const asked = { accept: ndjson }
   for (const [path, parameter] of [
@@ -154,7 +154,7 @@ test('`limit`, `after_cursor` and `wait` do not go with it', async () => {
   isProblem(await shop.get('/inventory?sku=none', asked), 'not_found', shop.baseUrl)
 })
 
-test('who takes both is told a page, unless lines are wanted more', async () => {
+test('a client that accepts both gets a page unless it prefers NDJSON', async () => {
   for (const [accept, type] of [
     ['application/json, application/x-ndjson', 'application/json; charset=utf-8'],
     ['application/*', 'application/json; charset=utf-8'],
@@ -176,7 +176,7 @@ test('who takes both is told a page, unless lines are wanted more', async () => 
     isProblem(await shop.get(path, { accept }), 'not_acceptable', shop.baseUrl)
 })
 
-test('what a page warns of, and what asking for its head is told, are headers', async () => {
+test('a bulk export sends warnings and head metadata as headers', async () => {
   const old = await shop.tenant({ backOfficeVersion: '2021.3' })
   const path = '/customers?updated_after=2024-05-10'
   const page = await old.get(path)
@@ -188,7 +188,7 @@ test('what a page warns of, and what asking for its head is told, are headers', 
   assert.match(String(head.headers['x-as-of']), /^\d{4}-.*Z$/)
 })
 
-test('a record is one line, whatever is in it', async () => {
+test('a record is always one line, whatever it contains', async () => {
   const firstname = 'Zoë "Q" \\ \u2028 O’Hara 🛒'
   await upsertCustomers(shop.db, shop.service, [{ id: 'zoe', firstname, surname: 'line\nbreak' }])
   const last = recordsIn((await buffer((await tell('/customers/search')).body)).toString()).at(-1)

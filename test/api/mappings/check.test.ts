@@ -13,7 +13,7 @@ import { customerExport, inventoryExport, newProductExport, productExport } from
 
 const api = await startWithWorker()
 
-test('exports of Shopify go in as they are, under the names of before 2024 and of since, twice the same, and what a whole one does not have any more is gone', async () => {
+test('a Shopify export can be imported repeatedly; missing records are unmapped', async () => {
   const shop = await unmappedShop(api)
   const first = await bring(
     shop,
@@ -62,7 +62,7 @@ test('exports of Shopify go in as they are, under the names of before 2024 and o
   assert.deepEqual([stores.listed, skus.listed, customers.listed], [2, 1, 3])
 })
 
-test('an interrupted file keeps its imported lines, removes nothing, and queues a check', async () => {
+test('an interrupted file keeps its imported lines and queues a check', async () => {
   const shop = await unmappedShop(api)
   await bring(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
   const before = (await checkMappings(shop)).customers
@@ -77,7 +77,7 @@ test('an interrupted file keeps its imported lines, removes nothing, and queues 
   assert.equal((await now()).listed, 2 + broken.new)
 })
 
-test('refused lines that are mended are no whole list, as CSV and as NDJSON: nothing goes', async () => {
+test('a file with corrected rejected lines is not complete and removes nothing', async () => {
   const shop = await unmappedShop(api)
   await bring(shop, 'ecommerce-customers', 'Customer ID,Email\n1,a@example.com\n2,b@example.com\n')
   const why = { line: '2', column: 'customerId', reason: 'is too long' }
@@ -169,7 +169,7 @@ test('each record has a state with evidence; best-selling problems come first', 
   assert.deepEqual((await issues(shop, 'skus', '?state=orphan')).length, 0)
 })
 
-test('what is almost the same is suggested by what differs: case, blanks, zeros, form, barcode, e-mail', async () => {
+test('a near match names its difference, such as case, zeros or barcode', async () => {
   const shop = await unmappedShop(api)
   await api.db.run(
     sql`update variant set barcode = '0930001' where service_id = ${shop.service.id} and sku_id = '12003'`,
@@ -205,7 +205,7 @@ test('what is almost the same is suggested by what differs: case, blanks, zeros,
   assert.deepEqual(await why('customers'), {}, 'zeros in front are another address')
 })
 
-test('a file that is refused whole tells nothing of what is there: what is mapped is not checked, and no orphan', async () => {
+test('a fully rejected file leaves mapped records unverified and orphans nothing', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
   const refused = await bring(shop, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)

@@ -16,7 +16,7 @@ const path = '/mappings/customers/65432'
 const map = (shop: Caller, change: object, headers = {}) => put(shop, path, change, headers)
 const [admin, legacy] = ['gid://shop/Customer/6477890125896', '6477890125896']
 
-test('a customer that is mapped is shown with its identifiers, except where they are left out', async () => {
+test('a mapped customer is shown with its identifiers unless they are omitted', async () => {
   const shop = await unmappedShop(api)
   const { asOf } = (await shop.get('/customers/search?limit=1')).json.meta
   const first = await map(shop, { ecommerceAdminId: admin })
@@ -39,7 +39,7 @@ test('a customer that is mapped is shown with its identifiers, except where they
   )
 })
 
-test('what a maintainer has said of the customer is the mapping, and the other way round', async () => {
+test("a customer mapping and the customer's identifiers are the same data", async () => {
   const shop = await unmappedShop(api)
   const maintainer = await api.account('maintainer', shop.service)
   await changed(maintainer, '65432', { ecommerceAdminId: admin, ecommerceLegacyId: legacy, title: 'Mr' })
@@ -50,7 +50,7 @@ test('what a maintainer has said of the customer is the mapping, and the other w
   assert.deepEqual([customer.ecommerceAdminId, customer.ecommerceLegacyId, customer.title], [null, null, 'Mr'])
 })
 
-test('changes of a customer and of its mapping at once all count', async () => {
+test('concurrent changes of a customer and its mapping are all stored', async () => {
   const shop = await unmappedShop(api)
   for (let round = 0; round < 10; round++) {
     await Promise.all([
@@ -66,7 +66,7 @@ test('changes of a customer and of its mapping at once all count', async () => {
   }
 })
 
-test('who may not, what is no identifier, a stale state and a customer that there is not are refused', async () => {
+test('an invalid identifier, stale version, unknown customer or low role is rejected', async () => {
   const shop = await unmappedShop(api)
   const maintainer = await api.account('maintainer', shop.service)
   isProblem(await map(maintainer, { ecommerceAdminId: admin }), 'insufficient_role', api.baseUrl)

@@ -32,7 +32,7 @@ const products = {
 }
 
 for (const [when, header] of Object.entries(products))
-  test(`a product export ${when} goes in as it is`, async () => {
+  test(`a product export ${when} is imported unchanged`, async () => {
     const shirt = { Handle: 'linen-shirt', 'Option1 Name': 'Size' }
     assert.deepEqual(
       await came('ecommerce-variants', header, [
@@ -44,7 +44,7 @@ for (const [when, header] of Object.entries(products))
     )
   })
 
-test('a product template of 2025 goes in as it is', async () => {
+test('a product template of 2025 is imported unchanged', async () => {
   const header =
     'Title,URL handle,Description,Vendor,Product category,Type,Tags,Published on online store,Status,SKU,Barcode,Option1 name,Option1 value,Option1 Linked To,Option2 name,Option2 value,Option2 Linked To,Option3 name,Option3 value,Option3 Linked To,Price,Compare-at price,Cost per item,Charge tax,Tax code,Unit price total measure,Unit price total measure unit,Unit price base measure,Unit price base measure unit,Inventory tracker,Inventory quantity,Continue selling when out of stock,Weight value (grams),Weight unit for display,Requires shipping,Fulfillment service,Product image URL,Image position,Image alt text,Variant image URL,Gift card,SEO title,SEO description,Color (product.metafields.shopify.color-pattern),Google Shopping / Google product category,Google Shopping / Gender,Google Shopping / Age group,Google Shopping / Manufacturer part number (MPN),Google Shopping / Ad group name,Google Shopping / Ads labels,Google Shopping / Condition,Google Shopping / Custom product,Google Shopping / Custom label 0'
   const row = { 'URL handle': 'linen-shirt', 'Option1 name': 'Size' }
@@ -57,7 +57,7 @@ test('a product template of 2025 goes in as it is', async () => {
   )
 })
 
-test('an inventory export tells variants and locations, with bins and without', async () => {
+test('an inventory export maps variants and locations, with or without bins', async () => {
   const amounts = ['Incoming', 'Unavailable', 'Committed', 'Available', 'On hand']
   const marked = ['Incoming', 'Unavailable', 'Committed', 'Available'].map(name => `${name} (not editable)`)
   for (const header of [
@@ -72,7 +72,7 @@ test('an inventory export tells variants and locations, with bins and without', 
   }
 })
 
-test('an inventory export with a column for each location tells variants, and says what it lacks for locations', async () => {
+test('an inventory export with location columns maps variants and reports unmapped locations', async () => {
   const header = `${inventory},Collins Street,Harbour`
   const rows = [{ Handle: 'linen-shirt', 'Option1 Value': 'S', SKU: 'LS-S', 'Collins Street': '3', Harbour: '0' }]
   assert.deepEqual(await came('ecommerce-variants', header, rows), [1, 1, 0])
@@ -83,7 +83,7 @@ const address =
   'Default Address Company,Default Address Address1,Default Address Address2,Default Address City,Default Address Province Code,Default Address Country Code,Default Address Zip,Default Address Phone'
 const olderAddress = 'Company,Address1,Address2,City,Province,Province Code,Country,Country Code,Zip,Phone'
 
-test('a customer export goes in as it is, if it has identifiers', async () => {
+test('a customer export with identifiers is imported unchanged', async () => {
   const names = 'First Name,Last Name,Email,Accepts Email Marketing'
   for (const header of [
     `Customer ID,${names},${address},Phone,Accepts SMS Marketing,Total Spent,Total Orders,Note,Tax Exempt,Tags`,

@@ -10,7 +10,7 @@ import { customerExport, productExport } from './shopify.ts'
 
 const api = await startWithWorker()
 
-test('a fix maps at once and can be undone, unless somebody has changed the mapping since', async () => {
+test('a fix applies immediately and can be undone before another change', async () => {
   const shop = await unmappedShop(api)
   await bring(
     shop,
@@ -76,7 +76,7 @@ test('a fix maps at once and can be undone, unless somebody has changed the mapp
   )
 })
 
-test('a fix is rejected if the record was mapped to something else since', async () => {
+test("a fix is rejected if the record's mapping has changed since", async () => {
   const shop = await unmappedShop(api)
   const platform: [string, string][] = [
     ['S', 'MH01-S'],
@@ -136,7 +136,7 @@ test('two records of one platform item are duplicates until one is unmapped', as
   assert.deepEqual(mended.json.data.after, { ecommerceAdminId: null, ecommerceLegacyId: '6' })
 })
 
-test('what becomes free by a fix and is suggested to another is not listed as platformOnly', async () => {
+test('an item freed by a fix and suggested elsewhere is not platformOnly', async () => {
   const shop = await unmappedShop(api)
   await bring(
     shop,
@@ -160,7 +160,7 @@ test('what becomes free by a fix and is suggested to another is not listed as pl
   )
 })
 
-test('erasing a customer checks those again whose evidence named them; leading zeros make another address', async () => {
+test('erasing a customer rechecks others who named them; leading zeros stay significant', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/customers/65432', { contact: { email: '7@example.com' } })
   await put(shop, '/customers/65433', { contact: { email: 'mary@example.com' } })
@@ -194,7 +194,7 @@ test('erasing a customer checks those again whose evidence named them; leading z
   assert.deepEqual([other?.state, other?.evidence], ['orphaned', []])
 })
 
-test('erasure deletes platform items too; only admins see mapping issues', async () => {
+test('erasure deletes platform items; only admins see mapping issues', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/customers/65432', { ecommerceLegacyId: '77' })
   await bring(

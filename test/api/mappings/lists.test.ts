@@ -37,7 +37,7 @@ const mappings: Record<Kind, [change: object, ids: string[]]> = {
 }
 
 for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof mappings)[Kind]][])
-  test(`each of the ${kind} is in the list, and in one of its two states`, async () => {
+  test(`each of the ${kind} is listed in exactly one of two states`, async () => {
     const shop = await unmappedShop(api)
     const [, second = ''] = ids
     assert.deepEqual(await walk(shop, kind, 'state=unmapped&limit=1'), ids)
@@ -57,7 +57,7 @@ for (const [kind, [change, ids]] of Object.entries(mappings) as [Kind, (typeof m
     assert.deepEqual(await walk(shop, kind, 'state=mapped'), [])
   })
 
-test('an identifier in either form makes a customer a mapped one', async () => {
+test('either form of the identifier makes a customer mapped', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/customers/65432', { ecommerceAdminId: 'gid://shop/Customer/1' })
   await put(shop, '/mappings/customers/65433', { ecommerceLegacyId: '2' })
@@ -65,13 +65,13 @@ test('an identifier in either form makes a customer a mapped one', async () => {
   assert.deepEqual(await walk(shop, 'customers', 'state=unmapped'), [])
 })
 
-test('the product of a colour makes no SKU a mapped one', async () => {
+test("a colour's product does not make its SKUs mapped", async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/skus/12001', { ecommerceProductId: '1' })
   assert.deepEqual(await walk(shop, 'skus', 'state=mapped'), [])
 })
 
-test('who maps what a walk shows, page by page, meets each one once', async () => {
+test('mapping records during pagination shows each record once', async () => {
   const shop = await unmappedShop(api)
   const ids = Array.from({ length: 25 }, (_, i) => String(70_000 + i))
   await upsertCustomers(
@@ -91,7 +91,7 @@ test('who maps what a walk shows, page by page, meets each one once', async () =
   assert.deepEqual(await walk(shop, 'customers', 'state=mapped&limit=7'), all.slice(0, mapped))
 })
 
-test('a cursor belongs to its service, its list and its state', async () => {
+test('a cursor belongs to its service, list and mapping state', async () => {
   const [shop, other] = [await unmappedShop(api), await unmappedShop(api)]
   const { endCursor } = (await shop.get('/mappings/stores?state=unmapped&limit=1')).json.meta
   const refused = async (caller: Caller, path: string) =>
@@ -110,7 +110,7 @@ test('a cursor belongs to its service, its list and its state', async () => {
     isProblem(await shop.get(`/mappings/customers?${query}`), 'invalid_parameter', api.baseUrl)
 })
 
-test('what a page shows is what is committed, while a walk of changes has to wait', async () => {
+test('a mapping page shows committed data even while watermarks are held back', async () => {
   const shop = await unmappedShop(api)
   const holder = await api.db.pool.connect()
   try {

@@ -32,7 +32,7 @@ const stockOf = async (shop: Caller, query: string) =>
     each.id,
   ])
 
-test('a SKU that is mapped goes by its new name in its product and in all inventory, and by the old one no more', async () => {
+test('a mapped SKU appears everywhere under its new name only', async () => {
   const shop = await unmappedShop(api)
   const path = '/mappings/skus/12001'
   const before = { skuId: '12001', productId: '5001', productCode: 'MH01', colourCode: 'BLK', sizeCode: 'S' }
@@ -54,7 +54,7 @@ test('a SKU that is mapped goes by its new name in its product and in all invent
   isProblem(await shop.get('/inventory?sku=12001'), 'not_found', api.baseUrl)
 })
 
-test('the product in the platform is that of the colour, for all its sizes and no other colour', async () => {
+test('the platform product belongs to a colour and covers all its sizes', async () => {
   const shop = await unmappedShop(api)
   const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
   assert.equal((await map(shop, '12002', { ecommerceProductId: 'gid://shop/Product/1' })).status, 200)
@@ -70,7 +70,7 @@ test('the product in the platform is that of the colour, for all its sizes and n
   assert.deepEqual((await shown(shop)).products, [null, null])
 })
 
-test('null takes the name away: the SKU goes by its identifier again', async () => {
+test('null removes the mapped name, so the SKU uses its identifier', async () => {
   const shop = await unmappedShop(api)
   await map(shop, '12001', { ecommerceSku: 'small', ecommerceProductId: '1' })
   const { data } = (await map(shop, '12001', { ecommerceSku: null })).json
@@ -80,7 +80,7 @@ test('null takes the name away: the SKU goes by its identifier again', async () 
   isProblem(await shop.get('/inventory?sku=small'), 'not_found', api.baseUrl)
 })
 
-test('a name that another SKU goes by is refused, its identifier and its own former name included, and nothing is changed', async () => {
+test('a name used by another SKU is rejected and nothing is changed', async () => {
   const shop = await unmappedShop(api)
   await map(shop, '12001', { ecommerceSku: 'small' })
   const asked = { ecommerceProductId: 'other', ecommerceSku: 'small' }
@@ -99,7 +99,7 @@ test('a name that another SKU goes by is refused, its identifier and its own for
   assert.equal(lines.length, 2)
 })
 
-test('of many SKUs that are given one name at once one gets it', async () => {
+test('only one of many SKUs gets the same name concurrently', async () => {
   const shop = await unmappedShop(api)
   for (let round = 0; round < 10; round++) {
     const answers = await Promise.all(
@@ -111,7 +111,7 @@ test('of many SKUs that are given one name at once one gets it', async () => {
   }
 })
 
-test('two changes of one SKU at once both count', async () => {
+test('two concurrent changes of one SKU are both stored', async () => {
   const shop = await unmappedShop(api)
   for (let round = 0; round < 10; round++) {
     const given = { ecommerceSku: `sku ${round}`, ecommerceProductId: `product ${round}` }
@@ -123,7 +123,7 @@ test('two changes of one SKU at once both count', async () => {
   }
 })
 
-test('what is no SKU, and what was changed meanwhile, is refused', async () => {
+test('an invalid SKU mapping or a stale version is rejected', async () => {
   const shop = await unmappedShop(api)
   isRefused(api, await map(shop, '12001', { sku: 'x', skuId: '1' }), 'invalid_body', '/sku', '/skuId')
   const wrong = { ecommerceSku: 'x'.repeat(251), ecommerceProductId: 'x'.repeat(101) }

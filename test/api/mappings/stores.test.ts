@@ -24,7 +24,7 @@ const shown = async (shop: Caller, query = '') =>
     .map((each: Record<string, string>) => `${each.skuId} in ${each.storeNumber}: ${each.ecommerceLocationId}`)
     .sort()
 
-test('a store that is mapped is shown with its location, by itself and in all of its inventory', async () => {
+test('a mapped store shows its location in the store and all inventory', async () => {
   const shop = await unmappedShop(api)
   assert.deepEqual((await shop.get(path)).json.data, {
     storeId: '1001',
@@ -45,7 +45,7 @@ test('a store that is mapped is shown with its location, by itself and in all of
   assert.deepEqual(await shown(shop, `?updated_after=${asOf}`), changed, 'and nothing else has changed')
 })
 
-test('several stores share a location, and null takes it away again', async () => {
+test('several stores can share a location and null removes it', async () => {
   const shop = await unmappedShop(api)
   const sharing = async () =>
     (await shop.get('/stores?ecommerce_location_id=one')).json.data.map((store: { storeId: string }) => store.storeId)
@@ -60,7 +60,7 @@ test('several stores share a location, and null takes it away again', async () =
   )
 })
 
-test('what much stock shows of a mapping and of the buffer follows behind the answer, which does not wait for it', async () => {
+test('large inventory is updated after the response, which does not wait', async () => {
   const shop = await unmappedShop(api)
   const skuIds = Array.from({ length: 2_001 }, (_, i) => `m${i}`)
   const more = {
@@ -93,7 +93,7 @@ test('what much stock shows of a mapping and of the buffer follows behind the an
   assert.deepEqual(await shows(), new Set(['101,6884556842,5', '102,,5']))
 })
 
-test('what stays as it is stamps nothing anew', async () => {
+test('an unchanged mapping updates no change timestamp', async () => {
   const shop = await unmappedShop(api)
   await map(shop, '1001', 'one')
   const { asOf } = (await shop.get('/inventory?limit=1')).json.meta
@@ -103,7 +103,7 @@ test('what stays as it is stamps nothing anew', async () => {
   assert.equal((await map(shop, '1001', '')).json.data.ecommerceLocationId, null)
 })
 
-test('a mapping that somebody else has changed is not written over', async () => {
+test('a mapping changed by another account is not overwritten', async () => {
   const shop = await unmappedShop(api, { requireIfMatch: true })
   const { etag } = (await shop.get(path)).headers
   assert.equal((await shop.get(path, { 'if-none-match': etag })).status, 304)
@@ -117,7 +117,7 @@ test('a mapping that somebody else has changed is not written over', async () =>
   assert.deepEqual((await shop.get(path)).json, winner?.json)
 })
 
-test('what is no location is refused by name', async () => {
+test('an invalid location is rejected by name', async () => {
   const shop = await unmappedShop(api)
   const asked = (body: unknown) => put(shop, path, body)
   isRefused(api, await asked({ ecommerceLocationId: 6884556842 }), 'invalid_body', '/ecommerceLocationId')
@@ -128,7 +128,7 @@ test('what is no location is refused by name', async () => {
   assert.equal((await shop.get(path)).json.data.ecommerceLocationId, null)
 })
 
-test('an admin maps, and each time it is told who did', async () => {
+test('only an admin can map, and the audit records the account', async () => {
   const shop = await unmappedShop(api)
   for (const role of ['visitor', 'maintainer'] as const) {
     const caller = await api.account(role, shop.service)

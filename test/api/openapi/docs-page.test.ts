@@ -40,7 +40,7 @@ test('the page shows every operation', { skip }, async () => {
 const linkTo = (operation: string) => `document.querySelector('a[href$="GET${operation}"]')`
 const section = (operation: string, method = 'GET') => `document.querySelector('[id$="/${method}${operation}"]')`
 
-test('a reader gets to an operation by its link', { skip }, async () => {
+test('a reader can open an operation by its link', { skip }, async () => {
   await page.click(linkTo('/customers/{id}'))
   await page.until(`${section('/customers/{id}')}?.innerText.includes('If-None-Match')`)
   await page.until(`Math.abs(${section('/customers/{id}')}.getBoundingClientRect().top) < innerHeight`)
@@ -50,7 +50,7 @@ for (const [link, method, operation] of [
   ['tag/orders/POST/orders', 'POST', '/orders'],
   ['tag/customers/PUT/customers/{id}', 'PUT', '/customers/{id}'],
 ] as const)
-  test(`a link from elsewhere leads to ${method} ${operation}, and no moment before is blank`, { skip }, async t => {
+  test(`a deep link opens ${method} ${operation} without a blank page in between`, { skip }, async t => {
     const reader = await openPage(shop.baseUrl, { slower: 2 })
     t.after(() => reader.close())
     await reader.goTo(`${shop.baseUrl}/docs#${link}`)
@@ -75,7 +75,7 @@ test('a reader finds an operation by a word', { skip }, async () => {
   await page.until(`[...document.querySelectorAll('[role="option"]')].some(each => /voucher/i.test(each.innerText))`)
 })
 
-test('a request can be tried out, on the service itself', { skip }, async () => {
+test('a request can be tried out on the service itself', { skip }, async () => {
   const buttonOf = (of: string, words: string) =>
     `[...${of}.querySelectorAll('button')].find(button => button.checkVisibility() && button.innerText.includes('${words}'))`
   await page.goTo(`${shop.baseUrl}/docs`)
@@ -89,17 +89,17 @@ test('a request can be tried out, on the service itself', { skip }, async () => 
   assert.ok(page.requests.includes(`${shop.baseUrl}/health/live`))
 })
 
-test('nothing was asked of another origin', { skip }, () => {
+test('the page sends no request to another origin', { skip }, () => {
   const foreign = page.requests.filter(url => !url.startsWith(`${shop.baseUrl}/`) && !url.startsWith('data:'))
   assert.deepEqual(foreign, [])
   assert.ok(page.requests.length >= 5, page.requests.join('\n'))
 })
 
-test('the console has no errors and no warnings', { skip }, () => {
+test('the browser console has no errors and no warnings', { skip }, () => {
   assert.deepEqual(page.complaints, [])
 })
 
-test('the page forbids every other origin, and the browser obeys', { skip }, async t => {
+test("the page's policy forbids every other origin and the browser enforces it", { skip }, async t => {
   const { headers } = await shop.raw('/docs')
   assert.match(String(headers['content-security-policy']), /^default-src 'none';/)
   assert.doesNotMatch(String(headers['content-security-policy']), /https?:|\*/)
@@ -111,7 +111,7 @@ test('the page forbids every other origin, and the browser obeys', { skip }, asy
   assert.match(another.complaints.join('\n'), /Content Security Policy/)
 })
 
-test('the page about an error is readable without anything else', { skip }, async t => {
+test('the page about an error is readable without scripts and styles', { skip }, async t => {
   const reader = await openPage(shop.baseUrl)
   t.after(() => reader.close())
   await reader.goTo(`${shop.baseUrl}/errors/invalid_cursor`)
@@ -129,7 +129,7 @@ test('the page about an error is readable without anything else', { skip }, asyn
   )
 })
 
-test('the viewer is sent once, and again only when it has changed', async () => {
+test('the viewer is cached until it changes', async () => {
   const viewer = await shop.raw('/docs/viewer.js')
   assert.equal(viewer.status, 200)
   assert.equal(viewer.headers['cache-control'], 'public, max-age=3600')
@@ -139,7 +139,7 @@ test('the viewer is sent once, and again only when it has changed', async () => 
   assert.deepEqual([again.status, again.text], [304, ''])
 })
 
-test('the icon is sent once, and again only when it has changed', async () => {
+test('the icon is cached until it changes', async () => {
   const icon = await shop.raw('/docs/icon.svg')
   assert.deepEqual([icon.status, icon.headers['content-type']], [200, 'image/svg+xml'])
   assert.match(icon.text, /^<svg /)
@@ -147,7 +147,7 @@ test('the icon is sent once, and again only when it has changed', async () => {
   assert.deepEqual([again.status, again.text], [304, ''])
 })
 
-test('an error page escapes what it shows', async () => {
+test('an error page escapes its values', async () => {
   for (const code of Object.keys(errorCodes)) {
     const { text } = await shop.raw(`/errors/${code}`)
     const shown = text.replace(/<style>.*<\/style>/s, '')

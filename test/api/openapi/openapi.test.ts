@@ -21,7 +21,7 @@ before(async () => {
 
 after(() => server.close())
 
-test('the linter has nothing to object to', async () => {
+test('the linter reports no problem', async () => {
   assert.deepEqual(await lintOpenApi(text), [])
 })
 
@@ -36,7 +36,7 @@ const damages: [what: string, damage: (broken: Node) => void][] = [
   ['a keyword that OpenAPI does not have', broken => (broken.paths['/stores'].get.answers = {})],
 ]
 for (const [what, damage] of damages)
-  test(`the linter objects to ${what}`, async () => {
+  test(`the linter rejects ${what}`, async () => {
     const broken = JSON.parse(text)
     damage(broken)
     assert.notDeepEqual(await lintOpenApi(JSON.stringify(broken)), [])
@@ -56,14 +56,14 @@ function servedPaths() {
     })
 }
 
-test('every path that is served is documented, and no other', () => {
+test('every served path is documented, and no other', () => {
   // What leads to the docs page, and what it loads, belongs to the page; so does the console, which is no operation.
   const served = servedPaths().filter(path => path !== '/' && !/^\/(docs\/|console)/.test(path))
   const documented = Object.keys(document.paths).map(path => path.replace(/\{(\w+)\}/g, ':$1'))
   assert.deepEqual(served.sort(), documented.sort())
 })
 
-test('a path knows the methods that are documented, and no other', async () => {
+test('a path has exactly its documented methods', async () => {
   const credentials = { 'x-forwarded-proto': 'https' }
   for (const [path, methods] of Object.entries<Node>(document.paths)) {
     const { headers } = await server.inject({
@@ -93,13 +93,13 @@ const operations = () =>
 const verbs =
   /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|settle|import|suspend|unlock|send|resend|apply|start|undo)[A-Z][A-Za-z]+$/
 
-test('operations are called by verbs, each by its own', () => {
+test('each operation has its own name that starts with a verb', () => {
   const ids: string[] = operations().map(({ operation }) => operation.operationId)
   for (const id of ids) assert.match(id, verbs)
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('no parameter of a query is needed but the number that an order is found by', () => {
+test('the order number search is the only required query parameter', () => {
   const needed = operations().flatMap(({ path, operation }) =>
     operation.parameters.flatMap(({ in: place, name, required }: Node) =>
       place === 'query' && required ? [`${path} ${name}`] : [],
@@ -108,7 +108,7 @@ test('no parameter of a query is needed but the number that an order is found by
   assert.deepEqual(needed, ['/orders order_number'])
 })
 
-test('every operation says in a sentence what it does, and every JSON that it answers or takes has a name', () => {
+test('every operation has a one-sentence summary and every JSON schema a name', () => {
   for (const { path, method, operation } of operations()) {
     assert.match(operation.description, /\.$/, `${method} ${path}`)
     for (const { content = {} } of [...Object.values<Node>(operation.responses), operation.requestBody ?? {}])
@@ -161,7 +161,7 @@ const schemasWithValues = () => [
     .map(([pointer, node]) => [`${pointer}/schema`, node.schema] as const),
 ]
 
-test('every value has an example, which its schema allows', () => {
+test('every value has an example that matches its schema', () => {
   const faultsOf = schemasOf(document)
   const leaves = schemasWithValues().flatMap(([pointer, schema]) => leavesOf(schema, pointer))
   assert.ok(leaves.length > 150, `${leaves.length} were found`)
@@ -171,7 +171,7 @@ test('every value has an example, which its schema allows', () => {
   }
 })
 
-test('every parameter, header and body shows an example, which its schema allows', () => {
+test('every parameter, header and body has an example that matches its schema', () => {
   const faultsOf = schemasOf(document)
   const shown = [...places(document, 'schema')].filter(([pointer]) => !excluding.includes(pointer))
   assert.ok(shown.length > 80, `${shown.length} were found`)
@@ -182,19 +182,19 @@ test('every parameter, header and body shows an example, which its schema allows
     }
 })
 
-test('every parameter, header and answer of the document is described', () => {
+test('every parameter, header and response has a description', () => {
   for (const [pointer, node] of [...places(document, 'schema'), ...places(document, 'content')])
     if (!/\/content\//.test(pointer)) assert.ok(node.description, pointer)
 })
 
-test('every operation with credentials needs X-Service-Name, and no other does', () => {
+test('exactly the operations with credentials require X-Service-Name', () => {
   for (const { path, method, operation } of operations()) {
     const named = operation.parameters.some((each: Node) => each.$ref === '#/components/parameters/ServiceName')
     assert.equal(named, operation.security === undefined, `${method} ${path}`)
   }
 })
 
-test('an error stands with its own status, and its example is what the service would say', () => {
+test('an error example has its own status and matches the real response', () => {
   for (const { content } of Object.values<Node>(document.components.responses))
     for (const [code, { value }] of Object.entries<Node>(content['application/problem+json'].examples)) {
       const expected = errorCodes[code as keyof typeof errorCodes]
@@ -210,7 +210,7 @@ test('an error stands with its own status, and its example is what the service w
     }
 })
 
-test('every error that an operation can end in is documented', () => {
+test('every possible error of an operation is documented', () => {
   const shown = new Set(
     Object.values<Node>(document.components.responses).flatMap(({ content }) =>
       Object.keys(content['application/problem+json'].examples),
@@ -221,17 +221,17 @@ test('every error that an operation can end in is documented', () => {
   assert.deepEqual(missing, ['method_not_allowed'])
 })
 
-test('every tag is described, and there is no description of another', () => {
+test('every tag is described and every description has a tag', () => {
   assert.deepEqual(document.tags.map((tag: Node) => tag.name).sort(), Object.keys(tagDescriptions).sort())
 })
 
-test('nothing of ours that OpenAPI does not know is in it', () => {
+test('the document contains only standard OpenAPI fields', () => {
   for (const key of ['$id', '~kind', '~optional']) assert.deepEqual([...places(document, key)], [], key)
   const formats = new Set([...places(document, 'format')].map(([, schema]) => schema.format))
   assert.deepEqual([...formats].sort(), ['binary', 'date', 'date-time', 'email', 'ipv4', 'ipv6', 'uri'])
 })
 
-test('it names its version and its address', async () => {
+test('the document names its version and its address', async () => {
   const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'))
   assert.match(document.openapi, /^3\.1\.\d$/)
   assert.equal(document.info.version, version)

@@ -47,7 +47,7 @@ async function lookUp(body: object, headers: Record<string, string> = {}) {
   return post(shop, '/vouchers/validate', { number: '1', pin: '1', amount: '1.00', ...body }, headers)
 }
 
-test('the document allows the times that the service reads, and no others', () =>
+test('the document allows exactly the times that the service accepts', () =>
   agree(
     [
       ...['2024-05-10', '2024-05-10 09:30:00', '2024-05-10T09:30', '2024-05-10T09:30:00Z', '2024-05-10t09:30:00z'],
@@ -58,13 +58,13 @@ test('the document allows the times that the service reads, and no others', () =
     search('/customers/search', 'updated_after'),
   ))
 
-test('the document allows the texts that a query may hold, and no others', () =>
+test('the document allows exactly the strings that a query accepts', () =>
   agree(
     ['a', 'ä b', 'x'.repeat(250), '\u0085', '', 'x'.repeat(251), 'a\u0007', '\u007f', 'a\nb', '\0'],
     search('/staff', 'code'),
   ))
 
-test('a cursor is as documented, and what is not as documented is none', async () => {
+test('the document describes cursors exactly', async () => {
   await upsertStaff(shop.db, shop.service, [{ id: '77', code: 'JSMITH', surname: 'Smith' }])
   assert.ok(isDocumented('/staff', 'after_cursor', (await shop.get('/staff?limit=1')).json.meta.endCursor))
   for (const value of ['mM3Zr0Zb…', 'a b', 'short', `${'x'.repeat(30)}=`]) {
@@ -73,7 +73,7 @@ test('a cursor is as documented, and what is not as documented is none', async (
   }
 })
 
-test('the document allows the Idempotency-Keys that the service takes, and no others', () =>
+test('the document allows exactly the accepted Idempotency-Keys', () =>
   agree(
     [
       ...['a', '"a"', '" "', 'a b', 'a'.repeat(255), `"${'a'.repeat(255)}"`],
@@ -94,7 +94,7 @@ const newCustomer = (more: object) => ({
   ...more,
 })
 
-test('the document allows the texts that a body may hold, and no others', async () => {
+test('the document allows exactly the strings that a body accepts', async () => {
   const allowed = (body: object) => faultsOf(pointerTo('components', 'schemas', 'CustomerInput'), body).length === 0
   const seen = new Set<boolean>()
   for (const more of [
@@ -114,7 +114,7 @@ test('the document allows the texts that a body may hold, and no others', async 
   assert.equal(seen.size, 2)
 })
 
-test('the document allows the amounts that the service reads, in the currency of the service', () =>
+test("the document allows exactly the amounts accepted in the service's currency", () =>
   agree(
     ['10.00', '0.01', '999999999.00', '010.00', '-1.00', '+1.00', '1e3', '1,00', '1234567890.00', '', ' 1.00', '.50'],
     {
@@ -124,7 +124,7 @@ test('the document allows the amounts that the service reads, in the currency of
     },
   ))
 
-test('the document allows a lock by a validation or by a PIN, as the service does', async () => {
+test('the document allows locking by validation or by PIN, like the service', async () => {
   const [validationId, pin, amount] = ['v', '1', '1.00']
   for (const body of [
     { validationId },
@@ -141,7 +141,7 @@ test('the document allows a lock by a validation or by a PIN, as the service doe
   }
 })
 
-test('an address of a shopper is optional, and an IP address', () => {
+test("a shopper's address is optional and must be an IP address", () => {
   for (const [path, method] of [
     ['/vouchers/{number}', 'get'],
     ['/vouchers/lookup', 'post'],
@@ -165,7 +165,7 @@ test('an address of a shopper is optional, and an IP address', () => {
 
 for (const [path, methods] of Object.entries<Node>(document.paths))
   for (const [method, operation] of Object.entries<Node>(methods))
-    test(`the examples of ${method.toUpperCase()} ${path} can be sent together`, async () => {
+    test(`the examples of ${method.toUpperCase()} ${path} form a valid request`, async () => {
       const parameters: Node[] = operation.parameters.map(resolved)
       const exampleOf = ({ example, examples }: Node) => example ?? Object.values<Node>(examples ?? {})[0]?.value
       // A cursor is one that an answer had, and a stream has no end.

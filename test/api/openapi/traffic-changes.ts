@@ -8,7 +8,7 @@ import type { Traffic } from './answers.ts'
 
 /** Changes: pages, streams, and what has left; lists as a whole. */
 export function testChanges(traffic: () => Traffic) {
-  test('changes are as documented, with their records and without', async () => {
+  test('changes match the document, with and without records', async () => {
     const { shop, get, refused } = traffic()
     const { json } = await get('/changes?limit=500&records=true')
     assert.equal(json.data.length, 500)
@@ -22,7 +22,7 @@ export function testChanges(traffic: () => Traffic) {
     assert.equal((await get(`/products?updated_after=2024-05-10&removed=true&limit=5`)).json.data.length, 5)
   })
 
-  test('whole lists are as documented, each line a record, and that there are too many', async () => {
+  test('bulk exports and their limit match the document', async () => {
     const { shop, get, asked, refused } = traffic()
     const lines = { accept: ndjson }
     const of = (path: string) => ({ at: shop, caller: shop, path })
@@ -40,7 +40,7 @@ export function testChanges(traffic: () => Traffic) {
     for (const each of open) each.close()
   })
 
-  test('a stream is as documented, and that there are too many', async () => {
+  test('streams and their limit match the document', async () => {
     const { shop, get, refused, asked } = traffic()
     const of = {
       at: shop,

@@ -4,7 +4,7 @@ import type { Traffic } from './answers.ts'
 
 /** What an admin is answered who sets the service up. */
 export function testConfiguration(traffic: () => Traffic) {
-  test('settings are changed, and what was written is told, as documented', async () => {
+  test('settings changes and the audit log match the document', async () => {
     const { shop, get, put, refused } = traffic()
     const { json, headers } = await get('/settings')
     assert.equal((await put('/settings', json.data, { 'if-match': String(headers.etag) })).status, 200)
@@ -18,7 +18,7 @@ export function testConfiguration(traffic: () => Traffic) {
     await get(`/audit?limit=2&updated_after=${lines.meta.asOf}`)
   })
 
-  test('accounts are made, read, changed, rotated and revoked as documented', async () => {
+  test('accounts are created, read, changed, rotated and revoked as documented', async () => {
     const { shop, get, post, put, refused } = traffic()
     const made = await post('/accounts', { username: 'traffic', role: 'maintainer' }, { 'idempotency-key': 'traffic' })
     assert.equal(made.status, 201, made.text)
@@ -45,7 +45,7 @@ export function testConfiguration(traffic: () => Traffic) {
       await refused('not_found', write)
   })
 
-  test('stores, SKUs and customers are mapped as documented', async () => {
+  test('mappings of stores, SKUs and customers match the document', async () => {
     const { get, put, refused } = traffic()
     const mappings = {
       stores: ['storeId', { ecommerceLocationId: 'one' }, { ecommerceLocationId: null }],
@@ -72,7 +72,7 @@ export function testConfiguration(traffic: () => Traffic) {
     await refused('sku_taken', put(`/mappings/skus/${first.skuId}`, { ecommerceSku: second.ecommerceSku }))
   })
 
-  test('mappings are judged, mended and mended back as documented', async () => {
+  test('mapping checks, fixes and undos match the document', async () => {
     const { get, post, put, refused } = traffic()
     assert.equal((await post('/mappings/check', {})).status, 202)
     await get('/mappings/check')
@@ -97,7 +97,7 @@ export function testConfiguration(traffic: () => Traffic) {
     await get('/mappings/fixes?limit=1')
   })
 
-  test('what is kept of a customer is handed out and erased as documented', async () => {
+  test('personal data exports and erasures match the document', async () => {
     const { shop, get, remove, refused } = traffic()
     const { rows } = await shop.db.pool.query('select customer_id as id from reward_account limit 1')
     const path = `/customers/${rows[0].id}`

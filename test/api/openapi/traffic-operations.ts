@@ -23,7 +23,7 @@ export function testOperations(traffic: () => Traffic) {
     await refused('invalid_body', post('/syncs/stock/run', { whole: 'yes' }, {}, pulled))
   })
 
-  test('alerts are listed and settled as documented', async () => {
+  test('listing and resolving alerts match the document', async () => {
     const { shop, get, post, refused } = traffic()
     for (const kind of ['sync_failing', 'mail_server_refuses'] as const)
       await raiseAlert(shop.db, shop.service.id, {
@@ -40,7 +40,7 @@ export function testOperations(traffic: () => Traffic) {
     await refused('insufficient_role', get('/alerts', {}, await shop.account('visitor')))
   })
 
-  test('files are taken in as documented, four at a time', async () => {
+  test('imports and their limit match the document', async () => {
     const { shop, asked, get, refused } = traffic()
     const send = (kind: string, type = 'text/csv', caller: Caller = shop) =>
       asked(
@@ -77,13 +77,13 @@ export function testOperations(traffic: () => Traffic) {
     await refused('not_found', get('/imports/none/rejected'))
   })
 
-  test('the figures of the day are as documented', async () => {
+  test("the day's stats match the document", async () => {
     const { json } = await traffic().get('/figures')
     assert.equal(json.data.requests.answered.length, 1_440)
     assert.equal((await traffic().get('/figures/calls')).json.data.breaker, null)
   })
 
-  test('the log of requests is as documented', async () => {
+  test('the request log matches the document', async () => {
     const { shop, get, post, refused } = traffic()
     await post(
       '/customers',

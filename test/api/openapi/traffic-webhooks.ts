@@ -5,7 +5,7 @@ import type { Traffic } from './answers.ts'
 
 /** What an admin is answered who has webhooks. */
 export function testWebhooks(traffic: () => Traffic) {
-  test('webhooks are made, tried, turned and removed as documented', async () => {
+  test('webhooks are created, tested, rotated and deleted as documented', async () => {
     const { shop, get, post, put, remove, refused } = traffic()
     const receiver = await startReceiver()
     const made = await post('/webhooks', { url: receiver.url, kinds: ['customer'], description: 'traffic' })

@@ -13,7 +13,7 @@ const address = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'A
 
 /** What the writes of the API answer, in every way that they can. */
 export function testWrites(traffic: () => Traffic) {
-  test('customers are written as documented', async () => {
+  test('customer writes match the document', async () => {
     const { shop, get, post, put, refused } = traffic()
     const body = {
       ...customer(),
@@ -53,7 +53,7 @@ export function testWrites(traffic: () => Traffic) {
     await refused('rate_limited', put(`/customers/${id}`, { surname: 'Leigh' }, {}, careful))
   })
 
-  test('orders and their returns are made and read as documented', async () => {
+  test('orders and their returns match the document', async () => {
     const { get, post, refused } = traffic()
     const placed = await post('/orders', await anOrder(traffic()))
     assert.equal(placed.status, 201, placed.text)
@@ -92,7 +92,7 @@ export function testWrites(traffic: () => Traffic) {
     )
   })
 
-  test('what is decided of a gift voucher is as documented', async () => {
+  test('decisions about gift vouchers match the document', async () => {
     const { shop, post, refused } = traffic()
     const card = { pin: '004200', originalAmount: '10.00', usedAmount: '0.00', expiryDate: null } as const
     await insertVouchers(shop.db, shop.keys, shop.service, [
@@ -106,7 +106,7 @@ export function testWrites(traffic: () => Traffic) {
     await refused('capability_unavailable', post('/vouchers/7001/resend', {}))
   })
 
-  test('gift vouchers are made, opened, held and spent as documented', async () => {
+  test('gift vouchers are issued, validated, locked and spent as documented', async () => {
     const { shop, get, post, put, refused } = traffic()
     const wanted = {
       amount: '150.00',
@@ -162,7 +162,7 @@ export function testWrites(traffic: () => Traffic) {
     await refused('voucher_must_be_used_in_full', post('/vouchers/validate', part, {}, whole))
   })
 
-  test('writes that stand in the way of others are answered as documented', async () => {
+  test('conflicts between writes match the document', async () => {
     const { shop, post, refused } = traffic()
     const holding = await shop.db.pool.connect()
     try {

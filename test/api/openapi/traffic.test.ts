@@ -30,7 +30,7 @@ before(async () => {
 
 after(() => shop.stop())
 
-test('pages, whole lists and filtered ones are as documented', async () => {
+test('pages, bulk exports and filtered lists match the document', async () => {
   const lists = ['/stores', '/staff', '/inventory', '/products', '/customers/search', '/orders/transactions/search']
   for (const path of lists) {
     const { json } = await get(`${path}?limit=25`)
@@ -51,7 +51,7 @@ test('pages, whole lists and filtered ones are as documented', async () => {
   assert.deepEqual([empty.json.data, empty.json.meta.endCursor], [[], null])
 })
 
-test('records, and the 304 of those that are known, are as documented', async () => {
+test('records and 304 responses match the document', async () => {
   const first = async (path: string) => (await get(`${path}?limit=1`)).json.data[0]
   const { rows } = await shop.db.pool.query('select id, customer_id from reward_account limit 20')
   const paths = [
@@ -76,7 +76,7 @@ test('records, and the 304 of those that are known, are as documented', async ()
   await get(`/vouchers/${sampleVoucher.number}`, { 'x-voucher-pin': sampleVoucher.pin })
 })
 
-test('what anyone may see is as documented', async () => {
+test('public pages match the document', async () => {
   for (const path of ['/health/live', '/health/ready', '/openapi.json', '/docs', '/changelog'])
     assert.equal((await getOpenly(path)).status, 200, path)
   for (const code of Object.keys(errorCodes)) assert.equal((await getOpenly(`/errors/${code}`)).status, 200, code)
@@ -84,7 +84,7 @@ test('what anyone may see is as documented', async () => {
   await refused('https_required', getOpenly('/health/live', { 'x-forwarded-proto': 'http' }))
 })
 
-test('faults of a request are answered as documented', async () => {
+test('errors of a request match the document', async () => {
   await refused('invalid_parameter', get('/stores?limit=0&limits=5'))
   await refused('invalid_parameter', get('/stores/1?limit=5'))
   await refused('invalid_cursor', get('/stores?after_cursor=AAAA'))
@@ -106,7 +106,7 @@ test('faults of a request are answered as documented', async () => {
   await refused('malformed_request', traffic.asked('GET', '/stores', nonsense()))
 })
 
-test('missing, wrong and insufficient credentials are answered as documented', async () => {
+test('errors for missing, wrong and insufficient credentials match the document', async () => {
   const visitor = await shop.account('visitor')
   await refused('invalid_credentials', getOpenly('/stores'))
   const session = { authorization: undefined, cookie: '__Host-tillbridge=ended' }
@@ -124,7 +124,7 @@ test('missing, wrong and insufficient credentials are answered as documented', a
   await refused('too_many_failures', get('/stores', wrong))
 })
 
-test('what a back office cannot do and what an account may not do yet are answered as documented', async () => {
+test('missing capabilities and insufficient permissions match the document', async () => {
   const old = await shop.tenant({ backOfficeVersion: '2021.3' })
   const { json } = await get('/customers?updated_after=2024-05-10', {}, old)
   assert.equal(json.meta.warnings[0].code, 'capability_unavailable')
@@ -145,7 +145,7 @@ testConfiguration(() => traffic)
 testWebhooks(() => traffic)
 testOperations(() => traffic)
 
-test('an error of our own and a database that cannot be reached are answered as documented', async () => {
+test('internal errors and database outages match the document', async () => {
   await shop.db.run(sql`alter table payment_gateway rename to elsewhere`)
   await refused('internal_error', get('/payment-gateways'))
   await shop.db.run(sql`alter table elsewhere rename to payment_gateway`)
@@ -159,7 +159,7 @@ test('an error of our own and a database that cannot be reached are answered as 
   assert.equal(ready.status, 503)
 })
 
-test('a path or a method that there is not is answered with a problem like any other', async () => {
+test('an unknown path or method returns a problem document', async () => {
   for (const [method, path, code] of [
     ['POST', '/stores', 'method_not_allowed'],
     ['GET', '/nowhere', 'not_found'],
@@ -174,7 +174,7 @@ test('a path or a method that there is not is answered with a problem like any o
   }
 })
 
-test('an answer that strays from the document is noticed', async () => {
+test('the check detects a response that differs from the document', async () => {
   const answer = await shop.get('/stores?limit=1')
   const strayed: [Partial<Answer>, RegExp][] = [
     [{ status: 418 }, /418 is not documented/],
@@ -200,7 +200,7 @@ const elsewhere: Partial<Record<ErrorCode, string>> = {
 /** What only a back office of somebody else's can be the cause of. */
 const ofOtherDrivers: ErrorCode[] = ['back_office_error', 'back_office_unavailable']
 
-test('the traffic had every operation answering, and every error that a test can wait for', async () => {
+test('the traffic covered every operation and every testable error', async () => {
   const answered = new Set(
     traffic.exchanges.filter(({ answer }) => answer.status < 300).map(({ operation }) => operation),
   )

@@ -15,7 +15,7 @@ const raise = (shop: Caller, kind: AlertName, subject: string, detail = 'It fail
   raiseAlert(service.db, shop.service.id, { kind, subject, detail })
 const alerts = async (shop: Caller): Promise<AlertRecord[]> => (await shop.get('/alerts')).json.data
 
-test('an alert tells what happened, how often, and the way out', async () => {
+test('an alert contains its cause, its count and its remedy', async () => {
   const shop = await service.tenant()
   assert.deepEqual(await alerts(shop), [])
   await raise(shop, 'sync_failing', 'stock', 'back_office_unavailable (5 times)')
@@ -36,7 +36,7 @@ test('an alert tells what happened, how often, and the way out', async () => {
   })
 })
 
-test('an alert that is settled is gone, and comes again when it happens again', async () => {
+test('a resolved alert disappears and is raised again on the next occurrence', async () => {
   const shop = await service.tenant()
   await raise(shop, 'voucher_refused', '2062389')
   const [before] = await alerts(shop)
@@ -57,7 +57,7 @@ test('an alert that is settled is gone, and comes again when it happens again', 
   )
 })
 
-test('of two who settle an alert at once, one has settled it', async () => {
+test('one of two concurrent requests to resolve an alert succeeds', async () => {
   const shop = await service.tenant()
   await raise(shop, 'export_refused', 'stock.csv')
   const [alert] = await alerts(shop)
@@ -65,7 +65,7 @@ test('of two who settle an alert at once, one has settled it', async () => {
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(404)])
 })
 
-test('alerts are walked by cursor, the newest first, those of the own service alone', async () => {
+test('alerts are paginated newest first and belong to one service', async () => {
   const [shop, other] = [await service.tenant(), await service.tenant()]
   for (const [i, kind] of (Object.keys(alertKinds) as AlertName[]).entries()) {
     await raise(shop, kind, `s${i}`)
@@ -89,13 +89,13 @@ test('alerts are walked by cursor, the newest first, those of the own service al
   )
 })
 
-test('who only reads sees no alerts, since some name vouchers', async () => {
+test('a visitor cannot see alerts because some contain voucher numbers', async () => {
   const visitor = await service.account('visitor')
   isProblem(await visitor.get('/alerts'), 'insufficient_role', service.baseUrl, '/alerts')
   assert.equal((await (await service.account('maintainer')).get('/alerts')).status, 200)
 })
 
-test('each command in a way out is one of the program, for the service, and takes what it is given', async () => {
+test('each command in a remedy exists and accepts its arguments', async () => {
   const shop = await service.tenant()
   for (const kind of Object.keys(alertKinds) as AlertName[]) await raise(shop, kind, '2062389')
   const waysOut = (await alerts(shop)).map(({ wayOut }) => wayOut)

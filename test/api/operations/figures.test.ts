@@ -24,7 +24,7 @@ const figuresOf = async (shop: Caller) => {
 }
 const sum = (minutes: number[]) => minutes.reduce((all, each) => all + each, 0)
 
-test('requests and errors of the last 24 hours are told minute by minute, those of the own service alone', async () => {
+test('requests and errors of the last 24 hours are counted by minute', async () => {
   const [shop, other] = [await service.tenant(settings), await service.tenant(settings)]
   for (let i = 0; i < 3; i++) await shop.get('/stores')
   await shop.get('/customers/9')
@@ -54,7 +54,7 @@ test('requests and errors of the last 24 hours are told minute by minute, those 
   assert.ok(Math.abs(hourAgo - 1_379) <= 2, `${hourAgo}`)
 })
 
-test('the minutes have as many requests as the log has lines, by however many they were written', async () => {
+test('the stats count every logged request, whichever process wrote it', async () => {
   const beside = await startTestService({ beside: service })
   try {
     for (let round = 0; round < 3; round++) {
@@ -73,7 +73,7 @@ test('the minutes have as many requests as the log has lines, by however many th
   assert.equal(both?.counted, both?.lines)
 })
 
-test("orders and sales of today are summed up by currency, on the service's clock", async () => {
+test("today's orders and sales are summed by currency in service time", async () => {
   const [shop, other] = [await service.tenant(settings), await service.tenant(settings)]
   for (const each of [shop, other]) await fillShop(db, each.service)
   await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
@@ -101,7 +101,7 @@ test("orders and sales of today are summed up by currency, on the service's cloc
   ])
 })
 
-test('what is owed for vouchers is the balance of those that can be spent, or were suspended', async () => {
+test('the voucher liability is the balance of usable and suspended vouchers', async () => {
   const shop = await service.tenant(settings)
   assert.deepEqual((await figuresOf(shop)).vouchers, [])
   await addVouchers(service, shop, {
@@ -137,7 +137,7 @@ test('a head office keeps vouchers itself, and its syncs tell how old the data i
   assert.ok(syncs.length > 5)
 })
 
-test('the calls of a back office are counted by the minute, with how long they took and what came to nothing', async t => {
+test('back office calls are counted by minute with duration and failures', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
   t.after(() => simulator.close())
   const [shop, dead] = [await service.tenant(settings), await service.tenant(settings)]

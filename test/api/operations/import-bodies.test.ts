@@ -13,7 +13,7 @@ const send = (shop: Caller, body: string | Buffer, headers: Record<string, strin
   sendFile(shop, `stores${query}`, body, headers)
 const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n'
 
-test('an account has two files in work at a time, and those of others are taken beside them', async () => {
+test('an account can run two imports without blocking other accounts', async () => {
   const [shop, other] = [await service.tenant(), await service.tenant()]
   const letGo = await lockImportType(service.db, shop.service, 'stores', {})
   const taken = [await send(shop, csv), await send(shop, csv)]
@@ -28,7 +28,7 @@ test('an account has two files in work at a time, and those of others are taken 
   assert.equal((await send(shop, csv)).status, 202)
 })
 
-test('the charset of a file is what it is read by, unless something else is said', async () => {
+test('an import uses the declared charset unless an option overrides it', async () => {
   const shop = await service.tenant()
   const lodz = Buffer.from('storeId,storeNumber,name\n1,101,\xa3\xf3d\xbc\n', 'latin1')
   const nameOf = async (query: string, type: string) => {
@@ -46,7 +46,7 @@ test('the charset of a file is what it is read by, unless something else is said
   )
 })
 
-test('a file is packed with what can be unpacked, or with nothing', async () => {
+test('an import body must be uncompressed or in a supported encoding', async () => {
   const shop = await service.tenant()
   for (const coding of ['br', 'deflate', 'gzip, gzip'])
     isProblem(await send(shop, csv, { 'content-encoding': coding }), 'unsupported_media_type', service.baseUrl)

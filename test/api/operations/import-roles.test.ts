@@ -18,7 +18,7 @@ const ofAdmins = [
   'ecommerce-customers',
 ]
 
-test('what a maintainer may not change one by one, a maintainer may not import either', async () => {
+test('a maintainer cannot import data that they cannot change individually', async () => {
   const maintainer = await service.account('maintainer')
   for (const kind of Object.keys(importTypes)) {
     const answer = await sendFile(maintainer, kind, 'x\n')
@@ -28,7 +28,7 @@ test('what a maintainer may not change one by one, a maintainer may not import e
   }
 })
 
-test('an import of mappings, and why its lines were refused, is told to admins', async () => {
+test('only an admin can import mappings and see their rejected lines', async () => {
   const maintainer = await service.account('maintainer')
   const { path } = await bring(service, 'store-mapping', 'storeId,ecommerceLocationId\n9,9\n')
   for (const asked of [path, `${path}/rejected`]) {
@@ -37,7 +37,7 @@ test('an import of mappings, and why its lines were refused, is told to admins',
   }
 })
 
-test('the columns of a file that map or configure are for admins', async () => {
+test('only an admin can import columns that map or configure', async () => {
   const admin = await service.tenant()
   const maintainer = await service.account('maintainer', admin.service)
   await bring(admin, 'stores', 'storeId,storeNumber,name,ecommerceLocationId,inventoryBuffer\n1,101,x,77,3\n')

@@ -80,7 +80,7 @@ test('the reason of a rejected line says to its end what to do', async () => {
   ])
 })
 
-test('what a file gives as names is told in bounds, and nothing that stands in a line or in the place of a header is kept', async () => {
+test('names from a file are truncated and no line content is stored', async () => {
   const shop = await service.tenant()
   const unknown = Array.from({ length: 30 }, (_, i) => [`${i}-${'x'.repeat(30_000)}`, 1])
   const line = `${JSON.stringify(Object.fromEntries(unknown))}\n`
@@ -104,7 +104,7 @@ test('what a file gives as names is told in bounds, and nothing that stands in a
   assert.doesNotMatch(kept.map(({ run }) => run).join(), /canary/)
 })
 
-test('records as NDJSON, packed, are taken as they are', async () => {
+test('a compressed NDJSON file is imported unchanged', async () => {
   const shop = await service.tenant()
   const lines =
     '{"storeId":"1","storeNumber":"101","name":"Collins Street"}\n{"storeId":"2","storeNumber":"102","name":"x","shoes":1}\n'
@@ -112,7 +112,7 @@ test('records as NDJSON, packed, are taken as they are', async () => {
   assert.deepEqual(counts(run), ['ok', 2, 1, 0, 0, 1])
 })
 
-test('with `Prefer: tx=rollback` a file is only looked at: no list has it, and no feed is the fresher for it', async () => {
+test('an import with `Prefer: tx=rollback` changes no list and no sync time', async () => {
   const shop = await service.tenant()
   const headers = { 'content-type': 'text/csv', prefer: 'tx=rollback' }
   const answer = await sendFile(shop, 'stores', csv, headers)
@@ -125,7 +125,7 @@ test('with `Prefer: tx=rollback` a file is only looked at: no list has it, and n
   assert.deepEqual((await shop.get('/audit')).json.data, [])
 })
 
-test('a file as people have it is read by the options of the query, or a profile', async () => {
+test('a file in another dialect is read with options or a profile', async () => {
   const shop = await service.tenant()
   const theirs = 'Id;Nr;Name\n1;101;Köln\n'
   const profile = JSON.stringify({ map: { storeId: 'Id', storeNumber: 'Nr', name: 'Name' }, delimiter: ';' })
@@ -165,7 +165,7 @@ test('a file as people have it is read by the options of the query, or a profile
   )
 })
 
-test('a profile that the command has saved is taken as it stands in its file', async () => {
+test('a profile saved by the command can be used as it is', async () => {
   const shop = await service.tenant()
   const saved = join(directory(), 'stores.json')
   const theirs = csv.replace('name', 'Label')
@@ -206,7 +206,7 @@ test('what is no file of the kind fails with why; what cannot be taken is reject
   isProblem(rejected, 'capability_unavailable', service.baseUrl, '/imports')
 })
 
-test('a client that stalls in the middle of a file holds no connection of the database, and has written nothing', async () => {
+test('a stalled upload holds no connection and writes nothing', async () => {
   const shop = await service.tenant()
   const held = async () =>
     (

@@ -10,7 +10,7 @@ const service = await startTestService({ settings: { readsPerMinute: 'off' }, lo
 after(() => service.stop())
 const { db } = service
 
-test('what cannot be written for a while is written later, and keeps no request waiting', async () => {
+test('log entries that cannot be written are retried without delaying requests', async () => {
   const shop = await service.tenant()
   await db.run(sql`alter table request_block rename to elsewhere`)
   try {
@@ -26,7 +26,7 @@ test('what cannot be written for a while is written later, and keeps no request 
   )
 })
 
-test('what has waited is written by one statement, of however many services it is', async () => {
+test('queued log entries of several services are written in one statement', async () => {
   const shops: Caller[] = []
   while (shops.length < 120) shops.push(await service.tenant())
   const written = async () =>

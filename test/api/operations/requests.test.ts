@@ -34,7 +34,7 @@ const logged = async (shop: Caller, id: string) => {
 }
 const john = (email: string) => ({ firstname: 'John', surname: 'Canarysmith', contact: { email } })
 
-test('a write is found by its id, key, operation, path, status, account, record and time, with all that it did', async () => {
+test('a write can be found by each field, with all its effects', async () => {
   const shop = await service.tenant()
   const before = new Date(Date.now() - 1_000).toISOString()
   const made = await post(shop, '/customers', john('john@example.com'), {
@@ -88,7 +88,7 @@ test('a write is found by its id, key, operation, path, status, account, record 
     assert.deepEqual(await search(shop, query), [], query)
 })
 
-test('what was refused is found by its error, also where the role is too low or a limit is met', async () => {
+test('a rejected request can be found by error, including 403 and 429', async () => {
   const shop = await service.tenant()
   await post(shop, '/customers', john('taken@example.com'))
   const visitor = await service.account('visitor', shop.service)
@@ -115,7 +115,7 @@ test('what was refused is found by its error, also where the role is too low or 
   )
 })
 
-test('nothing of queries, bodies and PINs is kept', async () => {
+test('the request log keeps no queries, bodies or PINs', async () => {
   const shop = await service.tenant()
   await shop.get('/customers?email=canaryquery@example.com', { 'x-request-id': 'query' })
   await post(
@@ -135,7 +135,7 @@ test('nothing of queries, bodies and PINs is kept', async () => {
       assert.ok(!text.includes(secret), `${secret} in ${text}`)
 })
 
-test('the log is walked by cursor, the newest first, that of the own service alone, and by admins', async () => {
+test('the request log is paginated newest first for admins of one service', async () => {
   const [shop, other] = [await service.tenant(), await service.tenant()]
   for (let i = 0; i < 5; i++) await shop.get('/stores', { 'x-request-id': `walk-${i}` })
   await other.get('/stores', { 'x-request-id': 'foreign' })
@@ -159,7 +159,7 @@ test('the log is walked by cursor, the newest first, that of the own service alo
   isProblem(inverted, 'date_range_inverted', service.baseUrl, '/requests')
 })
 
-test('requests are kept as long as the setting says, days are dropped whole, and 0 keeps none', async () => {
+test('the request log follows the retention setting, and 0 keeps none', async () => {
   const [shop, long, none] = [
     await service.tenant(),
     await service.tenant({ requestLogRetentionDays: 30 }),
@@ -195,7 +195,7 @@ test('requests are kept as long as the setting says, days are dropped whole, and
   assert.equal(await db.run(sql`select from request_log where service_id = ${none.service.id}`), 0)
 })
 
-test('what a busy service no longer keeps goes in portions, and services that are shut, or on their way to another database, keep their own', async () => {
+test('expired log entries are purged in batches, except of unwritable services', async () => {
   const [busy, shutOne, moving] = [
     await service.tenant(),
     await service.tenant({ requestLogRetentionDays: 85 }),

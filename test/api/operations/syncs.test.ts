@@ -78,7 +78,7 @@ test('a sync that was never pulled says so, with its schedule', async () => {
   assert.deepEqual((await shop.get('/syncs/stores/runs')).json.data, [])
 })
 
-test('a run that is asked for is carried out, and tells what became of its records', async () => {
+test('a requested sync run is executed and reports its counts', async () => {
   const asked = await post(shop, '/syncs/stores/run', {})
   assert.deepEqual([asked.status, asked.headers.location], [202, '/syncs/stores/runs'])
   assert.equal(asked.json.data.isQueued, true)
@@ -96,7 +96,7 @@ test('a run that is asked for is carried out, and tells what became of its recor
   assert.equal(audit.data.at(-1).operation, 'POST /syncs/:sync/run')
 })
 
-test('what is asked for while a run is under way is a run after it, whole where that is wanted', async () => {
+test('a sync requested during a run runs afterwards, full if requested', async () => {
   await post(shop, '/syncs/customers/run', {})
   const [first] = await ended('customers', 1)
   assert.equal(first?.full, true)
@@ -112,7 +112,7 @@ test('what is asked for while a run is under way is a run after it, whole where 
   assert.equal((await sync('customers')).isQueued, false)
 })
 
-test('a run that fails tells why, and what it was asked for is not forgotten', async () => {
+test('a failed run reports its cause and the request is kept', async () => {
   const before = (await runs('references')).length
   simulator.faults.add({ kind: 'status', status: 500 })
   await post(shop, '/syncs/references/run', { full: true })
@@ -136,7 +136,7 @@ test('a run whose process died is interrupted, and the next one says so', async 
   assert.match((await dead())?.detail ?? '', /process of this run ended/)
 })
 
-test('runs are kept for 30 days, and walked by cursor, the newest first', async () => {
+test('sync runs are kept for 30 days and paginated newest first', async () => {
   await db.run(sql`
     insert into sync_run (service_id, sync, run_id, changed_at, ended_at, is_full)
     select ${shop.service.id}, 'stock', i::text, now() - i * interval '1 day', now(), true from generate_series(27, 32) i`)

@@ -20,7 +20,7 @@ after(() => api.stop())
 const detailAt = ({ json }: Answer, pointer: string) =>
   json.errors.find((fault: { pointer: string }) => fault.pointer === pointer)?.detail
 
-test('every fault of an order is told at once, each by its place, and nothing is left of it', async () => {
+test('all errors of an order are reported together and nothing is stored', async () => {
   const own = await shop()
   const before = await stockOf(own)
   const answer = await post(own, '/orders', {
@@ -58,7 +58,7 @@ test('every fault of an order is told at once, each by its place, and nothing is
   assert.deepEqual((await own.get('/orders/transactions/search')).json.data, [])
 })
 
-test('payments that are not what is due are refused with the amount that is', async () => {
+test('a wrong payment total is rejected with the amount due', async () => {
   for (const [amount, told] of [
     ['69.92', '69.93 AUD are due, and 69.92 AUD are paid.'],
     ['69.94', '69.93 AUD are due, and 69.94 AUD are paid.'],
@@ -70,7 +70,7 @@ test('payments that are not what is due are refused with the amount that is', as
   }
 })
 
-test('what breaks the shape is 400, what breaks a rule is 422, each with its place', async () => {
+test('an invalid order shape is 400 and a broken rule 422', async () => {
   const good = orderOf([{ sku: 'TEE', quantity: 1 }])
   const line = (quantity: unknown) => ({ ...good, lines: [{ sku: 'TEE', quantity }] })
   const { customerId: _, ...anonymous } = good
@@ -102,7 +102,7 @@ test('what breaks the shape is 400, what breaks a rule is 422, each with its pla
   assert.equal((await post(api, '/orders', JSON.stringify(line(2 ** 53)))).json.code, 'malformed_json')
 })
 
-test('placing needs the role of a maintainer, reading that of a visitor', async () => {
+test('placing an order requires a maintainer, reading it a visitor', async () => {
   const visitor = await api.account('visitor')
   const answer = await post(visitor, '/orders', orderOf([{ sku: 'TEE', quantity: 1 }]))
   isProblem(answer, 'insufficient_role', api.baseUrl, '/orders')
@@ -110,7 +110,7 @@ test('placing needs the role of a maintainer, reading that of a visitor', async 
   assert.equal((await visitor.get(`/orders/${id}`)).status, 200)
 })
 
-test('SKUs that are not on the order are all named, and nothing is created, the good lines included', async () => {
+test('all SKUs missing from the order are reported and nothing is created', async () => {
   const own = await shop()
   const { id, orderNumber } = await placed(own, [{ sku: 'TEE', quantity: 2 }])
   const stock = await stockOf(own)
@@ -127,7 +127,7 @@ test('SKUs that are not on the order are all named, and nothing is created, the 
   assert.equal((await salesOf(own, orderNumber)).length, 1)
 })
 
-test('all faults of a return are told at once, what is wrong in itself first', async () => {
+test('all errors of a return are reported at once, its own first', async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
   const answer = await post(api, `/orders/${id}/returns`, {
     lines: [
@@ -143,7 +143,7 @@ test('all faults of a return are told at once, what is wrong in itself first', a
   ])
 })
 
-test('what breaks the shape is 400, what breaks a rule is 422, each with its place', async () => {
+test('a return with an invalid shape is 400, with broken rules 422', async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
   const line = (more: object) => ({ lines: [{ sku: 'TEE', quantity: 1, reasonCode: 'SIZE', ...more }] })
   for (const [body, status, expected] of [
@@ -165,7 +165,7 @@ test('what breaks the shape is 400, what breaks a rule is 422, each with its pla
   assert.deepEqual(await returnable(api, id), [{ sku: 'TEE', sold: 1, returned: 0, returnable: 1 }])
 })
 
-test('a return needs the role of a maintainer', async () => {
+test('creating a return requires a maintainer', async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
   const answer = await giveBack(await api.account('visitor'), id, { TEE: 1 })
   isProblem(answer, 'insufficient_role', api.baseUrl, `/orders/${id}/returns`)

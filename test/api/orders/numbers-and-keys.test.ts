@@ -23,7 +23,7 @@ const waitingForALock = sql`
 const { api, another: shop } = await startOrderShop()
 after(() => api.stop())
 
-test('orders without a number are counted, past numbers that were given and past those of known sales', async () => {
+test('generated order numbers skip given numbers and numbers of known sales', async () => {
   const own = await shop()
   await upsertTransactions(api.db, own.service, [
     {
@@ -39,7 +39,7 @@ test('orders without a number are counted, past numbers that were given and past
   assert.equal((await placed(await shop(), [{ sku: 'TEE', quantity: 1 }])).orderNumber, 'W0000001')
 })
 
-test('an order whose next number was given before has the one after it before it waits for stock', async () => {
+test('a taken order number is skipped before the order waits for stock', async () => {
   const own = await shop()
   const numbered = (orderNumber: string) =>
     post(own, '/orders', orderOf([{ sku: 'HOOD-M', quantity: 1 }], { orderNumber }))
@@ -62,7 +62,7 @@ test('an order whose next number was given before has the one after it before it
   isProblem(await given, 'order_number_taken', api.baseUrl, '/orders')
 })
 
-test('of twenty orders with one number at once one is taken, and the number is free in another service', async () => {
+test('one of twenty concurrent orders with one number succeeds in its service', async () => {
   const own = await shop()
   const body = orderOf([{ sku: 'TEE', quantity: 1 }], { orderNumber: 'RACE' })
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(own, '/orders', body)))
@@ -76,7 +76,7 @@ test('of twenty orders with one number at once one is taken, and the number is f
   made(await post(await shop(), '/orders', body))
 })
 
-test('twenty orders at once without a number have twenty numbers, and each takes its stock', async () => {
+test('twenty concurrent orders get twenty numbers and each takes its stock', async () => {
   const own = await shop()
   const body = orderOf([
     { sku: 'TEE', quantity: 1 },
@@ -91,7 +91,7 @@ test('twenty orders at once without a number have twenty numbers, and each takes
   assert.deepEqual([stock['1002 TEE'], stock['1001 HOOD-M']], [5 - 20, 4 - 40])
 })
 
-test('generated and given numbers race without meeting', async () => {
+test('concurrent generated and given order numbers never collide', async () => {
   const own = await shop()
   const given = Array.from({ length: 10 }, (_, i) => `W${String(i + 1).padStart(7, '0')}`)
   const answers = await Promise.all(
@@ -107,7 +107,7 @@ test('generated and given numbers race without meeting', async () => {
   assert.ok(taken.length >= 10)
 })
 
-test('return numbers are counted and unique in a service; given ones race for one', async () => {
+test('return numbers are generated uniquely, and given ones are used once', async () => {
   const own = await shop()
   const { id } = await placed(own, [{ sku: 'TEE', quantity: 20 }])
   const { id: second } = await placed(own, [{ sku: 'TEE', quantity: 20 }])
@@ -127,7 +127,7 @@ test('return numbers are counted and unique in a service; given ones race for on
   made(await giveBack(other, theirs, { TEE: 1 }, { returnNumber: 'SAME' }))
 })
 
-test('an order that is repeated with its key is placed once, also when all repeats come at once', async () => {
+test('an order repeated with its key is placed once, even concurrently', async () => {
   const own = await shop()
   const body = orderOf([{ sku: 'TEE', quantity: 1 }])
   const key = { 'idempotency-key': randomUUID() }
@@ -143,7 +143,7 @@ test('an order that is repeated with its key is placed once, also when all repea
   assert.equal((await stockOf(own))['1002 TEE'], 4)
 })
 
-test('a return that is repeated with its key is made once, also when all repeats come at once', async () => {
+test('a return repeated with its key is created once, even concurrently', async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 5 }])
   const key = { 'idempotency-key': randomUUID() }
   const answers = await Promise.all(Array.from({ length: 6 }, () => giveBack(api, id, { TEE: 1 }, {}, key)))

@@ -9,7 +9,7 @@ import { post } from '../../support/write.ts'
 const { api, another: shop } = await startOrderShop()
 after(() => api.stop())
 
-test('an order comes back with its lines worked out, a number, and everything that was said', async () => {
+test('an order is returned with calculated lines, a number and all fields', async () => {
   const body = orderOf(
     [
       {
@@ -92,21 +92,21 @@ test('an order comes back with its lines worked out, a number, and everything th
   assert.equal((await api.get(`/orders/${id}`, { 'if-none-match': read.headers.etag })).status, 304)
 })
 
-test('an address without its optional fields has them as null', async () => {
+test('an address without optional fields returns them as null', async () => {
   const short = { addressLine1: '1 High St', city: 'Leeds', country: 'United Kingdom' }
   const order = await placed(api, [{ sku: 'UNKEPT', quantity: 1 }], { deliveryAddress: { ...short, state: null } })
   const nobody = { contactName: null, companyName: null }
   assert.deepEqual(order.deliveryAddress, { ...nobody, ...short, addressLine2: null, state: null, postcode: null })
 })
 
-test('an order that costs nothing needs no payment', async () => {
+test('an order without an amount due needs no payment', async () => {
   const free = [{ sku: 'TEE', quantity: 1, discounts: [{ type: 'gift', amount: '10.00' }] }]
   const order = await placed(api, free, { payments: [] })
   assert.deepEqual([order.total, order.lines[0].value, order.payments], ['0.00', '0.00', []])
   assert.equal((await post(api, '/orders', orderOf(free))).status, 201)
 })
 
-test('stock leaves the pick-up store, else the store with most of it, and may fall below zero', async () => {
+test('stock is taken from the pick-up or best-stocked store, even below zero', async () => {
   const own = await shop()
   const before = await stockOf(own)
   const since = (await own.get('/inventory')).json.meta.asOf
@@ -132,7 +132,7 @@ test('stock leaves the pick-up store, else the store with most of it, and may fa
   )
 })
 
-test('the sale of an order is in the retail history, for who polls and for the shopper', async () => {
+test("an order's sale appears in the retail history and in polls", async () => {
   const own = await shop()
   const since = (await own.get('/orders/transactions/search')).json.meta.asOf
   const order = await placed(
@@ -169,7 +169,7 @@ test('the sale of an order is in the retail history, for who polls and for the s
   )
 })
 
-test('an order that waits to be shipped is processing, and no sale yet', async () => {
+test('an order waiting for shipment is processing and not yet a sale', async () => {
   const own = await shop({ fulfilment: 'manual' })
   const order = await placed(own, [{ sku: 'TEE', quantity: 2 }])
   assert.equal(order.lines[0].status, 'processing')
@@ -177,7 +177,7 @@ test('an order that waits to be shipped is processing, and no sale yet', async (
   assert.equal((await stockOf(own))['1002 TEE'], 3)
 })
 
-test("a customer's orders come the newest first, in pages", async () => {
+test("a customer's orders are paginated newest first", async () => {
   const own = await shop()
   const numbers = []
   for (let i = 0; i < 5; i++) numbers.push((await placed(own, [{ sku: 'TEE', quantity: 1 }])).orderNumber)
@@ -195,7 +195,7 @@ test("a customer's orders come the newest first, in pages", async () => {
   isProblem(await own.get('/customers/none/orders'), 'not_found', api.baseUrl, '/customers/none/orders')
 })
 
-test("another service's order is not found, in the very words for one that there is not", async () => {
+test("another service's order returns the same response as an unknown order", async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
   const other = await shop()
   for (const path of ['', '/returns', '/returnable']) {

@@ -11,7 +11,7 @@ import { address } from '../../support/order-shop.ts'
 const money = fc.bigInt({ min: 0n, max: 10n ** 12n })
 const quantity = fc.integer({ min: 1, max: 9_999 })
 
-test('a line is its price times its quantity, less all discounts', () => {
+test('a line total is price times quantity less all discounts', () => {
   assert.equal(lineValue(2_999n, 3, [400n, 1n]), 8_596n)
   assert.equal(lineValue(100n, 1, [101n]), -1n)
   fc.assert(
@@ -23,7 +23,7 @@ test('a line is its price times its quantity, less all discounts', () => {
   )
 })
 
-test('what is due is the lines and the freight, in whatever order', () => {
+test('the amount due is lines plus freight, in any order', () => {
   fc.assert(
     fc.property(fc.array(money), money, (values, freight) => {
       assert.equal(amountDue(values, freight) - freight, amountDue(values.toReversed(), 0n))
@@ -32,7 +32,7 @@ test('what is due is the lines and the freight, in whatever order', () => {
   assert.equal(amountDue([], 995n), 995n)
 })
 
-test('all of a line, in whatever portions, is refunded with exactly what was paid', () => {
+test('refunds of a line in any parts add up to its price', () => {
   const portions = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(money, portions, (value, counts) => {
@@ -51,14 +51,14 @@ test('all of a line, in whatever portions, is refunded with exactly what was pai
   )
 })
 
-test('after cancelled returns a unit is refunded with no more than it has cost', () => {
+test('a unit is never refunded above its cost after cancelled returns', () => {
   // Ten at 1.00 less 0.02: one by one the first and the sixth come to 0.99; all others are cancelled again.
   const kept = { value: 998n, quantity: 10, returned: 2, refunded: 198n }
   assert.equal(refundFor(kept, 1), 100n)
   assert.equal(refundFor(kept, 8), 800n)
 })
 
-test('returns and cancelled returns, in whatever order, never refund more than was paid, and in the end exactly that', () => {
+test('returns and cancellations in any order refund exactly the amount paid', () => {
   const move = fc.record({ count: fc.integer({ min: 1, max: 5 }), cancel: fc.option(fc.nat(20)) })
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 200n }), quantity, fc.array(move), (value, units, moves) => {
@@ -109,7 +109,7 @@ const known = {
   variants: new Map([['A', { skuId: '1', price: '10.00' }]]),
 }
 
-test('an order is right with exactly what is due, and with no other amount', () => {
+test('an order is valid only with exactly the amount due', () => {
   const cent = fc.integer({ min: 0, max: 5_000 })
   fc.assert(
     fc.property(quantity, cent, cent, fc.array(cent, { maxLength: 4 }), (count, freight, off, parts) => {
@@ -140,7 +140,7 @@ test('an order is right with exactly what is due, and with no other amount', () 
 })
 const total = (amounts: readonly number[]) => amounts.reduce((a, b) => a + b, 0)
 
-test('currencies without decimals, and with three, are reckoned in their own units', () => {
+test('currencies with no or three decimals are calculated in their own units', () => {
   const priced = (price: string, paid: string, currency: string, decimals: number) =>
     priceOrder(
       input({ lines: [{ sku: 'A', quantity: 3 }], payments: [{ gateway: 'visa', amount: paid }] }),
@@ -153,7 +153,7 @@ test('currencies without decimals, and with three, are reckoned in their own uni
   assert.deepEqual(priced('0.005', '0.015', 'KWD', 3), [])
 })
 
-test('what is wrong in the order itself leads, what others have done follows', () => {
+test('errors in the order itself come before conflicts with other writes', () => {
   const { faults } = priceOrder(
     input({ orderNumber: 'W1', lines: [{ sku: 'B', quantity: 1 }] }),
     { ...known, numberTaken: true },
@@ -166,7 +166,7 @@ test('what is wrong in the order itself leads, what others have done follows', (
   )
 })
 
-test('a return takes from the first lines of an SKU first, and never more than a line has left', () => {
+test("a return uses an SKU's first lines first, within their remaining quantity", () => {
   const line = fc.record({
     sku: fc.constantFrom('A', 'B', 'a'),
     status: fc.constantFrom('shipped', 'processing', 'cancelled'),
@@ -215,7 +215,7 @@ test('a return takes from the first lines of an SKU first, and never more than a
   )
 })
 
-test('a return goes from requested to received to refunded, or is cancelled before that', () => {
+test('a return goes from requested to received to refunded, unless cancelled early', () => {
   const follows = returnStatuses.flatMap(from => nextReturnStatus[from].map(to => `${from} ${to}`))
   assert.deepEqual(follows, ['requested received', 'requested cancelled', 'received refunded', 'received cancelled'])
   assert.deepEqual(Object.values(returnSteps).toSorted(), ['cancelled', 'received', 'refunded'])

@@ -28,7 +28,7 @@ function onlyMade(answers: Answer[], count: number) {
     if (answer.status !== 201) assert.equal(answer.json.code, 'quantity_exceeds_returnable', answer.text)
 }
 
-test('SKUs that differ in their case only are two', async () => {
+test('two SKUs that differ only in case are distinct', async () => {
   const { id, orderNumber } = await placed(api, [{ sku: '85049a', quantity: 1 }])
   const answer = await giveBack(api, id, { '85049A': 1 })
   assert.deepEqual(detailsIn(answer), [`85049A is not on order ${orderNumber}.`])
@@ -40,7 +40,7 @@ test('SKUs that differ in their case only are two', async () => {
   assert.equal(made(await giveBack(api, both.id, { '85049A': 2 })).total, '5.00')
 })
 
-test('two returns of two out of three sold at once: one is made, the other is told what is left', async () => {
+test('one of two conflicting returns succeeds; the other gets the remaining quantity', async () => {
   const { id } = await placed(api, [{ sku: 'HOOD-M', quantity: 3 }])
   const answers = await Promise.all([giveBack(api, id, { 'HOOD-M': 2 }), giveBack(api, id, { 'HOOD-M': 2 })])
   onlyMade(answers, 1)
@@ -51,7 +51,7 @@ test('two returns of two out of three sold at once: one is made, the other is to
   assert.deepEqual(await returnable(api, id), [{ sku: 'HOOD-M', sold: 3, returned: 2, returnable: 1 }])
 })
 
-test('of twenty single returns of five sold at once five are made', async () => {
+test('five of twenty concurrent returns of five sold units succeed', async () => {
   const own = await shop()
   const { id, orderNumber } = await placed(own, [
     { sku: 'HOOD-S', quantity: 2 },
@@ -79,7 +79,7 @@ test('of twenty single returns of five sold at once five are made', async () => 
   )
 })
 
-test('the same SKU in several lines of one body is added up', async () => {
+test('several lines of one SKU in a body are added up', async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 3 }])
   const line = (quantity: number, reasonCode = 'SIZE') => ({ sku: 'TEE', quantity, reasonCode })
   const answer = await post(api, `/orders/${id}/returns`, { lines: [line(2), line(2)] })
@@ -96,12 +96,12 @@ test('the same SKU in several lines of one body is added up', async () => {
   )
 })
 
-test('a double click without a key is judged by what is left', async () => {
+test('a double click without a key is checked against the remaining quantity', async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 3 }])
   onlyMade([await giveBack(api, id, { TEE: 2 }), await giveBack(api, id, { TEE: 2 })], 1)
 })
 
-test('what was not shipped cannot be returned', async () => {
+test('an unshipped unit cannot be returned', async () => {
   const own = await shop({ fulfilment: 'manual' })
   const { id } = await placed(own, [{ sku: 'TEE', quantity: 2 }])
   assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
@@ -110,7 +110,7 @@ test('what was not shipped cannot be returned', async () => {
   assert.deepEqual(detailsIn(answer), ['Of TEE 0 can be returned, because it has not been shipped, not 1.'])
 })
 
-test('a cancelled return can be returned anew: units, stock, refund and history are as if it had not been', async () => {
+test('a cancelled return restores units, stock, refund and history', async () => {
   const own = await shop()
   const { id, orderNumber } = await placed(own, [
     { sku: 'TEE', quantity: 3, discounts: [{ type: 'staff', amount: '0.01' }] },
@@ -137,7 +137,7 @@ test('a cancelled return can be returned anew: units, stock, refund and history 
   )
 })
 
-test('the database itself refuses a line that is returned beyond what was sold, and more refunded than was paid', async () => {
+test('database constraints prevent returning or refunding more than was sold', async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 2 }])
   const { service } = api
   for (const [change, constraint] of [
@@ -153,7 +153,7 @@ test('the database itself refuses a line that is returned beyond what was sold, 
     )
 })
 
-test('over any sequence of returns and cancellations, what is returned and what can be adds up to what was sold', async () => {
+test('returned plus returnable always equals sold over returns and cancellations', async () => {
   const own = await shop()
   const sku = fc.constantFrom('TEE', 'HOOD-S', 'HOOD-M')
   const line = fc.record({ sku, quantity: fc.integer({ min: 1, max: 4 }) })

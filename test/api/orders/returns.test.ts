@@ -18,7 +18,7 @@ import { post } from '../../support/write.ts'
 const { api, another: shop } = await startOrderShop()
 after(() => api.stop())
 
-test('a return comes back with its numbers, its lines and what is refunded for them', async () => {
+test('a return is returned with its numbers, lines and refunds', async () => {
   const order = await placed(api, [
     { sku: 'HOOD-S', quantity: 3, discounts: [{ type: 'loyalty', amount: '9.97' }] },
     { sku: 'TEE', quantity: 1 },
@@ -97,7 +97,7 @@ test('a return comes back with its numbers, its lines and what is refunded for t
   assert.equal(made(await giveBack(api, order.id, { 'HOOD-S': 1 })).total, '26.67')
 })
 
-test('the reasons are those of the service', async () => {
+test('return reasons are those of the service', async () => {
   const reasons = [{ code: 'TIGHT', name: 'Too tight' }]
   const own = await shop({ returnReasons: reasons })
   assert.deepEqual((await own.get('/return-reasons')).json, { data: reasons })
@@ -109,7 +109,7 @@ test('the reasons are those of the service', async () => {
   assert.deepEqual(detailsIn(answer), ['`reasonCode` must be one of `TIGHT`.'])
 })
 
-test('an order that there is not and one of another service are one and the same answer, whatever the return says', async () => {
+test('a return for an unknown or foreign order gets the same 404', async () => {
   const { id } = await placed(api, [{ sku: 'TEE', quantity: 1 }])
   const other = await shop()
   for (const units of [{ TEE: 1 }, { NONE: 1 }]) {
@@ -121,7 +121,7 @@ test('an order that there is not and one of another service are one and the same
   isProblem(await other.get(`/returns/${returnId}`), 'not_found', api.baseUrl, `/returns/${returnId}`)
 })
 
-test('goods go back to the stock of the store they came from, unless they cannot be sold again', async () => {
+test("returned units go back to their store's stock unless unsellable", async () => {
   const own = await shop()
   const before = await stockOf(own)
   const { id } = await placed(
@@ -139,7 +139,7 @@ test('goods go back to the stock of the store they came from, unless they cannot
   assert.deepEqual(await stockOf(own), { ...before, '1001 HOOD-S': 9 })
 })
 
-test('a return is in the retail history with negative quantity and value', async () => {
+test('a return appears in the retail history with negative quantity and value', async () => {
   const own = await shop()
   const { id, orderNumber } = await placed(own, [
     { sku: 'HOOD-S', quantity: 2, discounts: [{ type: 'loyalty', amount: '4.00' }] },
@@ -167,7 +167,7 @@ test('a return is in the retail history with negative quantity and value', async
   )
 })
 
-test('price, discounts and value of what comes back add up, in whatever portions, also in the retail history', async () => {
+test('partial returns add up in price, discounts and value, also in history', async () => {
   const own = await shop()
   const discounts = [
     { type: 'loyalty', amount: '4.00', percentage: '4.45' },

@@ -23,7 +23,7 @@ const validation = async (caller: Caller, number: string, amount: string) =>
 const available = async (caller: Caller, number: string) =>
   (await caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '004200' })).json.data.availableAmount
 
-test('vouchers pay with what was validated, in the same breath as the order, and only once', async () => {
+test('a validated voucher pays atomically with the order and only once', async () => {
   const own = await shop()
   await insertVouchers(api.db, api.keys, own.service, [voucher('900', '50.00'), voucher('100', '20.00')])
   const body = async () =>
@@ -63,7 +63,7 @@ test('vouchers pay with what was validated, in the same breath as the order, and
   assert.equal((await own.get('/customers/65432/orders')).json.data.length, 1)
 })
 
-test('an order that fails after its voucher was drawn gives the voucher everything back', async () => {
+test('a failed order restores the full balance of its voucher', async () => {
   const own = await shop()
   await insertVouchers(api.db, api.keys, own.service, [voucher('300', '10.00'), voucher('301', '10.00')])
   const validationId = await validation(own, '300', '10.00')
@@ -84,7 +84,7 @@ test('an order that fails after its voucher was drawn gives the voucher everythi
   assert.equal(await available(own, '300'), '0.00')
 })
 
-test('of many orders that pay with one validation one is taken', async () => {
+test('one of many orders that pay with one validation succeeds', async () => {
   const own = await shop()
   await insertVouchers(api.db, api.keys, own.service, [voucher('500', '100.00')])
   const validationId = await validation(own, '500', '10.00')
@@ -96,7 +96,7 @@ test('of many orders that pay with one validation one is taken', async () => {
   assert.equal(await available(own, '500'), '90.00')
 })
 
-test('nothing of a payment but its number tells of a voucher in the tables', async () => {
+test("an order's payment stores only the number of its voucher", async () => {
   const { columns } = (await api.db.row<{ columns: string[] }>(
     sql`select array_agg(column_name::text order by ordinal_position) as columns from information_schema.columns where table_name = 'order_payment'`,
   )) as { columns: string[] }

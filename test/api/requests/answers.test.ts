@@ -15,7 +15,7 @@ after(() => service.stop())
 
 const one = '/customers/000001'
 
-test('every answer carries the standing headers, whatever it is', async () => {
+test('every response has the standard headers', async () => {
   const { baseUrl } = service
   hasStandingHeaders(await service.get('/stores'))
   hasStandingHeaders(await service.get(one))
@@ -45,7 +45,7 @@ test('every answer carries the standing headers, whatever it is', async () => {
   isProblem(await service.get('/stores', { 'x-large': 'x'.repeat(17_000) }), 'headers_too_large', baseUrl)
 })
 
-test('each type of error leads to a page about it', async () => {
+test('each error type links to its page', async () => {
   for (const [code, { status, title }] of Object.entries(errorCodes)) {
     const { json } = code === 'not_found' ? await service.get('/nowhere') : { json: undefined }
     const address = json ? new URL(json.type).pathname : `/errors/${code}`
@@ -58,7 +58,7 @@ test('each type of error leads to a page about it', async () => {
     isProblem(await service.raw(path), 'not_found', service.baseUrl, path)
 })
 
-test('a record that the caller has already is not sent again', async () => {
+test('a record that the client already has returns 304', async () => {
   const { headers, text } = await service.get(one)
   const etag = String(headers.etag)
   assert.match(etag, /^"[\w-]{22}"$/)
@@ -77,7 +77,7 @@ test('a record that the caller has already is not sent again', async () => {
   isProblem(await service.get('/customers/9', { 'if-none-match': '*' }), 'not_found', service.baseUrl, '/customers/9')
 })
 
-test('a record that has changed has another tag', async () => {
+test('a changed record has a new ETag', async () => {
   const before = await service.get('/customers/000002')
   await upsertCustomers(service.db, service.service, [{ id: '000002', firstname: 'Changed' }])
   const after = await service.get('/customers/000002', { 'if-none-match': String(before.headers.etag) })
@@ -86,7 +86,7 @@ test('a record that has changed has another tag', async () => {
   assert.equal(after.json.data.firstname, 'Changed')
 })
 
-test('HEAD is answered as GET is, without the body', async () => {
+test('HEAD returns the headers of GET without the body', async () => {
   for (const path of [one, '/stores', '/health/live', '/docs', '/openapi.json']) {
     const [get, head] = [await service.get(path), await service.request(path, { method: 'HEAD' })]
     assert.equal(head.status, 200, path)
@@ -109,7 +109,7 @@ test('HEAD is answered as GET is, without the body', async () => {
   assert.equal((await service.request(one, { method: 'HEAD', headers: known })).status, 304)
 })
 
-test("the caller's request id comes back where it is harmless", async () => {
+test('a harmless request ID is returned unchanged', async () => {
   for (const id of ['a', 'order-8001', '0f8fad5b-d9cb-469f-a165-70867728950e', 'a.b:c_d-1', 'x'.repeat(128)]) {
     assert.equal((await service.get('/stores', { 'x-request-id': id })).headers['x-request-id'], id)
     assert.equal((await service.get('/customers/9', { 'x-request-id': id })).json.requestId, id)
@@ -117,7 +117,7 @@ test("the caller's request id comes back where it is harmless", async () => {
   }
 })
 
-test('any other request id is replaced by a new one', async () => {
+test('an invalid request ID is replaced with a new one', async () => {
   const seen = new Set<string>()
   for (const id of [
     '',
@@ -142,7 +142,7 @@ test('any other request id is replaced by a new one', async () => {
   assert.equal(seen.size, 13)
 })
 
-test('a trace that is not well-formed is ignored', async () => {
+test('a malformed trace header is ignored', async () => {
   for (const traceparent of [
     '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     '',
@@ -154,7 +154,7 @@ test('a trace that is not well-formed is ignored', async () => {
     assert.equal((await service.get('/stores', { traceparent })).status, 200)
 })
 
-test('answers are UTF-8 JSON, records as they were written', async () => {
+test('responses are UTF-8 JSON with records as they were written', async () => {
   const name = '\u{1F469}\u200d\u{1F680} Zoë "\\" O\u2019Brien שלום \u202e'
   await upsertCustomers(service.db, service.service, [{ id: 'utf', firstname: name }])
   for (const path of ['/customers/utf', '/customers/search']) {

@@ -18,7 +18,7 @@ const head = (...lines: string[]) => creatingHead(service, ...lines)
 
 const refused = (answer: Answer, code: ErrorCode) => isProblem(answer, code, service.baseUrl, '/customers')
 
-test('only plain JSON is taken, whatever the body', () =>
+test('a body must be plain JSON', () =>
   makesNone(service, async () => {
     const types = [
       undefined,
@@ -50,7 +50,7 @@ test('only plain JSON is taken, whatever the body', () =>
     )
   }))
 
-test('a compressed body is refused, and not unpacked', () =>
+test('a compressed body is rejected without decompression', () =>
   makesNone(service, async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, ' '))
     assert.ok(bomb.length < 100_000)
@@ -66,7 +66,7 @@ test('a compressed body is refused, and not unpacked', () =>
       refused(await post(service, '/customers', john(), { 'transfer-encoding': coding }), 'unsupported_media_type')
   }))
 
-test('the content type is taken in any spelling', async () => {
+test('the content type is accepted in any spelling', async () => {
   for (const headers of [
     { 'content-type': 'application/json' },
     { 'content-type': 'Application/JSON;Charset="UTF-8"' },
@@ -80,7 +80,7 @@ const largest = 256 * 1024
 
 const padded = (size: number) => JSON.stringify(john()).padEnd(size)
 
-test('a body of 256 KiB is taken, one byte more is not, with and without a length', async () => {
+test('a body can have 256 KiB, with or without a length', async () => {
   assert.equal((await post(service, '/customers', padded(largest))).status, 201)
   assert.equal((await post(service, '/customers', padded(largest), chunked)).status, 201)
   await makesNone(service, async () => {
@@ -94,7 +94,7 @@ test('a body of 256 KiB is taken, one byte more is not, with and without a lengt
 
 const chunked = { 'transfer-encoding': 'chunked' }
 
-test('a body that is announced too long, or never ends, is refused early and its connection closed', async () => {
+test('an oversized or endless body is rejected early and its connection closed', async () => {
   const announced = await tlsTo(service)
   const told = untilClosed(announced)
   announced.write(`${head('Content-Type: application/json', 'Content-Length: 100000000')}{`)
@@ -112,7 +112,7 @@ test('a body that is announced too long, or never ends, is refused early and its
   assert.ok(sent < 20_000_000, `${sent} bytes were taken`)
 })
 
-test('a body shorter than its length makes nothing', () =>
+test('a body shorter than its declared length creates nothing', () =>
   makesNone(service, async () => {
     const socket = await tlsTo(service)
     const body = JSON.stringify(john())
@@ -122,7 +122,7 @@ test('a body shorter than its length makes nothing', () =>
     assert.doesNotMatch(await ended, /HTTP\/1.1 2/)
   }))
 
-test('a body that breaks off is no fault of ours, and not logged as one', () =>
+test('an aborted body is not logged as an error', () =>
   makesNone(service, async () => {
     for (const rest of ['-1\r\n', '9\r\n{"first', '']) {
       const socket = await tlsTo(service)
@@ -140,7 +140,7 @@ test('a body that breaks off is no fault of ours, and not logged as one', () =>
     )
   }))
 
-test('a write takes no query, and says so beside all that is wrong with the body', () =>
+test("a write with a query is rejected together with the body's errors", () =>
   makesNone(service, async () => {
     for (const query of ['pin=381940', 'limit=5', 'firstname=Ann&firstname=Bea', '=']) {
       refused(await post(service, `/customers?${query}`, john()), 'invalid_parameter')
@@ -165,7 +165,7 @@ async function answerToHead(request: string) {
   return String(answer)
 }
 
-test('who may not write, and what is not there, is told before the body comes', async () => {
+test('403 and 404 are returned before the body arrives', async () => {
   const visitor = await service.account('visitor')
   const announced = ['Content-Type: application/json', 'Content-Length: 5000']
   const asVisitor = head(...announced).replace(
@@ -179,7 +179,7 @@ test('who may not write, and what is not there, is told before the body comes', 
   assert.match(await answerToHead(head(...announced).replace('/customers', '/stores')), /^HTTP\/1.1 405 /)
 })
 
-test('a body where none is wanted is judged by its bytes, over HTTP/2 too', async () => {
+test('an unexpected body is detected by its bytes, also over HTTP/2', async () => {
   const path = '/mappings/check'
   const ask = (headers: Record<string, string>, body = '') => service.request(path, { method: 'POST', headers, body })
   assert.equal((await ask({ 'transfer-encoding': 'chunked' })).status, 202)

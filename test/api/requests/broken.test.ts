@@ -18,7 +18,7 @@ const ordering = `POST /orders HTTP/1.1\r\n${own}Content-Type: application/json\
 /** What bytes that are no request are told. */
 const refusal = /\r\nconnection: close\r\n\r\n\{"type":"[^"]*\/errors\/malformed_request"[^\r]*\}$/i
 
-test('an order that is followed by one byte too many is placed, and its answer comes before the refusal', async () => {
+test('an order with trailing bytes is placed and answered before the rejection', async () => {
   const answer = await speak(api, `${ordering}\0`)
   assert.deepEqual(statusesIn(answer), [201, 400])
   assert.match(answer, /"orderNumber":"W/)
@@ -26,13 +26,13 @@ test('an order that is followed by one byte too many is placed, and its answer c
   assert.equal(placed(), 1)
 })
 
-test('requests that are followed by garbage are all answered, in their order', async () => {
+test('requests before garbage bytes are all answered in order', async () => {
   const answer = await speak(api, `${reading}${ordering}${reading}no HTTP at all\r\n\r\n`)
   assert.deepEqual(statusesIn(answer), [200, 201, 200, 400])
   assert.match(answer, refusal)
 })
 
-test('garbage while a write waits for its back office costs nobody the answer', async () => {
+test('a write waiting for its back office is answered despite garbage bytes', async () => {
   simulator.faults.add({ kind: 'latency', seconds: 1, method: 'POST', times: 1 })
   const socket = await tlsTo(api)
   const answers = untilClosed(socket)
@@ -47,12 +47,12 @@ test('garbage while a write waits for its back office costs nobody the answer', 
   assert.equal(placed(), 1)
 })
 
-test('who asked for the connection to be closed is told nothing of what came behind', async () => {
+test('bytes after a request with `Connection: close` are ignored', async () => {
   const last = reading.replace('Host: a', 'Host: a\r\nConnection: close')
   assert.deepEqual(statusesIn(await speak(api, `${last}garbage`)), [200])
 })
 
-test('a request that breaks off in its body is answered once, behind those that were whole', async () => {
+test('a truncated request gets one response after the complete requests', async () => {
   const head = ordering.slice(0, ordering.indexOf('Content-Length'))
   const broken = `${head}Transfer-Encoding: chunked\r\n\r\n5\r\n{"lin\r\nno size\r\n`
   assert.deepEqual(statusesIn(await speak(api, broken)), [400])
@@ -60,11 +60,11 @@ test('a request that breaks off in its body is answered once, behind those that 
   assert.equal(placed(), 0)
 })
 
-test('garbage alone is refused at once', async () => {
+test('garbage bytes alone are rejected immediately', async () => {
   assert.match(await speak(api, '\0'), refusal)
 })
 
-test('it is the same over HTTP/1.1 where HTTP/2 is spoken too', async () => {
+test('garbage bytes are handled alike if the port also supports HTTP/2', async () => {
   const server = await anotherServer(api, { environment: { HTTP2: 'true' } })
   try {
     assert.deepEqual(statusesIn(await speak(server, `${reading}${reading}\0`)), [200, 200, 400])

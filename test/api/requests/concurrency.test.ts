@@ -32,7 +32,7 @@ const voucher = async (name: string, amount?: string) => {
   return data as { number: string; pin: string }
 }
 
-test('50 requests at once with one key have one effect and one answer', async () => {
+test('50 concurrent requests with one key have one effect and one response', async () => {
   const body = voucherOf('same-key')
   const answers = await all(50, async i => {
     for (;;) {
@@ -50,7 +50,7 @@ test('50 requests at once with one key have one effect and one answer', async ()
   assert.equal(made.length, 1)
 })
 
-test('20 creates of one e-mail address at once make one customer', async () => {
+test('20 concurrent creates with one email create one customer', async () => {
   const answers = await all(20, i =>
     ask(i, 'POST', '/customers', {
       firstname: `N${i}`,
@@ -61,7 +61,7 @@ test('20 creates of one e-mail address at once make one customer', async () => {
   assert.deepEqual(statuses(answers), { 201: 1, email_taken: 19 })
 })
 
-test('of 20 clients who try 20 times each for one voucher, one holds it at any time', async () => {
+test('20 clients retrying for one voucher hold it one at a time', async () => {
   const { number, pin } = await voucher('locked')
   let holders = 0
   let most = 0
@@ -89,7 +89,7 @@ test('of 20 clients who try 20 times each for one voucher, one holds it at any t
   assert.ok(held >= 2, `${held} held it`)
 })
 
-test('200 payments at once from one voucher never draw more than there is', async () => {
+test("200 concurrent payments never draw more than one voucher's balance", async () => {
   // The first order of all looks for the number that it begins with; that is not what is raced for.
   const first = await ask(0, 'POST', '/orders', orderOf([{ sku: 'TEE', quantity: 1 }]))
   assert.equal(first.status, 201, first.code)
@@ -119,7 +119,7 @@ test('200 payments at once from one voucher never draw more than there is', asyn
   assert.deepEqual(row, { balance: (9 - 3 * paid).toFixed(2), drawn: (-3 * paid).toFixed(2) })
 })
 
-test('returns that race never bring back more than was sold', async () => {
+test('concurrent returns never exceed the quantity sold', async () => {
   const order = await ask(0, 'POST', '/orders', orderOf([{ sku: 'TEE', quantity: 5 }]))
   assert.equal(order.status, 201, order.code)
   const answers = await all(30, i => ask(i, 'POST', `/orders/${order.data.id}/returns`, returnOf({ TEE: 1 })))

@@ -15,7 +15,7 @@ const setDefault = (setting: string) =>
   api.db.run(sql`${raw(`alter database "${new URL(api.database.connection).pathname.slice(1)}" set ${setting}`)}`)
 
 for (const isolation of ['serializable', 'repeatable read'])
-  test(`where transactions are ${isolation} unless told otherwise, writes at once go through all the same`, async () => {
+  test(`concurrent writes succeed if the default transaction isolation is ${isolation}`, async () => {
     await setDefault(`default_transaction_isolation = '${isolation}'`)
     const server = await startTestService({ beside: api })
     try {
@@ -28,7 +28,7 @@ for (const isolation of ['serializable', 'repeatable read'])
     }
   })
 
-test('an order that PostgreSQL ends for a deadlock is begun anew, and placed once', async () => {
+test('an order aborted by a deadlock is retried and placed once', async () => {
   const shop = await another()
   await placed(shop, [{ sku: 'HOOD-S', quantity: 1 }])
   const before = await stockOf(shop)

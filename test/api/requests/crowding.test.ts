@@ -31,7 +31,7 @@ async function beside(size: number, ask: (i: number) => Promise<Answer>): Promis
   return statuses
 }
 
-test('who asks for far more than it may is told to wait, and another tenant is answered meanwhile', async () => {
+test('a client over its limit is throttled while another service is served', async () => {
   const greedy = await service.tenant({ readsPerMinute: 5 })
   const statuses = await beside(20, () => greedy.get('/stores'))
   assert.deepEqual([...statuses.keys()].sort(), [200, 429])
@@ -39,7 +39,7 @@ test('who asks for far more than it may is told to wait, and another tenant is a
   assert.ok((statuses.get(429) ?? 0) > 20, `${statuses.get(429)}`)
 })
 
-test('load that grows from 10 clients to 500 at once, each with a connection, is answered or told when to come again, and what was acknowledged is there', async () => {
+test('growing load gets responses or Retry-After, and no acknowledged write is lost', async () => {
   const { service: shop, ...caller } = await service.tenant({ readsPerMinute: 'off', writesPerMinute: 'off' })
   const agent = new Agent({ keepAlive: true, ca: service.ca, maxSockets: 600 })
   const asking = askAt({ ...service, agent })
@@ -72,7 +72,7 @@ test('load that grows from 10 clients to 500 at once, each with a connection, is
   }
 })
 
-test('wrong sign-ins without a pause, from many addresses, do not hold up who signs in rightly', async () => {
+test('continuous wrong sign-ins from many addresses do not delay valid ones', async () => {
   await earlyInTheMinute(service)
   const guess = (i: number) =>
     ask('/stores', {

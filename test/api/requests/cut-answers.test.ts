@@ -42,7 +42,7 @@ async function cuttingAfter(bytes: number) {
   }
 }
 
-test('a write whose answer is cut off, wherever, is done once, and its repeat is given the whole answer', async () => {
+test('a write whose response is cut is executed once and replayed completely', async () => {
   const rows = () => service.db.run(sql`select from customer where service_id = ${service.service.id}`)
   for (const bytes of [0, 1, 100, 600, 1_000]) {
     const [body, key, before] = [john(), keyed(), await rows()]

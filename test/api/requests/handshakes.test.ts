@@ -55,7 +55,7 @@ async function answerTo(hello: Hello) {
 
 const good = 'c02b'
 
-test('of suites those that are weak are refused, and a good one is taken', async () => {
+test('weak cipher suites are rejected and strong ones accepted', async () => {
   assert.deepEqual(await answerTo({ suites: [good] }), { suite: good, compression: 0 })
   const weak = {
     'no encryption': ['0001', '0002', '003b', 'c006'],
@@ -70,7 +70,7 @@ test('of suites those that are weak are refused, and a good one is taken', async
   assert.equal((await answerTo({ suites: [...Object.values(weak).flat(), good] })).suite, good)
 })
 
-test('SSL 3, TLS 1.0 and TLS 1.1 are refused', async () => {
+test('SSL 3, TLS 1.0 and TLS 1.1 are rejected', async () => {
   // Before TLS 1.0 there was no alert for it (RFC 6101, section 5.4.2).
   for (const [version, alert] of [
     ['0300', 40],
@@ -80,12 +80,12 @@ test('SSL 3, TLS 1.0 and TLS 1.1 are refused', async () => {
     assert.deepEqual(await answerTo({ version, suites: [good, 'c009', '002f'] }), { alert }, version)
 })
 
-test('nothing is compressed', async () => {
+test('TLS compression is never used', async () => {
   assert.deepEqual(await answerTo({ suites: [good], compressions: ['01', '00'] }), { suite: good, compression: 0 })
   assert.ok('alert' in (await answerTo({ suites: [good], compressions: ['01'] })))
 })
 
-test('who wants to negotiate anew in a connection is refused, and the others are served', async () => {
+test('a TLS renegotiation is rejected without disturbing other clients', async () => {
   const socket = await tlsTo(service, { maxVersion: 'TLSv1.2', ALPNProtocols: ['http/1.1'] })
   const outcome = new Promise<string>(resolve => {
     socket.on('error', ({ message }) => resolve(message))
@@ -97,7 +97,7 @@ test('who wants to negotiate anew in a connection is refused, and the others are
   assert.ok(await served())
 })
 
-test('whatever name a client calls the server by, the certificate is the one that there is', async () => {
+test('the server presents its certificate for any server name', async () => {
   for (const servername of [
     'LOCALHOST',
     'elsewhere.example',
@@ -117,9 +117,9 @@ test('whatever name a client calls the server by, the certificate is the one tha
 })
 
 // At the same time: all of it is waiting for what the server is patient with.
-describe('handshakes that are not finished', { concurrency: true }, () => {
+describe('unfinished handshakes', { concurrency: true }, () => {
   for (const http2 of ['false', 'true'])
-    test(`with HTTP2=${http2}, a handshake that is not finished is let go within 30 s, and the others are served`, async () => {
+    test(`an unfinished handshake with HTTP2=${http2} is closed within 30 s`, async () => {
       const server = await anotherServer(service, { environment: { HTTP2: http2 } })
       const hello = clientHello({ suites: [good] })
       try {

@@ -103,7 +103,7 @@ const floods: Record<string, [bytes: Buffer, atMost?: number]> = {
   'a frame of 16 MiB': [Buffer.from('ffffff000000000001', 'hex')],
 }
 
-test('the connection of a flood is ended, and who asks meanwhile is answered', async () => {
+test('a flooding connection is closed while other clients are served', async () => {
   for (const [what, [bytes, atMost]] of Object.entries(floods)) {
     let isOver = false
     const flooded = isEnded(bytes, atMost).finally(() => {

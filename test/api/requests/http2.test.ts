@@ -33,7 +33,7 @@ async function askAlone(path: string, headers?: OutgoingHttpHeaders) {
   }
 }
 
-test('requests are answered as over HTTP/1.1', async () => {
+test('HTTP/2 requests get the same responses as HTTP/1.1', async () => {
   const answer = await askAlone('/stores', own)
   assert.equal(answer.status, 200)
   assert.deepEqual(answer.json.data, [])
@@ -44,7 +44,7 @@ test('requests are answered as over HTTP/1.1', async () => {
     isProblem(await askAlone('/stores', { ...own, ...more }), 'headers_too_large', server.baseUrl, '/stores')
 })
 
-test('a URL of 8 KiB goes with 16 KiB of headers, and neither with a byte more, whatever it is sent over', async () => {
+test('a URL is limited to 8 KiB and headers to 16 KiB', async () => {
   const path = `/stores?${'x'.repeat(8 * 1024 - 8)}`
   for (const [length, code] of [
     [15_000, 'invalid_parameter'],
@@ -58,12 +58,12 @@ test('a URL of 8 KiB goes with 16 KiB of headers, and neither with a byte more, 
   }
 })
 
-test('HTTP/1.1 is answered too', async () => {
+test('HTTP/1.1 is supported on the same port', async () => {
   assert.equal((await server.ask('/stores', { headers: own })).status, 200)
   assert.deepEqual(statusesIn(await speak(server, 'GET /stores HTTP/1.1\r\nHost : a\r\n\r\n')), [400])
 })
 
-test('methods that nobody has heard of are refused, and the log says nothing of them', async () => {
+test('an unknown method is rejected and not logged as an error', async () => {
   for (const method of ['FOO', 'get', 'x'.repeat(1_000)]) {
     const answer = await askAlone('/stores', { ...own, ':method': method })
     isProblem(answer, 'malformed_request', server.baseUrl, '/stores')
@@ -72,7 +72,7 @@ test('methods that nobody has heard of are refused, and the log says nothing of 
   assert.equal(kept.text, '')
 })
 
-test('a `host` that is not the `:authority` is refused', async () => {
+test('a `host` that differs from `:authority` is rejected', async () => {
   const authority = new URL(server.baseUrl).host
   for (const host of ['shop.example', `${authority}0`])
     isProblem(
@@ -86,7 +86,7 @@ test('a `host` that is not the `:authority` is refused', async () => {
   assert.equal((await askAlone('/stores', { ...own, host: 'shop.example' })).status, 200, 'there is no `:authority`')
 })
 
-test('a connection has 100 requests at a time, and those beyond are refused', async () => {
+test('a connection can have 100 concurrent requests, and more are rejected', async () => {
   const session = connect(address, { ca: server.ca, peerMaxConcurrentStreams: 1_000 })
   const outcomes = Array.from({ length: 300 }, async () => {
     const stream = session.request({ ':path': '/stores', ...own }).resume()
@@ -103,7 +103,7 @@ test('a connection has 100 requests at a time, and those beyond are refused', as
   )
 })
 
-test('who sends 1,000 requests at once does not hold up the others', async () => {
+test('a client with 1,000 concurrent requests does not delay others', async () => {
   const session = connect(address, { ca: server.ca, peerMaxConcurrentStreams: 1_000 })
   const other = connect(address, { ca: server.ca })
   await Promise.all([once(session, 'remoteSettings'), once(other, 'remoteSettings')])

@@ -18,7 +18,7 @@ after(async () => {
   await service.stop()
 })
 
-test('50 at once do one write between them: the others wait and are answered again, or are told to', async () => {
+test('50 concurrent requests with one key execute one write', async () => {
   for (let round = 0; round < 3; round++) {
     const body = john()
     const key = randomUUID()
@@ -38,7 +38,7 @@ test('50 at once do one write between them: the others wait and are answered aga
   }
 })
 
-test('while a write runs its repeat is refused on every server, and afterwards answered again', async () => {
+test('a repeat is rejected during the write and replayed afterwards, everywhere', async () => {
   const body = john()
   const holding = await service.db.pool.connect()
   let first: Promise<Answer>
@@ -62,7 +62,7 @@ test('while a write runs its repeat is refused on every server, and afterwards a
   for (const server of [service, other]) isReplay(await create(server, body, 'running'), await first)
 })
 
-test('a caller who has gone finds the answer by repeating the request', async () => {
+test('a disconnected client gets the response by repeating the request', async () => {
   const body = john()
   const holding = await service.db.pool.connect()
   const leaving = new AbortController()
@@ -99,7 +99,7 @@ async function leave(body: unknown, key: string, signal: AbortSignal) {
   })
 }
 
-test('after 24 hours a key is free again, and what it answered is deleted', async () => {
+test('a key expires after 24 hours and its response is deleted', async () => {
   const body = john()
   const first = await create(service, body, 'yesterday')
   const age = (interval: string) =>
@@ -124,7 +124,7 @@ test('after 24 hours a key is free again, and what it answered is deleted', asyn
   isReplay(await create(service, fresh, 'yesterday'), second)
 })
 
-test('however many answers have had their time, they go, a portion at a time; what cannot be deleted keeps nothing else back', async t => {
+test('expired responses are purged in batches and one failure blocks no others', async t => {
   const { db, database } = service
   const { id } = service.service
   for (const text of [
@@ -148,7 +148,7 @@ test('however many answers have had their time, they go, a portion at a time; wh
   await db.run(sql`drop trigger never on pin_guard`)
 })
 
-test('what is stored gives away neither the answer nor the key nor the request', async () => {
+test('stored responses reveal neither response, key nor request', async () => {
   const body = { ...john(), surname: 'Canarysurname' }
   const { json } = await create(service, body, 'canarykey')
   const [kept] = await service.db.rows<Record<string, Buffer | string | number>>(
@@ -162,7 +162,7 @@ test('what is stored gives away neither the answer nor the key nor the request',
     assert.ok(!bytes.includes(secret), secret)
 })
 
-test('a stored answer that was moved or changed is not given', async () => {
+test('a stored response that was moved or changed is never replayed', async () => {
   const [mine, theirs] = [john(), john()]
   await create(service, mine, 'kept')
   await create(service, theirs, 'forged')

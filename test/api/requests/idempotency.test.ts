@@ -9,7 +9,7 @@ import { isReplay, keyed, post, put } from '../../support/write.ts'
 const service = await startTestService({ settings: { writesPerMinute: 'off' } })
 after(() => service.stop())
 
-test('the first answer is given again, with all that the caller saw', async () => {
+test('a replay contains everything of the first response', async () => {
   const body = john()
   const first = await create(service, body, 'first')
   assert.equal(first.status, 201)
@@ -22,14 +22,14 @@ test('the first answer is given again, with all that the caller saw', async () =
   isReplay(await create(service, body, 'first'), first)
 })
 
-test('an answer with warnings is given again with them', async () => {
+test('a replay contains the warnings of the first response', async () => {
   const body = { ...john(), emailSubscription: true }
   const first = await create(service, body, 'warned')
   assert.equal(first.json.meta.warnings.length > 0, true)
   isReplay(await create(service, body, 'warned'), first)
 })
 
-test('a key has 1 to 255 printable ASCII characters, quoted or bare', async () => {
+test('a key must have 1 to 255 printable ASCII characters', async () => {
   for (const key of ['k', '"k2"', 'x'.repeat(255), `"${'y'.repeat(255)}"`, 'a b', '"a, b; c=\'d\'"', '~!@#$%^&*()\\'])
     assert.equal((await create(service, john(), key)).status, 201, key)
   for (const key of [
@@ -46,13 +46,13 @@ test('a key has 1 to 255 printable ASCII characters, quoted or bare', async () =
     isProblem(await create(service, john(), key), 'idempotency_key_invalid', service.baseUrl, '/customers')
 })
 
-test('a quoted key is the bare one', async () => {
+test('a quoted key equals the bare key', async () => {
   const body = john()
   const first = await create(service, body, 'quoted or bare')
   isReplay(await create(service, body, '"quoted or bare"'), first)
 })
 
-test('two keys in one request are refused', async () => {
+test('two keys in one request are rejected', async () => {
   const answer = await service.request('/customers', {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'idempotency-key': ['"one"', '"two"'] },
@@ -61,7 +61,7 @@ test('two keys in one request are refused', async () => {
   isProblem(answer, 'duplicate_header', service.baseUrl, '/customers')
 })
 
-test('the same JSON is the same request, in any order and spacing', async () => {
+test('equal JSON in any order and spacing is the same request', async () => {
   const { firstname, surname, contact } = john()
   const first = await create(
     service,
@@ -74,7 +74,7 @@ test('the same JSON is the same request, in any order and spacing', async () => 
   isReplay(await create(service, spelled, 'same'), first)
 })
 
-test('a key that was used for another request is refused, and does nothing', async () => {
+test('a key used for a different request is rejected without effect', async () => {
   const body = john()
   const first = await create(service, body, 'mine')
   const others = [
@@ -89,7 +89,7 @@ test('a key that was used for another request is refused, and does nothing', asy
   isReplay(await create(service, body, 'mine'), first)
 })
 
-test('the path is part of the request: the same key for another order is refused', async () => {
+test("the same key for another order's path is rejected", async () => {
   const shop = await service.tenant({ currency: 'AUD' })
   await fillShop(service.db, shop.service)
   const [one, two] = [
@@ -105,7 +105,7 @@ test('the path is part of the request: the same key for another order is refused
   assert.deepEqual((await shop.get(path)).json.data, [])
 })
 
-test('an identifier is the same however it is escaped; an order by its number instead is another request', async () => {
+test('an escaped identifier is the same request, an order number is not', async () => {
   const shop = await service.tenant({ currency: 'AUD' })
   await fillShop(service.db, shop.service)
   const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 2 }])
@@ -117,7 +117,7 @@ test('an identifier is the same however it is escaped; an order by its number in
   isProblem(await returning(orderNumber), 'idempotency_key_reused', service.baseUrl, `/orders/${orderNumber}/returns`)
 })
 
-test('keys belong to one operation: the same key in another one is another write', async () => {
+test('the same key in another operation is another write', async () => {
   const shop = await service.tenant({ currency: 'AUD' })
   await fillShop(service.db, shop.service)
   const answers = [
@@ -135,7 +135,7 @@ test('keys belong to one operation: the same key in another one is another write
   )
 })
 
-test('keys belong to one service: the same key and body elsewhere is another write', async () => {
+test('the same key in another service is another write', async () => {
   const shop = await service.tenant()
   const body = john()
   const [mine, theirs] = [await create(service, body, 'shared'), await create(shop, body, 'shared')]
@@ -145,21 +145,21 @@ test('keys belong to one service: the same key and body elsewhere is another wri
   isReplay(await create(shop, body, 'shared'), theirs)
 })
 
-test('keys belong to the service, not to the account that sent them', async () => {
+test('a key belongs to the service, not to the account', async () => {
   const colleague = await service.account('maintainer')
   const body = john()
   const first = await create(service, body, 'colleagues')
   isReplay(await create(colleague, body, 'colleagues'), first)
 })
 
-test('who may not write is not given the answer again', async () => {
+test('a client without write permission gets no replay', async () => {
   const visitor = await service.account('visitor')
   const body = john()
   await create(service, body, 'visited')
   isProblem(await create(visitor, body, 'visited'), 'insufficient_role', service.baseUrl, '/customers')
 })
 
-test('what was refused does not use up its key', async () => {
+test('a rejected request leaves its key unused', async () => {
   const taken = john()
   await create(service, taken)
   const right = john()
@@ -176,7 +176,7 @@ test('what was refused does not use up its key', async () => {
   isReplay(await create(service, right, 'patient'), first)
 })
 
-test('a service can want a key with every write that takes one', async () => {
+test('a service can require a key for every supported write', async () => {
   const strict = await service.tenant({ requireIdempotencyKey: true })
   const answer = await post(strict, '/customers', john())
   isProblem(answer, 'idempotency_key_invalid', service.baseUrl, '/customers')
@@ -185,7 +185,7 @@ test('a service can want a key with every write that takes one', async () => {
   assert.equal((await put(strict, `/customers/${json.data.id}`, { firstname: 'Bea' })).status, 200, 'takes none')
 })
 
-test('without a key each request is a write of its own', async () => {
+test('each request without a key is a separate write', async () => {
   const body = john()
   assert.equal((await post(service, '/customers', body)).status, 201)
   isProblem(await post(service, '/customers', body), 'email_taken', service.baseUrl, '/customers')

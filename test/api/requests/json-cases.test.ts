@@ -117,12 +117,12 @@ async function areAll(code: string, bodies: Body[]) {
   assert.deepEqual(wrong, [])
 }
 
-test('all that has to be read is read, and refused by its shape', () =>
+test('every mandatory JSON case is parsed and rejected by schema', () =>
   makesNone(service, () => areAll('invalid_body', good)))
 
-test('all that is no JSON is not read', () => makesNone(service, () => areAll('malformed_json', bad)))
+test('every invalid JSON case is rejected', () => makesNone(service, () => areAll('malformed_json', bad)))
 
-test('of what parsers may read or not, a text that can be kept is read, a number that cannot is not', () =>
+test('an optional JSON case is parsed if storable, except inexact numbers', () =>
   makesNone(service, async () => {
     for (const [body, code] of Object.entries(either)) await areAll(code, [body])
     await areAll('malformed_json', [...refusedAllTheSame, ...eitherInBytes])

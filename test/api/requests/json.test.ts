@@ -81,14 +81,14 @@ const bad: [what: string, body: string | Buffer][] = [
 ]
 
 for (const [what, body] of bad)
-  test(`${what} is no JSON that can be taken`, () =>
+  test(`${what} is not accepted as JSON`, () =>
     makesNone(service, async () => {
       const begun = performance.now()
       refused(await post(service, '/customers', body), 'malformed_json')
       assert.ok(performance.now() - begun < 2_000)
     }))
 
-test('what looks odd and is JSON is taken', async () => {
+test('unusual but valid JSON is accepted', async () => {
   const { firstname, surname, contact } = john()
   const email = JSON.stringify(contact.email)
   const bodies = [
@@ -105,12 +105,12 @@ test('what looks odd and is JSON is taken', async () => {
   }
 })
 
-test('32 levels are read, and then refused by the shape', async () => {
+test('32 levels are parsed and rejected by schema', async () => {
   for (const body of [`${'['.repeat(32)}${']'.repeat(32)}`, `${'{"a":'.repeat(32)}1${'}'.repeat(32)}`])
     refused(await post(service, '/customers', body), 'invalid_body')
 })
 
-test('many names and many values are judged at once', async () => {
+test('thousands of names and values are validated quickly', async () => {
   for (const body of [
     `{${Array.from({ length: 20_000 }, (_, i) => `"n${i}":1`).join()}}`,
     `[${'1,'.repeat(120_000)}1]`,
@@ -129,7 +129,7 @@ test('many names and many values are judged at once', async () => {
 const faultsOf = ({ json }: Answer) =>
   json.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${code} ${pointer}`)
 
-test('a body that is no object is refused by its shape', async () => {
+test('a body that is not an object is rejected by schema', async () => {
   for (const body of ['null', '5', '1.5', 'true', '"text"', '[]', '[{}]']) {
     const answer = await post(service, '/customers', body)
     refused(answer, 'invalid_body')
@@ -137,7 +137,7 @@ test('a body that is no object is refused by its shape', async () => {
   }
 })
 
-test('nothing is taken for what it looks like, and no field is dropped', () =>
+test('a value is never coerced and a field is never dropped', () =>
   makesNone(service, async () => {
     const odd: [field: string, value: string][] = [
       ['/firstname', 'null'],
@@ -172,7 +172,7 @@ test('nothing is taken for what it looks like, and no field is dropped', () =>
     assert.equal(({} as { firstname?: string }).firstname, undefined)
   }))
 
-test('a text that nobody can read or store is refused where it stands', () =>
+test('an unreadable or unstorable string is rejected with its pointer', () =>
   makesNone(service, async () => {
     for (const text of [
       '\\u0000',
@@ -194,7 +194,7 @@ test('a text that nobody can read or store is refused where it stands', () =>
     assert.match(answer.json.detail, /^`na\?me\?` is not a known field/)
   }))
 
-test('every fault is told at once, those of the shape before those of the rules', () =>
+test('all errors are reported at once, schema errors first', () =>
   makesNone(service, async () => {
     const answer = await post(service, '/customers', {
       firstname: 'x'.repeat(51),
@@ -223,7 +223,7 @@ test('every fault is told at once, those of the shape before those of the rules'
     assert.deepEqual(faultsOf(rules), ['invalid_field /firstname', 'invalid_field /dateOfBirth'])
   }))
 
-test('a fault of an entry of a list names the list', async () => {
+test('an error in a list entry names the list', async () => {
   const { json } = await post(service, '/webhooks', { url: 'https://shop.example', kinds: ['voucher', 'store', 5] })
   assert.deepEqual(
     json.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail.slice(0, 36)]),

@@ -39,7 +39,7 @@ const known = {
   '/errors/not_found': 'GET, HEAD',
 }
 
-test('a known path answers other methods with those it has, whatever the body', async () => {
+test('a known path rejects other methods with `Allow`, whatever the body', async () => {
   for (const [path, allowed] of Object.entries(known))
     for (const method of [
       'DELETE',
@@ -60,7 +60,7 @@ test('a known path answers other methods with those it has, whatever the body', 
       }
 })
 
-test('an unknown path is not found, whatever the method and the body', async () => {
+test('an unknown path is 404 for any method and body', async () => {
   for (const method of ['DELETE', 'PATCH', 'PUT', 'POST', 'TRACE', 'OPTIONS', 'PROPFIND', 'QUERY'])
     for (const body of bodies.slice(0, 3)) {
       const answer = await service.request('/nowhere', { method, ...body })
@@ -68,7 +68,7 @@ test('an unknown path is not found, whatever the method and the body', async () 
     }
 })
 
-test('who takes no JSON is told so', async () => {
+test('a client that does not accept JSON gets 406', async () => {
   for (const accept of [
     'text/xml',
     'text/html',
@@ -92,14 +92,14 @@ test('who takes no JSON is told so', async () => {
   assert.equal((await service.raw('/docs', { headers: { accept: 'text/html' } })).status, 200)
 })
 
-test('a URL has at most 8 KiB', async () => {
+test('a URL can have at most 8 KiB', async () => {
   const longest = `/stores?ecommerce_location_id=${'x'.repeat(8 * 1024 - 30)}`
   assert.equal(longest.length, 8 * 1024)
   isProblem(await service.get(longest), 'invalid_parameter', service.baseUrl, longest)
   isProblem(await service.get(`${longest}x`), 'uri_too_long', service.baseUrl, longest)
 })
 
-test('there are at most 100 headers, of 16 KiB', async () => {
+test('a request can have at most 100 headers of 16 KiB', async () => {
   const { authorization } = credentials(service)
   const own = [
     'Host: localhost',

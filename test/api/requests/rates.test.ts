@@ -16,7 +16,7 @@ const left = (header: unknown) => {
   return { r: Number(r), t: Number(t) }
 }
 
-test('each answer tells the limit and what is left of it, and beyond it requests are refused until the minute is over', async () => {
+test('responses show the rate limit; excess requests are rejected until the reset', async () => {
   const shop = await service.tenant({ readsPerMinute: 3 })
   for (const [path, remaining] of [
     ['/stores', 2],
@@ -37,7 +37,7 @@ test('each answer tells the limit and what is left of it, and beyond it requests
   }
 })
 
-test('a limit that is off is not told', async () => {
+test('a disabled limit has no headers', async () => {
   const shop = await service.tenant({ readsPerMinute: 'off' })
   for (let i = 0; i < 20; i++) {
     const { status, headers } = await shop.get('/stores')
@@ -47,7 +47,7 @@ test('a limit that is off is not told', async () => {
   }
 })
 
-test('each account has its own, of each service', async () => {
+test('each account has its own limit in each service', async () => {
   const [shop, other] = [await service.tenant({ readsPerMinute: 2 }), await service.tenant({ readsPerMinute: 2 })]
   const colleague = await service.account('visitor', shop.service)
   for (let i = 0; i < 2; i++) await shop.get('/stores')
@@ -56,26 +56,26 @@ test('each account has its own, of each service', async () => {
   assert.equal(left((await other.get('/stores')).headers.ratelimit).r, 1)
 })
 
-test('requests at once are counted one by one', async () => {
+test('concurrent requests are counted one by one', async () => {
   const shop = await service.tenant({ readsPerMinute: 10 })
   const answers = await Promise.all(Array.from({ length: 30 }, () => shop.get('/stores')))
   assert.equal(answers.filter(({ status }) => status === 200).length, 10)
   assert.equal(answers.filter(({ status }) => status === 429).length, 20)
 })
 
-test('wrong credentials use up nothing', async () => {
+test('a failed sign-in does not count towards the limit', async () => {
   const shop = await service.tenant({ readsPerMinute: 5 })
   for (let i = 0; i < 3; i++) await shop.get('/stores', { authorization: 'Basic eDp5' })
   for (let i = 0; i < 3; i++) await shop.get('/stores', { 'x-service-name': 'other' })
   assert.equal(left((await shop.get('/stores')).headers.ratelimit).r, 4)
 })
 
-test('public pages are not counted', async () => {
+test('public pages do not count towards the limit', async () => {
   const { headers } = await service.raw('/health/live')
   assert.equal(headers.ratelimit, undefined)
 })
 
-test('a minute never has more than 60 seconds left, nor less than one', t => {
+test('the remaining time of a minute is from 1 to 60 seconds', t => {
   // A clock that has run for a while, in the fractions of milliseconds that it tells.
   let now = 0
   t.mock.method(performance, 'now', () => now)

@@ -17,7 +17,7 @@ const refused = async (path: string, code: ErrorCode) => {
   return answer.json
 }
 
-test('parameters that there are not are refused by name, also those that every object has', async () => {
+test('unknown parameters are rejected by name, including inherited property names', async () => {
   for (const name of [
     'nope',
     'offset',
@@ -48,7 +48,7 @@ test('parameters that there are not are refused by name, also those that every o
     await refused(`/stores?${query}`, 'invalid_parameter')
 })
 
-test('every fault of a request is listed, each with its parameter', async () => {
+test('all errors of a request are listed with their parameters', async () => {
   const query = 'limit=0&limit=5&updated_after=soon&updated_before=2023-02-30&asc=yes&after_cursor=x&nope=1&sku='
   const { errors, code } = await refused(`/orders/transactions/search?${query}`, 'invalid_parameter')
   assert.equal(code, 'invalid_parameter')
@@ -66,7 +66,7 @@ test('every fault of a request is listed, each with its parameter', async () => 
   )
 })
 
-test('what is wrong between parameters is told with what is wrong in each', async () => {
+test('errors between parameters are reported with errors of single parameters', async () => {
   for (const [path, expected] of [
     [
       '/orders/transactions/search?updated_after=2024-02-02&updated_before=2024-02-01&nope=1',
@@ -87,7 +87,7 @@ test('what is wrong between parameters is told with what is wrong in each', asyn
   }
 })
 
-test('a host before the path, as proxies may send it, is no part of the path', async () => {
+test('an absolute request URL from a proxy is accepted', async () => {
   const { authorization, 'x-service-name': name } = credentials(service)
   const own = `Host: a\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${name}\r\nConnection: close`
   const answer = await speak(service, `GET https://a.example/stores/none HTTP/1.1\r\n${own}\r\n\r\n`)
@@ -95,7 +95,7 @@ test('a host before the path, as proxies may send it, is no part of the path', a
   assert.match(answer, /"instance":"\/stores\/none"/)
 })
 
-test('`asc` is true or false, nothing like it', async () => {
+test('`asc` must be exactly true or false', async () => {
   for (const text of ['true', 'false'])
     assert.equal((await service.get(`/orders/transactions/search?asc=${text}`)).status, 200)
   for (const query of [
@@ -113,7 +113,7 @@ test('`asc` is true or false, nothing like it', async () => {
     await refused(`/orders/transactions/search?${query}`, 'invalid_parameter')
 })
 
-test('what was sent is not repeated in the answer', async () => {
+test("an error response never repeats the request's values", async () => {
   const canary = 'c4n4ry-9f31'
   for (const query of [
     `email=${canary}%0A`,
@@ -130,7 +130,7 @@ test('what was sent is not repeated in the answer', async () => {
   assert.doesNotMatch(text, /<script>/)
 })
 
-test('control characters are in no parameter and in no identifier', async () => {
+test('control characters are rejected in parameters and identifiers', async () => {
   for (const code of ['%00', '%01', '%0A', '%0D%0A', '%1B', '%7F']) {
     await refused(`/staff?email=a${code}b`, 'invalid_parameter')
     await refused(`/inventory?sku=${code}`, 'invalid_parameter')
@@ -145,7 +145,7 @@ test('control characters are in no parameter and in no identifier', async () => 
   }
 })
 
-test('wildcards and quotes are letters like any other', async () => {
+test('wildcards and quotes are ordinary characters', async () => {
   for (const text of [
     '%25',
     '_',
@@ -176,7 +176,7 @@ test('wildcards and quotes are letters like any other', async () => {
   await refused(`/staff?email=${'a'.repeat(251)}`, 'invalid_parameter')
 })
 
-test('a path that is not well-formed is refused, one that leads nowhere is not found', async () => {
+test('a malformed path is rejected and an unknown one is not found', async () => {
   for (const path of ['/%zz', '/customers/%c0%af', '/customers/%', '/customers/%ff'])
     isProblem(await service.get(path), 'invalid_parameter', service.baseUrl)
   for (const path of [
@@ -199,7 +199,7 @@ test('a path that is not well-formed is refused, one that leads nowhere is not f
     isProblem(await service.get(path), 'not_found', service.baseUrl)
 })
 
-test('dots in a path are no way around', async () => {
+test('dots in a path cannot bypass routing', async () => {
   const { authorization } = credentials(service)
   const head = `Host: localhost\r\nAuthorization: ${authorization}\r\nX-Service-Name: ${service.service.name}\r\nConnection: close\r\n\r\n`
   for (const path of [

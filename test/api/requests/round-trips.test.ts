@@ -29,16 +29,16 @@ async function roundTripsOf(ask: () => Promise<Answer>, status: number) {
   return Math.min(...counts)
 }
 
-test('a new customer waits for the database five times at most', async () => {
+test('creating a customer takes at most five database round trips', async () => {
   assert.ok((await roundTripsOf(() => post(far, '/customers', john(), keyed()), 201)) <= 5)
 })
 
-test('an order of three lines waits for the database ten times at most', async () => {
+test('an order of three lines takes at most ten database round trips', async () => {
   const order = orderOf(['HOOD-S', 'HOOD-M', 'TEE'].map(sku => ({ sku, quantity: 1 })))
   assert.ok((await roundTripsOf(() => post(far, '/orders', order, keyed()), 201)) <= 10)
 })
 
-test('the lock of a voucher waits for the database five times at most', async () => {
+test('locking a voucher takes at most five database round trips', async () => {
   const number = await newVoucher(api)
   const validationId = await validationOf(api, number)
   const lock = () => put(far, `/vouchers/${number}/lock`, { validationId, lockSeconds: 60 }, keyed())

@@ -33,7 +33,7 @@ async function write(
   })
 }
 
-test('no statement of a write is planned anew for its values', async () => {
+test('a statement of a write is never replanned for its values', async () => {
   const office = embedded(service)
   for (let i = 0; i < 12; i++) {
     const customer = john()

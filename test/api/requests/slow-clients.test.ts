@@ -33,10 +33,10 @@ async function dripping(
 }
 
 // At the same time: all of it is waiting for what the server is patient with.
-describe('clients that are slow', { concurrency: true }, () => {
-  describe('headers that come slowly', { concurrency: true }, () => {
+describe('slow clients', { concurrency: true }, () => {
+  describe('slow headers', { concurrency: true }, () => {
     for (const http2 of ['false', 'true'])
-      test(`with HTTP2=${http2}, who sends headers slowly is let go within 20 s, and the others are served`, async () => {
+      test(`a client with slow headers and HTTP2=${http2} is disconnected within 20 s`, async () => {
         const server = await anotherServer(service, { environment: { HTTP2: http2 } })
         try {
           const ended = await dripping(server, 20, 'GET /stores HTTP/1.1\r\nHost: a\r\n', 'X-A: b\r\n', 1_000)
@@ -50,7 +50,7 @@ describe('clients that are slow', { concurrency: true }, () => {
       })
   })
 
-  test('a body that comes too slowly is let go within 35 s, and has made nothing', () =>
+  test('a slow body is aborted within 35 s and creates nothing', () =>
     makesNone(service, async () => {
       const beginning = creatingHead(service, 'Content-Type: application/json', 'Content-Length: 1000')
       const { answers, seconds } = await (await dripping(service, 10, beginning, ' ', 500))()
@@ -62,7 +62,7 @@ describe('clients that are slow', { concurrency: true }, () => {
     ['/customers', 'application/json'],
     ['/imports?type=stores', 'text/csv'],
   ] as const)
-    test(`over HTTP/2 a body of ${path} that comes too slowly is let go within 35 s, and the connection is not`, () =>
+    test(`a slow HTTP/2 body of ${path} is aborted without its connection`, () =>
       makesNone(service, async () => {
         const server = await anotherServer(service, { environment: { HTTP2: 'true' } })
         const session = connect(server.baseUrl.replace('localhost', '127.0.0.1'), { ca: server.ca })

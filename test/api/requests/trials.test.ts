@@ -25,7 +25,7 @@ const standing = async () => {
 const audited = async () =>
   (await api.db.row<{ count: number }>(sql`select count(*)::integer as count from audit`))?.count
 
-test('settings, roles, passwords and mappings can be tried, and stay as they are', async () => {
+test('a dry run of settings, roles, passwords and mappings changes nothing', async () => {
   const before = await standing()
   const lines = await audited()
   const answers = [
@@ -45,7 +45,7 @@ test('settings, roles, passwords and mappings can be tried, and stay as they are
   assert.equal(await audited(), lines)
 })
 
-test('a trial neither uses a key nor is answered from one', async () => {
+test('a dry run neither uses a key nor is replayed', async () => {
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'tried@example.com' } }
   const key = keyed()
   assert.equal((await post(api, '/customers', body, { ...trial, ...key })).json.data.id, null)
@@ -54,7 +54,7 @@ test('a trial neither uses a key nor is answered from one', async () => {
   isProblem(await post(api, '/customers', body, { ...trial, ...key }), 'email_taken', api.baseUrl)
 })
 
-test('another preference is no trial, and a trial without the precondition is refused', async () => {
+test('another preference starts no dry run; a dry run still checks preconditions', async () => {
   const { data } = (await api.get('/settings')).json
   for (const prefer of [
     'tx=commit',
@@ -75,7 +75,7 @@ test('another preference is no trial, and a trial without the precondition is re
   assert.notEqual(data.inventoryBuffer, 3)
 })
 
-test('a trial needs no key, where every other write does', async () => {
+test('a dry run needs no key, unlike other writes', async () => {
   const strict = await api.tenant({ requireIdempotencyKey: true })
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'keyless@example.com' } }
   isProblem(await post(strict, '/customers', body), 'idempotency_key_invalid', api.baseUrl)

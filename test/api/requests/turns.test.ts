@@ -36,7 +36,7 @@ function asking(connections: number) {
   }
 }
 
-test('there are as many at a time as there are connections, whosever they are', async () => {
+test('the limiter admits as many requests as there are connections', async () => {
   const { ask, begun, queue, end } = asking(3)
   ask(...Array.from({ length: 50 }, () => a), b)
   assert.equal(await begun(), 'a a a')
@@ -47,7 +47,7 @@ test('there are as many at a time as there are connections, whosever they are', 
   assert.equal(queue.waiting, 46)
 })
 
-test('services that wait take turns', async () => {
+test('waiting services are admitted in turn', async () => {
   const { ask, begun, end } = asking(2)
   ask(own, own)
   await begun()
@@ -64,7 +64,7 @@ test('services that wait take turns', async () => {
   assert.deepEqual(order, ['a', 'b', 'a', 'b', 'a'])
 })
 
-test('a turn that does not come within 5 s is 503, and leaves nothing behind', async () => {
+test('a request not admitted within 5 s is 503 and leaves nothing', async () => {
   const queue = writeQueue(1)
   const end = await queue.acquire(a as Service)
   const late = queue.acquire(a as Service)

@@ -15,7 +15,7 @@ const { authorization, 'x-service-name': name } = credentials(service)
 const own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 const long = 'x'.repeat(9_000)
 
-test('a query whose percent-encoding stands for nothing is refused, and the parameter named', async () => {
+test("a query with invalid percent-encoding is rejected with the parameter's name", async () => {
   for (const [query, parameter] of [
     ['email=%zz', 'email'],
     ['email=100%', 'email'],
@@ -43,7 +43,7 @@ test('a query whose percent-encoding stands for nothing is refused, and the para
   assert.equal((await service.get('/customers?email=100%25')).status, 200)
 })
 
-test('a `+` that came as a space is told what it is', async () => {
+test('a `+` decoded as a space is explained in the error', async () => {
   const told = '`updated_after` has a space where an offset begins: a `+` in a URL is `%2B`.'
   for (const text of ['2024-05-10T09:30:00+10:00', '2024-05-10T09:30:00.5%2010:00', '2024-05-10T09:30:00+00:00']) {
     const answer = await service.get(`/customers/search?updated_after=${text}`)
@@ -59,7 +59,7 @@ test('a `+` that came as a space is told what it is', async () => {
     assert.equal((await service.get(`/customers/search?updated_after=${text}`)).status, 200, text)
 })
 
-test('a URL beyond 8 KiB is too long, wherever it is long, and whatever else is wrong with it', async () => {
+test('a URL over 8 KiB is too long, whatever else is wrong', async () => {
   for (const path of [
     `/customers/${long}`,
     `/${long}`,
@@ -75,7 +75,7 @@ test('a URL beyond 8 KiB is too long, wherever it is long, and whatever else is 
   isProblem(await service.raw(`/customers/${'x'.repeat(8_000)}`), 'invalid_credentials', baseUrl)
 })
 
-test('a path that is not well-formed is judged after the headers, as any other path', async () => {
+test('a malformed path is checked after the headers', async () => {
   const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-${i}`, '1']))
   isProblem(await service.get('/%zz', many), 'headers_too_large', baseUrl, '/%zz')
   for (const path of ['/%zz', '/stores']) {
@@ -90,7 +90,7 @@ test('a path that is not well-formed is judged after the headers, as any other p
   }
 })
 
-test('a slash at the end of a path is no other path, whatever is asked there', async () => {
+test('a trailing slash in a path changes no response', async () => {
   for (const path of ['/stores', '/customers', '/customers/search', '/orders', '/health/live', '/openapi.json']) {
     const [without, withOne] = [await service.get(path), await service.get(`${path}/`)]
     assert.equal(withOne.status, without.status, path)
@@ -107,7 +107,7 @@ test('a slash at the end of a path is no other path, whatever is asked there', a
     isProblem(await service.get(path), 'not_found', baseUrl)
 })
 
-test('a write, its key, its audit and what it made do not know of the slash', async () => {
+test('a trailing slash does not affect keys, audit entries or created records', async () => {
   const [body, key] = [john(), keyed()]
   const first = await post(service, '/customers/', body, key)
   assert.match(String(first.headers.location), /^\/customers\/[^/]+$/)
@@ -125,21 +125,21 @@ test('a write, its key, its audit and what it made do not know of the slash', as
   )
 })
 
-test('a cursor that was got with the slash continues the list without it', async () => {
+test('a cursor from a path with slash is valid without it', async () => {
   await post(service, '/customers', john({ contact: { email: 'second@example.com' } }))
   const { json } = await service.get('/customers/search/?limit=1')
   const next = await service.get(`/customers/search?limit=1&after_cursor=${json.meta.endCursor}`)
   assert.deepEqual([next.status, next.json.data.length], [200, 1])
 })
 
-test('a page whose links are relative is shown without the slash', async () => {
+test('a page with relative links is served without the trailing slash', async () => {
   for (const path of ['/docs', '/errors/not_found']) {
     const { status, headers } = await service.raw(`${path}/`)
     assert.deepEqual([status, headers.location], [308, path])
   }
 })
 
-test('`/` leads a browser to the reference, and tells everyone else where it is', async () => {
+test('`/` redirects browsers to the reference and gives others its address', async () => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
   for (const accept of [browser, 'TEXT/HTML', '*/*, text/html;q=0.1']) {
     const { status, headers, text } = await service.raw('/', { headers: { accept } })

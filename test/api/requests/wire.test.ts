@@ -16,7 +16,7 @@ const own = `Authorization: ${authorization}\r\nX-Service-Name: ${name}\r\n`
 
 const portOf = ({ baseUrl }: { baseUrl: string }) => Number(new URL(baseUrl).port)
 
-test('plain HTTP on the TLS port is closed without a byte', async () => {
+test('plain HTTP on the TLS port is closed without a response', async () => {
   const socket = connect(portOf(service), '127.0.0.1')
   socket.write(`GET /stores HTTP/1.1\r\nHost: localhost\r\n${own}\r\n`)
   let got = ''
@@ -28,7 +28,7 @@ test('plain HTTP on the TLS port is closed without a byte', async () => {
   assert.doesNotMatch(got, /HTTP|[ -~]{8}/, 'at most a TLS alert')
 })
 
-test('TLS before 1.2 is refused, 1.2 and 1.3 are spoken', async () => {
+test('only TLS 1.2 and 1.3 are accepted', async () => {
   for (const version of ['TLSv1', 'TLSv1.1'] as const) {
     const socket = connectTls({
       port: portOf(service),
@@ -49,7 +49,7 @@ test('TLS before 1.2 is refused, 1.2 and 1.3 are spoken', async () => {
   }
 })
 
-test('the plain port answers with the reason, never with data or a redirect', async () => {
+test('the plain port returns the reason, never data or a redirect', async () => {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as { port: number }
@@ -79,7 +79,7 @@ test('the plain port answers with the reason, never with data or a redirect', as
   }
 })
 
-test('what a trusted proxy says of the scheme counts, what anyone else says does not', async () => {
+test('the forwarded scheme counts only from a trusted proxy', async () => {
   const server = await anotherServer(service, { environment: { TRUSTED_PROXIES: '127.0.0.1' } })
   const said = (scheme: string) => ({
     headers: { ...credentials(service), 'x-forwarded-proto': scheme, 'x-forwarded-for': '203.0.113.7' },
@@ -94,7 +94,7 @@ test('what a trusted proxy says of the scheme counts, what anyone else says does
   }
 })
 
-test('bytes that may be read in two ways are refused, and the connection closed', async () => {
+test('ambiguous bytes are rejected and the connection is closed', async () => {
   const post = 'POST /customers HTTP/1.1\r\nHost: a\r\n'
   const get = 'GET /stores HTTP/1.1\r\n'
   const smuggled = `GET /settings HTTP/1.1\r\nHost: a\r\n${own}\r\n`
@@ -138,7 +138,7 @@ test('bytes that may be read in two ways are refused, and the connection closed'
   }
 })
 
-test('an expectation that is not known is refused, 100-continue is met', async () => {
+test('an unknown expectation is rejected and 100-continue is supported', async () => {
   const odd = await speak(
     service,
     `GET /stores?limit=1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: tea\r\nX-Request-Id: n1\r\n${own}\r\n`,
@@ -155,7 +155,7 @@ test('an expectation that is not known is refused, 100-continue is met', async (
   assert.deepEqual(statusesIn(usual), [100, 200])
 })
 
-test('an upgrade to another protocol is ignored, a tunnel is not opened', async () => {
+test('an upgrade is ignored and no tunnel is opened', async () => {
   for (const protocol of ['websocket', 'h2c']) {
     const answer = await speak(
       service,
@@ -166,7 +166,7 @@ test('an upgrade to another protocol is ignored, a tunnel is not opened', async 
   assert.deepEqual(statusesIn(await speak(service, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')), [])
 })
 
-test('50 requests sent at once are answered in their order', async () => {
+test('50 pipelined requests are answered in order', async () => {
   const paths = Array.from({ length: 50 }, (_, i) => [`/customers/${i}`, '/stores', `/errors/none${i}`][i % 3])
   const bytes = paths.map(
     (path, i) =>

@@ -8,7 +8,7 @@ import { startTestService } from '../../support/service.ts'
 const api = await startTestService()
 after(() => api.stop())
 
-test('a return takes back the share of what the order earned, in pieces exactly as much as at once', async () => {
+test('partial returns take back exactly what one full return would', async () => {
   const ann = await member(api)
   await ann.earn('W1', '100.00')
   const left = []
@@ -25,7 +25,7 @@ test('a return takes back the share of what the order earned, in pieces exactly 
   assert.deepEqual((await ann.entries()).slice(-2), ['return 0 spend -33.34 W1 R-W1', 'reverse -34 W1 R-W1'])
 })
 
-test('the order whose points come back gives its own lot first, then what expires first', async () => {
+test('a return first takes its own lot, then the earliest expiring lots', async () => {
   const ann = await member(api)
   await ann.earn('W1', '100.00')
   await ann.earn('W2', '90.00')
@@ -40,7 +40,7 @@ test('the order whose points come back gives its own lot first, then what expire
   assert.deepEqual(await of(), { 'Order W1': 0, 'Order W2': 80, soon: 0 })
 })
 
-test('points that have expired unused are taken back where they lie, and cost no others', async () => {
+test('expired unused points are taken back in place at no further cost', async () => {
   const ann = await member(api)
   await ann.earn('W1', '100.00')
   await api.db.run(sql`update reward_lot set expiry_date = '2020-01-01' where service_id = ${ann.service.id}`)
@@ -50,7 +50,7 @@ test('points that have expired unused are taken back where they lie, and cost no
   assert.equal((await ann.entries()).at(-1), 'reverse -100 W1 R-W1')
 })
 
-test('a reward that nobody used goes back with the points it was made of; its other points are given again', async () => {
+test('an unused reward is taken back and its other points are restored', async () => {
   const ann = await member(api)
   await ann.earn('W1', '200.00')
   await ann.earn('W2', '130.00')
@@ -66,7 +66,7 @@ test('a reward that nobody used goes back with the points it was made of; its ot
   assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
 })
 
-test('points that are used up are owed: the balance stays at zero, and what is earned next settles them', async () => {
+test('used points become debt that later earnings repay', async () => {
   const ann = await member(api)
   await ann.earn('W1', '300.00')
   await api.db.run(sql`update reward_lot set redeemed = 4 where service_id = ${ann.service.id} and kind = 'reward'`)
@@ -82,7 +82,7 @@ test('points that are used up are owed: the balance stays at zero, and what is e
   assert.deepEqual(balances(await ann.read()), [0, '6.00', 480])
 })
 
-test('an order from before the account, or of somebody else, takes nothing back', async () => {
+test('a return of an older or foreign order takes no points', async () => {
   const ann = await member(api, { account: { qualifyingSpend: '400.00' } })
   await ann.lots({ lotId: 'old', total: '100' })
   await ann.giveBack('W0', '50.00')
@@ -92,7 +92,7 @@ test('an order from before the account, or of somebody else, takes nothing back'
   assert.deepEqual(await ann.entries(), [])
 })
 
-test('the tier that a return leaves too little spend for is kept until its day', async () => {
+test('a tier is kept until its end date despite a return', async () => {
   const ann = await member(api)
   await ann.earn('W1', '600.00')
   await ann.giveBack('W1', '600.00')
@@ -105,7 +105,7 @@ test('the tier that a return leaves too little spend for is kept until its day',
   assert.deepEqual(standing(await ann.read()), ['1', '2', '499.00'])
 })
 
-test('a return that is cancelled gives again exactly what it took, once, whatever the tier earns by now', async () => {
+test('a cancelled return restores exactly what it took, once, at any tier', async () => {
   const ann = await member(api)
   await ann.earn('W1', '100.70')
   const expiry = (await ann.read()).points[0]?.expiryDate
@@ -125,7 +125,7 @@ test('a return that is cancelled gives again exactly what it took, once, whateve
   await ann.checkLedger()
 })
 
-test('what a cancelled return gives again settles first what it left owing', async () => {
+test('points restored by a cancelled return repay its debt first', async () => {
   const ann = await member(api)
   await ann.earn('W1', '300.00')
   await api.db.run(sql`update reward_lot set redeemed = 10 where service_id = ${ann.service.id} and kind = 'reward'`)
@@ -136,7 +136,7 @@ test('what a cancelled return gives again settles first what it left owing', asy
   await ann.checkLedger()
 })
 
-test('a cancelled return gives again no more of the qualifying spend than it took', async () => {
+test('a cancelled return restores at most the qualifying spend it took', async () => {
   const ann = await member(api)
   await ann.earn('W1', '600.00')
   const spend = async () =>
@@ -164,7 +164,7 @@ test('a cancelled return gives again no more of the qualifying spend than it too
 const cents = fc.integer({ min: 1, max: 90_000 }).map(whole => (whole / 100).toFixed(2))
 const number = fc.constantFrom('W1', 'W2', 'W3')
 
-test('whatever is bought and returned while time passes, balances are sums of open lots and lots sums of the ledger', async () => {
+test('balances always equal open lots and lots equal the ledger', async () => {
   const steps = fc.array(
     fc.oneof(
       { weight: 3, arbitrary: fc.record({ earn: number, amount: cents }) },
@@ -204,7 +204,7 @@ async function pass(id: number, days: number) {
   )
 }
 
-test('returning all of what nobody used leaves nothing, however it was bought', async () => {
+test('returning everything unused leaves nothing, however it was bought', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(cents, { minLength: 1, maxLength: 6 }), async amounts => {
       const ann = await member(api)

@@ -11,7 +11,7 @@ import { startTestService } from '../../support/service.ts'
 const api = await startTestService()
 after(() => api.stop())
 
-test('an order earns a lot of points for each whole step of its amount, named after it, with an expiry', async () => {
+test('an order earns one expiring lot for each whole step', async () => {
   const ann = await member(api)
   const from = Temporal.Now.plainDateTimeISO('Australia/Melbourne').round({
     smallestUnit: 'second',
@@ -33,7 +33,7 @@ test('an order earns a lot of points for each whole step of its amount, named af
   assert.deepEqual(await ann.entries(), ['earn 123 spend 123.95 W0000001'])
 })
 
-test('the day is that of the time zone of the service', async () => {
+test("a day follows the service's time zone", async () => {
   const days = ['Pacific/Kiritimati', 'Etc/GMT+12'].map(async timeZone => {
     const ann = await member(api, { timeZone })
     const from = ann.today()
@@ -48,7 +48,7 @@ test('the day is that of the time zone of the service', async () => {
   assert.ok(east > west, 'the two zones are 26 hours apart')
 })
 
-test('who has no reward account earns nothing, and nothing is taken back', async () => {
+test('a customer without a reward account earns and loses nothing', async () => {
   const ann = await member(api)
   await upsertCustomers(api.db, ann.service, [{ id: 'c2', firstname: 'Bob' }])
   await api.db.transaction(async tx => {
@@ -60,7 +60,7 @@ test('who has no reward account earns nothing, and nothing is taken back', async
   assert.equal((await ann.shop.get('/customers/c2/rewards')).status, 404)
 })
 
-test('an order that is not committed has earned nothing', async () => {
+test('an uncommitted order earns nothing', async () => {
   const ann = await member(api)
   await assert.rejects(
     api.db.transaction(async tx => {
@@ -75,7 +75,7 @@ test('an order that is not committed has earned nothing', async () => {
   assert.deepEqual(standing(account), ['1', '2', '500.00'])
 })
 
-test('points that are enough become rewards, and those that expire first are used first', async () => {
+test('points become rewards at the threshold, earliest expiry first', async () => {
   const ann = await member(api)
   await ann.lots(
     { lotId: 'late', total: '100', expiryDate: '2099-12-31' },
@@ -105,7 +105,7 @@ test('points that are enough become rewards, and those that expire first are use
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('spend moves an account up, over a tier where it is enough, and the tier is locked for its period', async () => {
+test('spend can raise an account several tiers and locks the tier', async () => {
   const ann = await member(api, { account: { qualifyingSpend: '100.00' } })
   await ann.earn('W1', '399.99')
   assert.deepEqual(standing(await ann.read()), ['1', '2', '0.01'])
@@ -125,7 +125,7 @@ test('spend moves an account up, over a tier where it is enough, and the tier is
   assert.equal(highest.availableRewards, '50.00', 'by the tier in which they were earned')
 })
 
-test('where points become no rewards, none is near; a tier that is not reached by spending is not the next', async () => {
+test('an account without redeemable points or reachable tier shows no next goal', async () => {
   const tiers = [tier('1', '0.00', { autoRewardValue: null }), tier('2', null), tier('3', '1500.00')]
   const ann = await member(api, { tiers })
   await ann.earn('W1', '400.00')
@@ -137,14 +137,14 @@ test('where points become no rewards, none is near; a tier that is not reached b
   assert.deepEqual(balances(await ann.read()), [0, '50.00', 300])
 })
 
-test('a tier that asks for fewer points makes rewards of them as soon as it is reached', async () => {
+test('a tier with a lower threshold creates rewards as soon as reached', async () => {
   const tiers = [tier('1', '0.00'), tier('2', '200.00', { autoRewardPointThreshold: 100, autoRewardValue: '5.00' })]
   const ann = await member(api, { tiers })
   await ann.earn('W1', '250.00')
   assert.deepEqual(balances(await ann.read()), [50, '10.00', 50])
 })
 
-test('a tier lives on through its day, and is judged by the spend at the next order after it', async () => {
+test('a tier lasts through its end date until the next order', async () => {
   const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
   const kept = await member(api, { account: { tierId: '3', tierLockedUntilDate: day(1), qualifyingSpend: '600.00' } })
   await kept.earn('W1', '10.00')
@@ -156,7 +156,7 @@ test('a tier lives on through its day, and is judged by the spend at the next or
   assert.equal(fallen.availablePoints, 20, 'what it falls to is what it earns by')
 })
 
-test('the accounts of another service stay as they are', async () => {
+test("another service's accounts stay unchanged", async () => {
   const ann = await member(api)
   const bob = await member(api)
   await bob.earn('W1', '100.00')
@@ -165,7 +165,7 @@ test('the accounts of another service stay as they are', async () => {
   assert.deepEqual(balances(await bob.read()), [100, '0.00', 200])
 })
 
-test('importing the same lots again neither gives back what was taken nor takes it twice', async () => {
+test('importing lots again neither restores nor repeats a deduction', async () => {
   const ann = await member(api)
   const file = [
     { lotId: 'a', total: '200', redeemed: '50', expiryDate: '2099-01-31' },
@@ -184,7 +184,7 @@ test('importing the same lots again neither gives back what was taken nor takes 
   )
 })
 
-test('the database takes no entry that would empty a lot below zero, and changes none', async () => {
+test('the database rejects an entry that would make a lot negative', async () => {
   const ann = await member(api)
   await ann.lots({ lotId: 'a', total: '100', pending: '10' })
   const insert = (amount: string) =>
@@ -197,7 +197,7 @@ test('the database takes no entry that would empty a lot below zero, and changes
   assert.deepEqual(balances(await ann.read()), [0, '0.00', 300])
 })
 
-test('twenty orders at once lose nothing, nor do the twenty returns of them', async () => {
+test('twenty concurrent orders and their twenty returns lose no points', async () => {
   const ann = await member(api)
   const writers = openDatabase(api.database.connection, { max: 20 })
   try {
@@ -219,7 +219,7 @@ test('twenty orders at once lose nothing, nor do the twenty returns of them', as
   }
 })
 
-test('the calendar counts as PostgreSQL does', async () => {
+test('calendar arithmetic matches PostgreSQL', async () => {
   const days = fc.sample(fc.integer({ min: 0, max: 40_000 }), 500)
   const cases = days.map((day, i) => ({
     today: Temporal.PlainDate.from('2000-01-01').add({ days: day }).toString(),

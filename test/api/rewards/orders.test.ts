@@ -19,7 +19,7 @@ async function balances(caller: Caller) {
   return [data.availablePoints, data.availableRewards, data.pointsToNextReward]
 }
 
-test('an order earns for what its goods cost, and a return of some takes their share back', async () => {
+test('an order earns for its items; a partial return takes a share', async () => {
   const own = await memberShop()
   const order = await placed(own, [
     { sku: 'HOOD-S', quantity: 1 },
@@ -33,7 +33,7 @@ test('an order earns for what its goods cost, and a return of some takes their s
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
 
-test('a reward is made of the points of two orders, and goes back with the second', async () => {
+test('a reward made from two orders is taken back with the second', async () => {
   const own = await memberShop()
   await placed(own, [{ sku: 'HOOD-S', quantity: 1 }])
   const second = await placed(own, [{ sku: 'HOOD-M', quantity: 1 }])
@@ -42,7 +42,7 @@ test('a reward is made of the points of two orders, and goes back with the secon
   assert.deepEqual(await balances(own), [29, '0.00', 21])
 })
 
-test('an order that is asked for again with its key earns once', async () => {
+test('an order replayed with its key earns once', async () => {
   const own = await memberShop()
   const body = orderOf([{ sku: 'TEE', quantity: 2 }])
   for (const replayed of [undefined, 'true']) {
@@ -52,7 +52,7 @@ test('an order that is asked for again with its key earns once', async () => {
   assert.deepEqual(await balances(own), [20, '0.00', 30])
 })
 
-test('an order that is refused earns nothing', async () => {
+test('a rejected order earns nothing', async () => {
   const own = await memberShop()
   const refused = await post(
     own,
@@ -63,7 +63,7 @@ test('an order that is refused earns nothing', async () => {
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
 
-test('who is no member buys and returns without points', async () => {
+test('a customer without membership buys and returns without points', async () => {
   const own = await memberShop()
   const order = await placed(own, [{ sku: 'TEE', quantity: 1 }], { customerId: '65433' })
   made(await giveBack(own, order.id, { TEE: 1 }))
@@ -71,7 +71,7 @@ test('who is no member buys and returns without points', async () => {
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
 
-test('twenty orders of one member at once earn what they earn one after the other', async () => {
+test('twenty concurrent orders earn the same as sequential ones', async () => {
   const own = await memberShop()
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => post(own, '/orders', orderOf([{ sku: 'HOOD-M', quantity: 1 }]))),
@@ -85,7 +85,7 @@ test('twenty orders of one member at once earn what they earn one after the othe
   assert.deepEqual(await balances(own), [0, '0.00', 50])
 })
 
-test('what was paid for goods earns rewards, the freight does not', async () => {
+test('item payments earn rewards, freight does not', async () => {
   const own = await shop()
   await joinRewards(api, own)
   await placed(own, [{ sku: 'TEE', quantity: 3, discounts: [{ type: 'x', amount: '5.00' }] }], {
@@ -95,7 +95,7 @@ test('what was paid for goods earns rewards, the freight does not', async () => 
   assert.equal((await own.get('/customers/65432/rewards')).json.data.availablePoints, 25)
 })
 
-test('a return takes back what its goods have earned, and gives it again where it is cancelled', async () => {
+test('a return takes back the earned points and its cancellation restores them', async () => {
   const own = await shop()
   await joinRewards(api, own)
   const points = async () => (await own.get('/customers/65432/rewards')).json.data.availablePoints

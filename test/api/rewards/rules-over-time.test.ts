@@ -41,7 +41,7 @@ function follow(steps: readonly Step[], tiers: TierRules[]) {
   return own
 }
 
-test('whatever is bought, returned, used and left to expire: no lot below zero, no point lost or made, none kept while some are owed', () => {
+test('any history keeps lots non-negative, points conserved and debts repaid', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), tierChoice, (steps, tiers) => {
       follow(steps, tiers)
@@ -50,7 +50,7 @@ test('whatever is bought, returned, used and left to expire: no lot below zero, 
   )
 })
 
-test('when all is returned and no reward was used or expired, nothing is left: no points, no rewards, no debt, no spend', () => {
+test('returning everything leaves no points, rewards, debt or spend', () => {
   const buying = fc.array(
     fc.oneof(
       { weight: 2, arbitrary: fc.record({ earn: fc.constantFrom('a', 'b', 'c', 'd'), amount: money }) },
@@ -76,7 +76,7 @@ test('when all is returned and no reward was used or expired, nothing is left: n
   )
 })
 
-test('an order of absurd size makes a thousand rewards and no more, of all the points that are enough', () => {
+test('an absurdly large order creates at most a thousand rewards', () => {
   const own = account([tier('1', 0n, { autoRewardPointThreshold: 1n })])
   own.earn('a', units(1_000_000_000))
   assert.equal(own.rewards().length, 1_000)

@@ -26,7 +26,7 @@ const lots = fc.array(
   { maxLength: 12 },
 )
 
-test('points are counted for each whole step of spending, and for nothing less', () => {
+test('points are earned for each whole spending step only', () => {
   const twoForThree = tier('1', null, { accrualSpend: units(3), accrualPoints: 2n })
   assert.equal(pointsFor(units(3), twoForThree), 2n)
   assert.equal(pointsFor(units(3) - 1n, twoForThree), 0n)
@@ -34,16 +34,16 @@ test('points are counted for each whole step of spending, and for nothing less',
   assert.equal(pointsFor(5n, tier('1', null, { accrualSpend: 5n, accrualPoints: 7n })), 7n)
 })
 
-test('a tier that does not say how points are earned gives none', () => {
+test('a tier without an earning rule gives no points', () => {
   for (const more of [{ accrualSpend: null }, { accrualSpend: 0n }, { accrualSpend: -1n }, { accrualPoints: null }])
     assert.equal(pointsFor(units(100), tier('1', null, more)), 0n)
 })
 
-test('no lot is given more points than one can hold', () => {
+test('a lot never exceeds its maximum points', () => {
   assert.equal(pointsFor(units(999_999_999_999), tier('1', null, { accrualPoints: 1_000n })), 2_147_483_647n)
 })
 
-test('what comes back in pieces takes back exactly what was earned, and on the way its share, rounded down', () => {
+test('partial returns take back rounded shares and in total the exact points', () => {
   const pieces = fc.array(money, { minLength: 1, maxLength: 20 })
   fc.assert(
     fc.property(pieces, fc.bigInt({ min: 0n, max: 10_000n }), (parts, points) => {
@@ -58,11 +58,11 @@ test('what comes back in pieces takes back exactly what was earned, and on the w
   )
 })
 
-test('an order that earned at a better rate at first does not give points back for a return', () => {
+test('a return gives no points even after an early better rate', () => {
   assert.equal(pointsDue({ points: 300n, spend: units(1_000), pointsBack: 150n, spendBack: units(50) }, units(1)), 0n)
 })
 
-test('months count before days, and a month that is too short ends on its last day', () => {
+test('months count before days; short months end on their last day', () => {
   for (const [today, months, days, expected] of [
     ['2026-01-31', 1, 0, '2026-02-28'],
     ['2028-01-31', 1, 0, '2028-02-29'],
@@ -77,7 +77,7 @@ test('months count before days, and a month that is too short ends on its last d
     assert.equal(lastDay(today, { months, days }), expected, `${today} ${months} ${days}`)
 })
 
-test('a period of nothing, and one of a thousand years, is no limit', () => {
+test('a zero or thousand-year period means no limit', () => {
   for (const [months, days] of [
     [null, null],
     [0, 0],
@@ -88,7 +88,7 @@ test('a period of nothing, and one of a thousand years, is no limit', () => {
     assert.equal(lastDay('2026-11-21', { months, days }), null)
 })
 
-test('what expires first is used first, and no more than there is', () => {
+test('the earliest expiring lot is used first and never overdrawn', () => {
   fc.assert(
     fc.property(lots, fc.bigInt({ min: 0n, max: 3_000n }), (given, wanted) => {
       const parts = drawn(given, wanted)
@@ -113,21 +113,21 @@ test('a lot is open through its last day', () => {
   assert.deepEqual(open, [false, true, true, true])
 })
 
-test('spending moves an account up, several tiers at once where it is enough, and locks the new one', () => {
+test('spend raises an account by one or more tiers and locks it', () => {
   assert.deepEqual(climbed(ladder, at('1'), units(500) - 1n, today), at('1'))
   assert.deepEqual(climbed(ladder, at('1'), units(500), today), at('2', '2027-11-21'))
   assert.deepEqual(climbed(ladder, at('1'), units(1_500), today), at('3', '2027-11-21'))
   assert.deepEqual(climbed(ladder, at('3', '2026-12-01'), units(9_000), today), at('3', '2026-12-01'))
 })
 
-test('a tier without a qualifying spend is neither reached by spending nor lost by it', () => {
+test('a tier without qualifying spend is neither reached nor lost by spending', () => {
   const staff = [tier('1', 0n), tier('2', null), tier('3', units(1_500))]
   assert.deepEqual(climbed(staff, at('1'), units(1_499), today), at('1'))
   assert.deepEqual(climbed(staff, at('1'), units(1_500), today), at('3', '2027-11-21'))
   assert.deepEqual(judged(staff, at('2', '2026-11-20'), 0n, today), at('2', '2026-11-20'))
 })
 
-test('a tier is kept through its day, then falls to what the spend reaches, or begins anew', () => {
+test('a tier lasts through its end date, then follows the spend', () => {
   assert.deepEqual(judged(ladder, at('3', today), 0n, today), at('3', today))
   assert.deepEqual(judged(ladder, at('3', '2026-11-20'), units(600), today), at('2', '2027-11-21'))
   assert.deepEqual(judged(ladder, at('3', '2026-11-20'), units(1_500), today), at('3', '2027-11-21'))
@@ -135,12 +135,12 @@ test('a tier is kept through its day, then falls to what the spend reaches, or b
   assert.deepEqual(judged(ladder.slice(1), at('3', '2026-11-20'), 0n, today), at('2', '2027-11-21'))
 })
 
-test('an account without a tier stands in what its spend reaches, where it reaches any', () => {
+test('an account without a tier gets the tier that its spend reaches', () => {
   assert.deepEqual(judged(ladder, at(null), 0n, today), at('1', '2027-11-21'))
   assert.deepEqual(judged(ladder.slice(1), at(null), 0n, today), at(null))
 })
 
-test('of unused rewards the one that expires first goes back; its other points settle what is owed, and the rest is given again', () => {
+test('the earliest expiring unused reward is taken back and repays debt first', () => {
   const reward = (id: string, expiryDate: string) => ({
     id,
     expiryDate,

@@ -10,7 +10,7 @@ import { startTestService } from '../../support/service.ts'
 const api = await startTestService()
 after(() => api.stop())
 
-test('spend that an order earns while the account is imported is kept, and so is the tier that it reaches', async () => {
+test('spend and tier earned during an account import are kept', async () => {
   const ann = await member(api)
   let imported: Promise<unknown> | undefined
   await api.db.transaction(async tx => {

@@ -16,7 +16,7 @@ const list: Record<number, string> = {
   4: 'CLF UYW',
 }
 
-test('a currency has as many decimals as ISO 4217 says, whatever is customary', () => {
+test('a currency has the decimals of ISO 4217', () => {
   const others = new Map(
     Object.entries(list).flatMap(([digits, codes]) => codes.split(' ').map(code => [code, Number(digits)] as const)),
   )
@@ -27,14 +27,14 @@ test('a currency has as many decimals as ISO 4217 says, whatever is customary', 
 const shown = (caller: Caller, number: string) => caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })
 const voucher = { pin: '1', state: 'active', usedAmount: '0.50', expiryDate: '2099-12-31' } as const
 
-test('a forint has a hundredth, which its vouchers show', async () => {
+test('a forint voucher has two decimals', async () => {
   const shop = await api.tenant({ currency: 'HUF' })
   await insertVouchers(api.db, api.keys, shop.service, [{ ...voucher, number: '1', originalAmount: '1501.00' }])
   const { json } = await shown(shop, '1')
   assert.equal(json.data.availableAmount, '1500.50')
 })
 
-test('an amount that is stored finer than its currency is is a fault, and never nothing', async () => {
+test('a stored amount finer than its currency is an error, never zero', async () => {
   const shop = await api.tenant({ currency: 'AUD' })
   await insertVouchers(api.db, api.keys, shop.service, [{ ...voucher, number: '2', originalAmount: '10.00' }])
   await api.db.run(sql`update voucher set currency = 'JPY' where service_id = ${shop.service.id} and number = '2'`)

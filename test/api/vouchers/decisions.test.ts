@@ -16,7 +16,7 @@ after(() => shop?.stop())
 
 const kinds = ({ entries }: { entries: { kind: string }[] }) => entries.map(({ kind }) => kind)
 
-test('an admin reads a ledger without a PIN, with whom the voucher is for; a maintainer does not', async () => {
+test('only an admin can read a ledger with recipient without a PIN', async () => {
   const { number } = (await issue(shop)).json.data
   const { json, text } = await shop.get(`/vouchers/${number}/ledger`)
   const { voucher, senderName, receiverEmail } = json.data
@@ -29,7 +29,7 @@ test('an admin reads a ledger without a PIN, with whom the voucher is for; a mai
   isProblem(await (await shop.account('maintainer', shop.service)).get(path), 'insufficient_role', shop.baseUrl, path)
 })
 
-test('a suspended voucher is used by nobody until it is resumed; each decision is in the ledger and the audit', async () => {
+test('a suspended voucher is unusable until resumed, with ledger and audit entries', async () => {
   const number = await newVoucher(shop)
   const validate = () => post(shop, '/vouchers/validate', { number, pin, amount: '10.00' })
   for (let i = 0; i < 2; i++)
@@ -43,7 +43,7 @@ test('a suspended voucher is used by nobody until it is resumed; each decision i
   assert.deepEqual([newest.operation, newest.subject], ['POST /vouchers/:number/resume', `/vouchers/${number}`])
 })
 
-test('a voucher that a sale holds is released, and the validation of that sale opens it no more', async () => {
+test('an unlocked voucher is free and the previous validation is invalid', async () => {
   const number = await newVoucher(shop)
   const { validationId } = (await post(shop, `/vouchers/${number}/lock`, { pin })).json.data
   const released = await post(shop, `/vouchers/${number}/unlock`, {})
@@ -52,7 +52,7 @@ test('a voucher that a sale holds is released, and the validation of that sale o
   assert.equal(again.json.code, 'validation_id_incorrect')
 })
 
-test('what is spent cannot be suspended, an unknown one is not found, and a head office decides of its own', async () => {
+test('a spent voucher cannot be suspended; an unknown one is not found', async () => {
   const spent = await newVoucher(shop, { state: 'redeemed', usedAmount: '150.00' })
   const refused = await post(shop, `/vouchers/${spent}/suspend`, {})
   assert.deepEqual([refused.json.code, refused.json.reason], ['voucher_unusable', 'redeemed'])

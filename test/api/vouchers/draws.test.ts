@@ -13,7 +13,7 @@ after(() => api.stop())
 
 const { outcome, validate, draw, hold, refund, isSound } = ledgerOf(api)
 
-test('a draw takes a validation once, from the voucher that it was made for', async () => {
+test('a draw uses a validation once, for its own voucher only', async () => {
   const number = await newVoucher(api)
   const id = String(await validate(number))
   assert.equal(await draw(await newVoucher(api), id, '1.00'), 'validation_id_incorrect')
@@ -30,7 +30,7 @@ test('a draw takes a validation once, from the voucher that it was made for', as
   assert.equal(await validate(number), 'voucher_unusable')
 })
 
-test('a draw ends the lock that its validation held, and a stale holder cannot draw', async () => {
+test("a draw ends its validation's lock and a stale holder cannot draw", async () => {
   const number = await newVoucher(api)
   const mine = String(await validate(number))
   await hold(number, mine, 3_600)
@@ -46,7 +46,7 @@ test('a draw ends the lock that its validation held, and a stale holder cannot d
   assert.equal((await isSound(number)).cents, 13_000n)
 })
 
-test('what stands against a draw points to the voucher in the order', async () => {
+test('a draw error points to the voucher in the order', async () => {
   const number = await newVoucher(api, { state: 'suspended' })
   const shop = { ...api.service, settings: { ...api.service.settings, requireFullRedemption: true } }
   const faultOf = (draw: { number: string; validationId: string }, service = api.service) =>
@@ -73,7 +73,7 @@ test('what stands against a draw points to the voucher in the order', async () =
   await faultOf({ number: whole, validationId }, shop)
 })
 
-test('one validation is drawn once, however many use it at once', async () => {
+test('one validation is drawn once under concurrency', async () => {
   const number = await newVoucher(api)
   const id = String(await validate(number))
   const outcomes = await Promise.all(Array.from({ length: 50 }, (_, i) => draw(number, id, '10.00', `W${i}`)))
@@ -82,7 +82,7 @@ test('one validation is drawn once, however many use it at once', async () => {
   assert.equal((await isSound(number)).cents, 14_000n)
 })
 
-test('of 200 redemptions at once as many go through as the voucher has, and the sum is exact', async () => {
+test("200 concurrent redemptions draw exactly the voucher's balance", async () => {
   const number = await newVoucher(api)
   const outcomes = await Promise.all(
     Array.from({ length: 200 }, (_, i) =>
@@ -99,7 +99,7 @@ test('of 200 redemptions at once as many go through as the voucher has, and the 
   assert.deepEqual(await isSound(number), { state: 'active', cents: 40n })
 })
 
-test('a refund opens a spent voucher again, and never gives back more than the order drew', async () => {
+test("a refund reopens a spent voucher up to the order's draw", async () => {
   const number = await newVoucher(api)
   await draw(number, String(await validate(number)), '100.00', 'W1')
   await draw(number, String(await validate(number)), '50.00', 'W2')

@@ -13,7 +13,7 @@ after(() => api.stop())
 
 const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
 
-test('each setting that is missing is named, and nothing is made', async () => {
+test('each missing setting is named and nothing is created', async () => {
   const named: [Record<string, unknown>, string[]][] = [
     [
       { vouchersEnabled: false, giftCardSku: null, voucherType: null },
@@ -41,7 +41,7 @@ test('each setting that is missing is named, and nothing is made', async () => {
   }
 })
 
-test('a gateway is one of those that there are, to the letter', async () => {
+test('a gateway must match a configured one exactly', async () => {
   for (const gateway of ['stripe', 'PayPal', 'pаypal', 'paypal ', 'paypal\u200b']) {
     const answer = await issue(api, { gateway })
     isProblem(answer, 'unknown_gateway', api.baseUrl, '/vouchers')
@@ -50,7 +50,7 @@ test('a gateway is one of those that there are, to the letter', async () => {
   }
 })
 
-test('a voucher that names no gateway is paid through the one that is set, or nobody knows how', async () => {
+test('a voucher without a gateway uses the default, which must be set', async () => {
   const recorded = async (number: string) =>
     (await api.db.row<{ gateway: string | null }>(sql`select gateway from voucher_sale where number = ${number}`))
       ?.gateway
@@ -70,7 +70,7 @@ test('a voucher that names no gateway is paid through the one that is set, or no
   assert.equal(await recorded((await issue(shop, { gateway: 'paypal' })).json.data.number), 'paypal')
 })
 
-test('every fault of a voucher is told at once', async () => {
+test('all errors of a voucher are reported at once', async () => {
   const answer = await issue(api, {
     amount: '0.00',
     currency: 'USD',
@@ -102,7 +102,7 @@ test('every fault of a voucher is told at once', async () => {
     assert.ok(places.includes(`/${field}`), field)
 })
 
-test('an amount is text with the decimals of the currency, more than nothing and not beyond reason', async () => {
+test("an amount must be a positive, plausible string with the currency's decimals", async () => {
   const before = await countOf(api, 'voucher')
   for (const amount of ['-1.00', '0.00', '0.001', '100', '1000000000.00', '100000.01', 'NaN', '1e3', '١.00'])
     isProblem(await issue(api, { amount }), 'invalid_field', api.baseUrl, '/vouchers')
@@ -122,13 +122,13 @@ test('an amount is text with the decimals of the currency, more than nothing and
   assert.equal((await issue(shop, { amount: '5000' })).json.data.availableAmount, '5000')
 })
 
-test('the e-mail waits for a day from today to the last of the voucher', async () => {
+test("the email date must be from today to the voucher's last day", async () => {
   for (const deliveryDate of [day(0), day(30), null, '']) assert.equal((await issue(api, { deliveryDate })).status, 201)
   for (const deliveryDate of [day(-1), '2023-02-30', '2024-13-01', day(365 * 4), 'tomorrow'])
     isProblem(await issue(api, { deliveryDate }), 'invalid_field', api.baseUrl, '/vouchers')
 })
 
-test('no line break or second address gets into the head of an e-mail', async () => {
+test('an email header contains no line break or second address', async () => {
   for (const evil of [
     'Ann\r\nBcc: thief@example.com',
     'Ann\nLee',

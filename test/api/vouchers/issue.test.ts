@@ -15,7 +15,7 @@ beforeEach(() => forgetFailures(api))
 
 const day = (days: number) => Temporal.Now.plainDateISO('Australia/Melbourne').add({ days }).toString()
 
-test('a voucher is made with number and PIN, which open it, and its e-mail is queued', async () => {
+test('an issued voucher has a working PIN and a queued email', async () => {
   const { status, headers, json } = await issue(api, {
     orderNumber: 'W0000123',
     message: 'Happy birthday!\nJohn',
@@ -43,7 +43,7 @@ test('a voucher is made with number and PIN, which open it, and its e-mail is qu
   isProblem(await post(api, '/vouchers/lookup', { number, pin: `0${pin}` }), 'voucher_not_accepted', api.baseUrl)
 })
 
-test('a repeat with its key is the same voucher and PIN, however often and at once', async () => {
+test('a repeat with its key returns the same voucher and PIN', async () => {
   const before = { voucher: await countOf(api, 'voucher'), mail: await countOf(api, 'email') }
   const key = { 'idempotency-key': 'gift-1' }
   const answers = await Promise.all(Array.from({ length: 20 }, () => issue(api, {}, key)))
@@ -58,7 +58,7 @@ test('a repeat with its key is the same voucher and PIN, however often and at on
   assert.deepEqual([await countOf(api, 'voucher'), await countOf(api, 'email')], [before.voucher + 1, before.mail + 1])
 })
 
-test('without a key each request makes a voucher; an order number guards against a second one', async () => {
+test('a request without a key issues another voucher, except for repeated orders', async () => {
   const [first, second] = [(await issue(api)).json.data, (await issue(api)).json.data]
   assert.notEqual(first.number, second.number)
   assert.equal(first.orderNumber, null)
@@ -84,12 +84,12 @@ test('without a key each request makes a voucher; an order number guards against
   assert.equal((await issue(other, { orderNumber: 'W777' })).status, 201, 'another service has its own numbers')
 })
 
-test('a visitor makes no voucher', async () => {
+test('a visitor cannot issue a voucher', async () => {
   const visitor = await api.account('visitor')
   isProblem(await issue(visitor), 'insufficient_role', api.baseUrl, '/vouchers')
 })
 
-test('a PIN stands nowhere in the database in the clear', async () => {
+test('a PIN is never stored in plain text', async () => {
   const issued = []
   for (let i = 0; i < 5; i++) issued.push((await issue(api, {}, { 'idempotency-key': `dump-${i}` })).json.data)
   const canary = 'canary-pin-0042'
@@ -118,7 +118,7 @@ test('a PIN stands nowhere in the database in the clear', async () => {
   for (const { pin } of issued) assert.doesNotMatch(dump, new RegExp(`(?<![\\w.])${pin}(?!\\w)`))
 })
 
-test('a number that is taken is drawn anew', async () => {
+test('a taken number is generated again', async () => {
   const { number: taken } = (await issue(api)).json.data
   const draws = [taken, taken, '9000000000000000']
   const made = await api.db.transaction(tx =>
@@ -154,7 +154,7 @@ function isEven(counts: readonly number[], what: string) {
   assert.ok(Math.abs(squares - freedom) < 8 * Math.sqrt(2 * freedom), `${what}: ${squares} for ${freedom}`)
 }
 
-test('a million numbers and PINs are even, without a repeat and without an order', () => {
+test('a million numbers and PINs are uniform, unique and unordered', () => {
   const many = 1_000_000
   const numbers = new Set<string>()
   const digits = Array.from({ length: 16 }, () => new Array<number>(10).fill(0))

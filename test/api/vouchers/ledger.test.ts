@@ -14,7 +14,7 @@ after(() => api.stop())
 
 const { validate, draw, hold, refund, isSound } = ledgerOf(api)
 
-test('the table of states is the one of the contract', () => {
+test('the state table matches the documentation', () => {
   for (const from of voucherStates)
     for (const step of voucherSteps)
       for (const left of [0n, 1n]) {
@@ -62,7 +62,7 @@ const operation = fc.oneof(
 )
 const money = (cents: number | bigint) => `${BigInt(cents) / 100n}.${String(BigInt(cents) % 100n).padStart(2, '0')}`
 
-test('whatever is done to a voucher, its states move along the table and its ledger sums to its balance', async () => {
+test('any operations follow the state table and the ledger equals the balance', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(operation, { minLength: 1, maxLength: 25 }),
@@ -114,7 +114,7 @@ test('whatever is done to a voucher, its states move along the table and its led
   )
 })
 
-test('the daily job writes down which vouchers are past their last day, except those that are held', async () => {
+test('the daily job records expired vouchers except locked ones', async () => {
   const tenant = await api.tenant({ ...voucherSettings, timeZone: 'Pacific/Kiritimati' })
   const west = await api.tenant({ ...voucherSettings, timeZone: 'Pacific/Pago_Pago' })
   const day = (zone: string) => Temporal.Now.plainDateISO(zone).toString()
@@ -150,7 +150,7 @@ test('the daily job writes down which vouchers are past their last day, except t
   )
 })
 
-test('the ledger can neither be changed nor shortened, and holds no balance below zero or above the beginning', async () => {
+test('the ledger is append-only and its balances stay within bounds', async () => {
   const number = await newVoucher(api)
   const here = sql`service_id = ${api.service.id} and number = ${number}`
   await assert.rejects(api.db.run(sql`update voucher_entry set amount = 999 where ${here}`), /append-only/)

@@ -26,7 +26,7 @@ const other = await api.account('visitor')
 after(() => api.stop())
 beforeEach(() => forgetFailures(api))
 
-test('while somebody holds a voucher nobody else can validate it, and the holder is not disturbed', async () => {
+test('a locked voucher can be validated only by its holder', async () => {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   const { lockedUntil } = (await lock(api, number, mine, 600)).json.data
@@ -42,7 +42,7 @@ test('while somebody holds a voucher nobody else can validate it, and the holder
   assert.deepEqual(await stepsOf(api, api, number), ['issue active', 'lock locked', 'lock locked', 'unlock active'])
 })
 
-test('of clients that lock at once one holds the voucher, and the others are told that it is locked', async () => {
+test('one of several clients locking concurrently holds the voucher', async () => {
   for (let round = 0; round < 5; round++) {
     const number = await newVoucher(api)
     const ids: string[] = []
@@ -59,7 +59,7 @@ test('of clients that lock at once one holds the voucher, and the others are tol
   }
 })
 
-test('of 20 clients with 20 tries each never two hold a voucher at the same time', async () => {
+test('20 retrying clients never hold a voucher at the same time', async () => {
   const number = await newVoucher(api)
   const held: { from: number; to: number }[] = []
   const seen = new Map<string, number>()
@@ -99,7 +99,7 @@ test('of 20 clients with 20 tries each never two hold a voucher at the same time
   for (const [i, { from }] of held.entries()) assert.ok(i === 0 || from >= (held[i - 1]?.to ?? 0), 'two at a time')
 })
 
-test('a repeat with its key is the same answer; without a key the same validation renews', async () => {
+test('a repeat with its key is replayed; without, it renews the lock', async () => {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   const key = { 'idempotency-key': 'hold-1' }
@@ -113,7 +113,7 @@ test('a repeat with its key is the same answer; without a key the same validatio
   assert.equal((await stepsOf(api, api, number)).length, 3)
 })
 
-test('a lock by PIN that is repeated with its key is one lock, with one validationId', async () => {
+test('a lock by PIN repeated with its key has one validationId', async () => {
   const number = await newVoucher(api)
   const hold = () => post(api, `/vouchers/${number}/lock`, { pin }, { 'idempotency-key': 'hold-3' })
   const first = await hold()
@@ -123,7 +123,7 @@ test('a lock by PIN that is repeated with its key is one lock, with one validati
   assert.equal((await lock(api, number, first.json.data.validationId, 0)).status, 200)
 })
 
-test('a refusal does not use up the key of a lock', async () => {
+test('a rejected lock leaves its key unused', async () => {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   await lock(api, number, mine)
@@ -136,7 +136,7 @@ test('a refusal does not use up the key of a lock', async () => {
   isProblem(await lock(api, number, mine, 60, key), 'validation_id_incorrect', api.baseUrl)
 })
 
-test('a lock that has run out is free at once, and its holder is refused once another validates', async () => {
+test('an expired lock is free immediately and its holder is rejected afterwards', async () => {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   await lock(api, number, mine, 1)
@@ -155,7 +155,7 @@ test('a lock that has run out is free at once, and its holder is refused once an
   ])
 })
 
-test('a lock lasts from 1 to 86400 seconds, and 0 gives back what is held or not', async () => {
+test('a lock lasts 1 to 86400 seconds, and 0 releases any', async () => {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   for (const lockSeconds of [-1, 86_401, 2 ** 40])
@@ -185,7 +185,7 @@ async function lockPastLastDay() {
   return { number, mine }
 }
 
-test('a lock keeps a voucher alive past its last day until it ends', async () => {
+test('a lock keeps a voucher usable past its last day', async () => {
   const { number } = await lockPastLastDay()
   const look = async () => (await post(api, '/vouchers/lookup', { number, pin })).json.data.status
   assert.equal(await look(), 'locked')
@@ -193,12 +193,12 @@ test('a lock keeps a voucher alive past its last day until it ends', async () =>
   assert.equal(await look(), 'expired')
 })
 
-test('a voucher that is given back after its last day is expired', async () => {
+test('a voucher released after its last day is expired', async () => {
   const { number, mine } = await lockPastLastDay()
   assert.equal((await lock(api, number, mine, 0)).json.data.status, 'expired')
 })
 
-test('an account holds at most 1,000 vouchers at a time', async () => {
+test('an account can hold at most 1,000 vouchers', async () => {
   const me = await api.account('visitor')
   const numbers = Array.from({ length: 1_001 }, (_, i) => `cap-${i}`)
   await addVouchers(api, api, Object.fromEntries(numbers.map(number => [number, {}])))
@@ -219,7 +219,7 @@ test('an account holds at most 1,000 vouchers at a time', async () => {
   assert.equal((await lock(me, last, mine)).status, 200)
 })
 
-test('a lock and wrong PINs count for all servers', async () => {
+test('locks and wrong PINs are shared by all servers', async () => {
   const second = await anotherServer(api)
   try {
     const number = await newVoucher(api)

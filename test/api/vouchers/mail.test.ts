@@ -29,7 +29,7 @@ const ask = (headers: Record<string, string> = {}) => issue(api, { message: 'Hap
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
 const hasten = () => api.db.run(sql`update job set due_at = now() where name = 'send-mail'`)
 
-test('a voucher that is made while the mail server is down has its e-mail queued; once it is up the PIN that opens it is sent', async () => {
+test('a voucher email waits during a mail server outage and then arrives', async () => {
   const down = await startSink()
   await down.close()
   begin(down.url)
@@ -54,7 +54,7 @@ test('a voucher that is made while the mail server is down has its e-mail queued
   }
 })
 
-test('a voucher that is asked for again under its Idempotency-Key has one e-mail', async () => {
+test('a voucher repeated with its Idempotency-Key has one email', async () => {
   const sink = await startSink()
   try {
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask({ 'idempotency-key': 'one-gift' })))
@@ -71,7 +71,7 @@ test('a voucher that is asked for again under its Idempotency-Key has one e-mail
   }
 })
 
-test('while the mail server keeps every slot of the worker busy, requests are answered as ever', async t => {
+test('a mail server that blocks every worker slot does not delay requests', async t => {
   const sink = await startSink()
   try {
     sink.mishaps.push('hang', 'hang', 'hang', 'hang')

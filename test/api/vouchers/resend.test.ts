@@ -43,7 +43,7 @@ const pinIn = (text = '') => /PIN: +(\S+)/.exec(text)?.[1] ?? ''
 /** Puts what was asked for into the past. */
 const wait = (interval: string) => shop.db.run(sql`update audit set changed_at = changed_at - ${interval}::interval`)
 
-test('a voucher that was sent is sent again with a new PIN, once however often and at once it is asked for', async () => {
+test('a resent voucher gets one new PIN, however often it is requested', async () => {
   const { number, pin } = (await issue(shop)).json.data
   await has('sent', number)
   const keys = ['one', 'one', 'two', 'two']
@@ -75,7 +75,7 @@ test('a voucher that was sent is sent again with a new PIN, once however often a
   )
 })
 
-test('after five times in a day a voucher is not sent again; a sale that holds it goes on meanwhile', async () => {
+test('a voucher can be resent five times a day, even during sales', async () => {
   const { number, pin } = (await issue(shop)).json.data
   await has('sent', number)
   const { validationId } = (await post(shop, `/vouchers/${number}/lock`, { pin })).json.data
@@ -91,7 +91,7 @@ test('after five times in a day a voucher is not sent again; a sale that holds i
   assert.equal((await again(number)).status, 200)
 })
 
-test('an e-mail that was refused tells why and goes out as it was; to another address it goes with a new PIN and the words of the buyer', async () => {
+test('a rejected email reports its cause and can go to another address', async () => {
   await until(async () => !(await shop.db.run(sql`select from job where name = 'send-mail'`)), 'nothing is on its way')
   sink.mishaps.push({ at: 'rcpt', code: 550 }, { at: 'rcpt', code: 550 })
   const kept = (await issue(shop)).json.data
@@ -122,7 +122,7 @@ test('an e-mail that was refused tells why and goes out as it was; to another ad
   assert.deepEqual([forgotten, before?.id === after?.id], [[before?.id], false])
 })
 
-test('an e-mail whose words are not kept any more goes out with a new PIN, and says so beforehand', async () => {
+test('an email without stored text is resent with a new PIN', async () => {
   sink.mishaps.push({ at: 'rcpt', code: 550 })
   const { number, pin } = (await issue(shop)).json.data
   await has('failed', number)
@@ -135,7 +135,7 @@ test('an e-mail whose words are not kept any more goes out with a new PIN, and s
   assert.notEqual(pinIn(told(number)[0]?.text), pin)
 })
 
-test('of an e-mail that another one has taken the place of it is told once', async () => {
+test('a replaced email is reported once', async () => {
   await until(async () => !(await shop.db.run(sql`select from job where name = 'send-mail'`)), 'nothing is on its way')
   sink.mishaps.push({ at: 'rcpt', code: 550 })
   const { number } = (await issue(shop)).json.data
@@ -152,7 +152,7 @@ test('of an e-mail that another one has taken the place of it is told once', asy
   assert.equal(lastError.split('Another one was sent instead.').length, 2, lastError)
 })
 
-test('what waits for its day goes on waiting; what cannot be used, or is of nobody who is known, is not sent', async () => {
+test('a scheduled email keeps waiting; unusable or unknown vouchers are not sent', async () => {
   const deliveryDate = Temporal.Now.plainDateISO('Australia/Melbourne').add({ days: 3 }).toString()
   const { number } = (await issue(shop, { deliveryDate })).json.data
   assert.equal((await again(number)).json.data.email.status, 'queued')

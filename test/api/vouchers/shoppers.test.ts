@@ -27,7 +27,7 @@ const guess = async (times: number, shopperOf: (i: number) => string, by: Caller
   for (const { status } of await Promise.all(guesses)) assert.equal(status, 403)
 }
 
-test('a shopper who guesses is refused, and the other shoppers of the same back end are not', async () => {
+test('a guessing shopper is blocked without blocking other shoppers of the account', async () => {
   await guess(30, () => '203.0.113.7')
   isProblem(await lookUp('mine', pin, '203.0.113.7'), 'too_many_failures', api.baseUrl)
   const body = { number: 'mine', pin, amount: '1.00' }
@@ -42,14 +42,14 @@ test('a shopper who guesses is refused, and the other shoppers of the same back 
   assert.equal((await api.get('/vouchers/mine', { 'x-voucher-pin': pin })).status, 200, 'another account')
 })
 
-test('a shopper is another one with each account: nobody can have those of another shop refused', async () => {
+test('a shopper is counted separately for each account', async () => {
   const other = await api.account('visitor')
   await nameShoppers(api.db, other.username, true)
   await guess(30, () => '203.0.113.7')
   assert.equal((await lookUp('mine', pin, '203.0.113.7', other)).status, 200)
 })
 
-test('who lies with many addresses is refused by the limit of the account, and nobody else is', async () => {
+test("a client that fakes many addresses is blocked by the account's limit", async () => {
   const liar = await api.account('visitor')
   await nameShoppers(api.db, liar.username, true)
   await guess(300, i => `198.51.100.${i % 200}`, liar)
@@ -61,12 +61,12 @@ test('who lies with many addresses is refused by the limit of the account, and n
   assert.deepEqual(alert, { subject: liar.username, times: 1 })
 })
 
-test('a voucher counts its wrong PINs whoever the shopper is', async () => {
+test('a voucher counts its wrong PINs across shoppers', async () => {
   for (let i = 0; i < 5; i++) await lookUp('yours', '111111', `203.0.113.${i}`)
   isProblem(await lookUp('yours', pin, '203.0.113.99'), 'voucher_not_accepted', api.baseUrl)
 })
 
-test('the addresses of one IPv6 network are one shopper, and so are the ways of writing an address', async () => {
+test('one IPv6 network or any spelling of an address is one shopper', async () => {
   await guess(30, i => `2001:db8:1:2::${i.toString(16)}`)
   isProblem(await lookUp('mine', pin, '2001:DB8:1:2:ffff::1'), 'too_many_failures', api.baseUrl)
   assert.equal((await lookUp('mine', pin, '2001:db8:1:3::1')).status, 200)
@@ -75,7 +75,7 @@ test('the addresses of one IPv6 network are one shopper, and so are the ways of 
 })
 
 for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '203.0.113.7:443', 'fe80::1%eth0'])
-  test(`\`X-Shopper-IP: ${bad}\` is refused by name, whoever sends it`, async () => {
+  test(`\`X-Shopper-IP: ${bad}\` is rejected by name for every account`, async () => {
     for (const by of [shop, api]) {
       const answer = await lookUp('mine', pin, bad, by)
       isProblem(answer, 'invalid_parameter', api.baseUrl)
@@ -85,7 +85,7 @@ for (const bad of ['', 'localhost', '203.0.113.7, 203.0.113.8', '203.0.113', '20
     }
   })
 
-test('an account that is not trusted to name shoppers is counted by its own address', async () => {
+test('an account without shopper trust is counted by its own address', async () => {
   await guess(30, i => `203.0.113.${i}`, api)
   isProblem(await lookUp('mine', pin, '203.0.113.99', api), 'too_many_failures', api.baseUrl)
 })

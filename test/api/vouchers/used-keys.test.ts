@@ -23,7 +23,7 @@ const ways = {
 }
 
 for (const [way, opened] of Object.entries(ways))
-  test(`by the key of ${way} that was answered no more PINs can be tried than without one`, async () => {
+  test(`a replay key of ${way} allows no more PIN attempts than none`, async () => {
     const number = await newVoucher(api)
     const [open, key] = [opened(number), keyed()]
     const { status, json } = await open(pin, key)
@@ -37,7 +37,7 @@ for (const [way, opened] of Object.entries(ways))
     assert.deepEqual([again.status, again.json, again.headers['idempotent-replayed']], [200, json, 'true'])
   })
 
-test('a lock by its validation is given again whatever PINs were tried', async () => {
+test('a lock by its validation is replayed despite other PIN attempts', async () => {
   const number = await newVoucher(api)
   const [validationId, key] = [await validationOf(api, number), keyed()]
   const held = () => put(api, `/vouchers/${number}/lock`, { validationId }, key)

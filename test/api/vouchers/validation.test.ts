@@ -29,7 +29,7 @@ beforeEach(() => forgetFailures(api))
 const decide = (number: string, decision: Decision) =>
   api.db.transaction(tx => decideOnVoucher(tx, api.service, number, decision))
 
-test('a validation shows the voucher as the look-up does, with an id that opens it', async () => {
+test('a validation returns the voucher like the look-up, with a usable ID', async () => {
   const number = await newVoucher(api)
   const found = await post(api, '/vouchers/lookup', { number, pin })
   assert.equal(found.status, 200)
@@ -46,7 +46,7 @@ test('a validation shows the voucher as the look-up does, with an id that opens 
   assert.deepEqual((await post(api, '/vouchers/lookup', { number, pin })).json.data, held.json.data)
 })
 
-test('the GET form looks up, and with an amount validates', async () => {
+test('the GET form looks up, or validates if an amount is given', async () => {
   const number = await newVoucher(api)
   const get = (query = '') => api.get(`/vouchers/${number}${query}`, { 'x-voucher-pin': pin })
   assert.equal((await get()).json.data.validationId, undefined)
@@ -68,7 +68,7 @@ test('the GET form looks up, and with an amount validates', async () => {
     isProblem(await get(query), 'invalid_parameter', api.baseUrl)
 })
 
-test('a PIN in the URL of a write is refused by name and not repeated', async () => {
+test('a PIN in the URL of a write is rejected without repetition', async () => {
   const number = await newVoucher(api)
   for (const path of ['/vouchers/lookup', '/vouchers/validate', '/vouchers']) {
     const answer = await post(api, `${path}?pin=${pin}`, { number, pin })
@@ -78,7 +78,7 @@ test('a PIN in the URL of a write is refused by name and not repeated', async ()
   isProblem(await put(api, `/vouchers/${number}/lock?pin=${pin}`, {}), 'invalid_parameter', api.baseUrl)
 })
 
-test('without a lock the newest validation takes the place of the one before it', async () => {
+test('a newer validation replaces the previous one if there is no lock', async () => {
   const number = await newVoucher(api)
   const [older, newer] = [await validationOf(api, number), await validationOf(other, number)]
   isProblem(await lock(api, number, older), 'validation_id_incorrect', api.baseUrl, `/vouchers/${number}/lock`)
@@ -88,7 +88,7 @@ test('without a lock the newest validation takes the place of the one before it'
   assert.match(late.json.lockedUntil, /^\d{4}-/)
 })
 
-test('a validation ends after 24 hours; the lock it holds can be given back after that, and not renewed', async () => {
+test('a validation expires after 24 hours; its lock can still be released', async () => {
   const number = await newVoucher(api)
   const first = await validationOf(api, number)
   await backDate(api, number, 'validated_until')
@@ -100,7 +100,7 @@ test('a validation ends after 24 hours; the lock it holds can be given back afte
   assert.equal((await lock(api, number, mine, 0)).status, 200)
 })
 
-test('a wrong validation id and an unknown number are one and the same answer, and too many are told to wait', async () => {
+test('a wrong validation ID and an unknown number are indistinguishable and throttled', async () => {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   const wrong = refusalOf(await lock(api, number, `${mine.slice(0, -1)}${mine.endsWith('A') ? 'B' : 'A'}`))
@@ -117,7 +117,7 @@ test('a wrong validation id and an unknown number are one and the same answer, a
   assert.equal((await lock(other, number, mine, 0)).status, 200)
 })
 
-test('a voucher that cannot be used is looked up, and neither validated nor held', async () => {
+test('an unusable voucher can be looked up but neither validated nor locked', async () => {
   await addVouchers(api, api, {
     redeemed: { usedAmount: '150.00', state: 'redeemed' },
     expired: { expiryDate: '2020-01-31' },
@@ -152,7 +152,7 @@ test('a voucher that cannot be used is looked up, and neither validated nor held
   assert.deepEqual(await stepsOf(api, api, number), ['issue active', 'expire expired'])
 })
 
-test('a suspension takes the voucher from its holder, and what was validated before it opens nothing after it', async () => {
+test('a suspension ends the lock and invalidates earlier validations', async () => {
   const number = await newVoucher(api)
   const mine = await validationOf(api, number)
   await lock(api, number, mine)
@@ -165,7 +165,7 @@ test('a suspension takes the voucher from its holder, and what was validated bef
   assert.equal(await decide('nope', 'resume'), undefined)
 })
 
-test('no more can be validated than the voucher has, and where it is used in full, no less', async () => {
+test('a validation cannot exceed the balance or leave a forbidden remainder', async () => {
   const number = await newVoucher(api)
   const tooMuch = await validate(api, number, '150.01')
   isProblem(tooMuch, 'insufficient_voucher_balance', api.baseUrl, '/vouchers/validate')
@@ -179,7 +179,7 @@ test('no more can be validated than the voucher has, and where it is used in ful
   assert.equal((await validate(strict, 'full', '119.50')).status, 200)
 })
 
-test('an amount is text with the decimals of the currency, and more than nothing', async () => {
+test("a validation amount must be a positive string with the currency's decimals", async () => {
   const number = await newVoucher(api)
   const send = (amount: unknown) => post(api, '/vouchers/validate', { number, pin, amount })
   for (const amount of ['-1.00', '0.00', '0.001', '100', '1000000000.00', 'NaN', '1e9', '', ' 1.00', '1,00', '１.00'])
@@ -194,7 +194,7 @@ test('an amount is text with the decimals of the currency, and more than nothing
     )
 })
 
-test('a voucher in another currency than the service is shown, and not used', async () => {
+test('a voucher in a foreign currency is shown but unusable', async () => {
   const number = await newVoucher(api)
   await api.db.run(
     sql`update voucher set currency = 'JPY', original_amount = 200, expiry_date = null where service_id = ${api.service.id} and number = ${number}`,

@@ -23,7 +23,7 @@ beforeEach(() => forgetFailures(api))
 const lookUp = (number: string, pin: string | undefined, by: Pick<TestService, 'get'> = api) =>
   by.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })
 
-test('number and PIN open a voucher, and the PIN is not in the answer', async () => {
+test('a number and PIN return the voucher without the PIN', async () => {
   const { status, json, text } = await lookUp('100', '004200')
   assert.equal(status, 200)
   assert.deepEqual(json.data, {
@@ -40,12 +40,12 @@ test('number and PIN open a voucher, and the PIN is not in the answer', async ()
   assert.doesNotMatch(text, /004200/)
 })
 
-test('what was drawn is used, and the rest is available', async () => {
+test('drawn amounts are used and the rest is available', async () => {
   const { data } = (await lookUp('101', '004200')).json
   assert.deepEqual([data.usedAmount, data.availableAmount], ['30.50', '119.50'])
 })
 
-test('nothing is available of a voucher that is past its last day, suspended or redeemed', async () => {
+test('an expired, suspended or redeemed voucher has nothing available', async () => {
   for (const [number, status] of [
     ['102', 'expired'],
     ['103', 'suspended'],
@@ -56,7 +56,7 @@ test('nothing is available of a voucher that is past its last day, suspended or 
   }
 })
 
-test('an unknown number, a wrong PIN and the number of another service are one and the same answer', async () => {
+test('an unknown number, wrong PIN and foreign number get the same response', async () => {
   const other = await api.tenant()
   const answers = [
     await lookUp('nope', '004200'),
@@ -73,7 +73,7 @@ test('an unknown number, a wrong PIN and the number of another service are one a
   for (const answer of more) assert.deepEqual(answer, first)
 })
 
-test('no PIN, or what can be none, is no wrong PIN: the voucher still opens', async () => {
+test('a missing or malformed PIN does not count as a wrong PIN', async () => {
   for (const none of [undefined, '', '1'.repeat(51)])
     for (let i = 0; i < 3; i++) {
       const { status, json } = await lookUp('104', none)
@@ -82,14 +82,14 @@ test('no PIN, or what can be none, is no wrong PIN: the voucher still opens', as
   assert.equal((await lookUp('104', '004200')).status, 200)
 })
 
-test('a PIN in the URL is refused by name', async () => {
+test('a PIN in the URL is rejected by name', async () => {
   const { status, json } = await api.get('/vouchers/100?pin=004200')
   assert.equal(status, 400)
   assert.equal(json.errors[0].parameter, 'pin')
   assert.doesNotMatch(JSON.stringify(json), /004200/)
 })
 
-test('after five wrong PINs the right one is refused too, for a while that grows', async () => {
+test('five wrong PINs block the right one for a growing time', async () => {
   for (let i = 0; i < 5; i++) assert.equal((await lookUp('104', '111111')).json.code, 'voucher_not_accepted')
   assert.equal((await lookUp('104', '004200')).json.code, 'voucher_not_accepted')
   const waits = async () =>
@@ -105,7 +105,7 @@ test('after five wrong PINs the right one is refused too, for a while that grows
   assert.equal((await lookUp('104', '004200')).status, 200)
 })
 
-test('an address that tries one number after the other is refused until the minute ends, the right PIN too', async () => {
+test('an address that tries many numbers is blocked until the minute ends', async () => {
   const second = await anotherServer(api)
   try {
     await earlyInTheMinute(api)
@@ -138,7 +138,7 @@ test('an address that tries one number after the other is refused until the minu
   }
 })
 
-test('a voucher that refuses is an alert, and so is a number that there is not', async () => {
+test('PIN guessing raises an alert, also for an unknown number', async () => {
   for (const number of ['106', 'no-106']) {
     for (let i = 0; i < 6; i++) await lookUp(number, '111111')
     const alert = await api.db.row<{ times: number; detail: string }>(sql`
@@ -148,7 +148,7 @@ test('a voucher that refuses is an alert, and so is a number that there is not',
   }
 })
 
-test('of many guesses at once no more are judged than of as many one after the other', async () => {
+test('concurrent guesses get no more attempts than sequential ones', async () => {
   await addVouchers(api, api, { race: {} })
   let opened = 0
   for (let round = 0; round < 20; round++) {
@@ -170,7 +170,7 @@ test('of many guesses at once no more are judged than of as many one after the o
   assert.ok(opened > 0)
 })
 
-test('number and PIN are taken to the letter', async () => {
+test('a number and PIN must match exactly', async () => {
   const number = `N${'0'.repeat(46)} 7 `
   await addVouchers(api, api, { [number]: { pin: ' 0042 ' }, '0042': { pin: '0042' }, '042': { pin: '42' } })
   const look = (given: string, pin: string) => post(api, '/vouchers/lookup', { number: given, pin })
@@ -205,7 +205,7 @@ test('number and PIN are taken to the letter', async () => {
     isProblem(await post(api, '/vouchers/lookup', body), 'invalid_field', api.baseUrl, '/vouchers/lookup')
 })
 
-test('the ledger cannot be changed, and a balance cannot fall below zero', async () => {
+test('the database rejects ledger changes and negative balances', async () => {
   await assert.rejects(
     api.db.run(sql`update voucher_entry set amount = 999 where service_id = ${api.service.id}`),
     /append-only/,

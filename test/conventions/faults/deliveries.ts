@@ -6,10 +6,7 @@ export const deliveries: Section = {
     [
       92,
       'The mail server is down when a voucher is made',
-      [
-        'api/vouchers/mail.test.ts',
-        'a voucher that is made while the mail server is down has its e-mail queued; once it is up the PIN that opens it is sent',
-      ],
+      ['api/vouchers/mail.test.ts', 'a voucher email waits during a mail server outage and then arrives'],
     ],
     [
       93,
@@ -34,10 +31,7 @@ export const deliveries: Section = {
     [
       95,
       'The mail server answers slowly, or not at all',
-      [
-        'api/vouchers/mail.test.ts',
-        'while the mail server keeps every slot of the worker busy, requests are answered as ever',
-      ],
+      ['api/vouchers/mail.test.ts', 'a mail server that blocks every worker slot does not delay requests'],
       ['runtime/jobs/mail-attempts.test.ts', 'a server that never answers holds no database connection, and is left'],
       ['runtime/jobs/mail-attempts.test.ts', 'a server that drips its greeting byte by byte is left too'],
     ],
@@ -112,10 +106,7 @@ export const deliveries: Section = {
     [
       105,
       'A webhook comes in, of which this version takes none',
-      [
-        'api/access/matrix.test.ts',
-        'a delivery of a webhook that comes to the API itself is a request of nobody, wherever it comes, and does nothing',
-      ],
+      ['api/access/matrix.test.ts', 'a webhook delivery sent to the API is unauthenticated and changes nothing'],
     ],
     [
       106,

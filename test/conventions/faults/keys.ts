@@ -6,40 +6,31 @@ export const keys: Section = {
     [
       1,
       'A write is repeated with its key after it was answered',
-      ['api/requests/idempotency.test.ts', 'the first answer is given again, with all that the caller saw'],
-      ['api/vouchers/issue.test.ts', 'a repeat with its key is the same voucher and PIN, however often and at once'],
-      ['api/vouchers/mail.test.ts', 'a voucher that is asked for again under its Idempotency-Key has one e-mail'],
+      ['api/requests/idempotency.test.ts', 'a replay contains everything of the first response'],
+      ['api/vouchers/issue.test.ts', 'a repeat with its key returns the same voucher and PIN'],
+      ['api/vouchers/mail.test.ts', 'a voucher repeated with its Idempotency-Key has one email'],
     ],
     [
       2,
       'Fifty requests with one key come at once',
-      ['api/requests/concurrency.test.ts', '50 requests at once with one key have one effect and one answer'],
-      [
-        'api/requests/idempotency-over-time.test.ts',
-        '50 at once do one write between them: the others wait and are answered again, or are told to',
-      ],
+      ['api/requests/concurrency.test.ts', '50 concurrent requests with one key have one effect and one response'],
+      ['api/requests/idempotency-over-time.test.ts', '50 concurrent requests with one key execute one write'],
     ],
     [
       3,
       'A key is used again for another body',
-      ['api/requests/idempotency.test.ts', 'a key that was used for another request is refused, and does nothing'],
+      ['api/requests/idempotency.test.ts', 'a key used for a different request is rejected without effect'],
     ],
     [
       4,
       'A repeat has its JSON in another order and spacing',
-      ['api/requests/idempotency.test.ts', 'the same JSON is the same request, in any order and spacing'],
+      ['api/requests/idempotency.test.ts', 'equal JSON in any order and spacing is the same request'],
     ],
     [
       5,
       'A key is used in another operation, and by another service',
-      [
-        'api/requests/idempotency.test.ts',
-        'keys belong to one operation: the same key in another one is another write',
-      ],
-      [
-        'api/requests/idempotency.test.ts',
-        'keys belong to one service: the same key and body elsewhere is another write',
-      ],
+      ['api/requests/idempotency.test.ts', 'the same key in another operation is another write'],
+      ['api/requests/idempotency.test.ts', 'the same key in another service is another write'],
     ],
     [
       6,
@@ -76,16 +67,16 @@ export const keys: Section = {
     [
       9,
       'The connection is cut in the middle of our answer',
-      [
-        'api/requests/cut-answers.test.ts',
-        'a write whose answer is cut off, wherever, is done once, and its repeat is given the whole answer',
-      ],
+      ['api/requests/cut-answers.test.ts', 'a write whose response is cut is executed once and replayed completely'],
       ['client/faults.test.ts', 'an order whose answer is lost on the way, twice, is placed once'],
     ],
     [
       10,
       'The client closes its socket after it has sent',
-      ['api/requests/idempotency-over-time.test.ts', 'a caller who has gone finds the answer by repeating the request'],
+      [
+        'api/requests/idempotency-over-time.test.ts',
+        'a disconnected client gets the response by repeating the request',
+      ],
     ],
     [
       11,
@@ -102,14 +93,8 @@ export const keys: Section = {
     [
       12,
       'The reply to the commit is lost after the commit',
-      [
-        'api/requests/lost-commit.test.ts',
-        'a … whose commit is not heard of is answered as written, once, under its key',
-      ],
-      [
-        'api/requests/lost-commit.test.ts',
-        'a … without a key whose commit is not heard of is told to be unknown, and is written once',
-      ],
+      ['api/requests/lost-commit.test.ts', 'a … with a lost commit response is written and answered once'],
+      ['api/requests/lost-commit.test.ts', 'a … without a key is written once with unknown outcome'],
       [
         'apparel21/writes/lost-commit.test.ts',
         'an order is placed once, here and there, and answered so, where the commit of … is not heard of',
@@ -130,26 +115,20 @@ export const keys: Section = {
     [
       14,
       'A key is empty, too long, not ASCII, quoted, or holds a line break',
-      ['api/requests/idempotency.test.ts', 'a key has 1 to 255 printable ASCII characters, quoted or bare'],
-      ['api/requests/idempotency.test.ts', 'a quoted key is the bare one'],
+      ['api/requests/idempotency.test.ts', 'a key must have 1 to 255 printable ASCII characters'],
+      ['api/requests/idempotency.test.ts', 'a quoted key equals the bare key'],
     ],
     [
       15,
       'Writes come without a key, also where the service wants one',
-      ['api/requests/idempotency.test.ts', 'without a key each request is a write of its own'],
-      ['api/requests/idempotency.test.ts', 'a service can want a key with every write that takes one'],
-      [
-        'api/vouchers/issue.test.ts',
-        'without a key each request makes a voucher; an order number guards against a second one',
-      ],
+      ['api/requests/idempotency.test.ts', 'each request without a key is a separate write'],
+      ['api/requests/idempotency.test.ts', 'a service can require a key for every supported write'],
+      ['api/vouchers/issue.test.ts', 'a request without a key issues another voucher, except for repeated orders'],
     ],
     [
       16,
       'A key is used again after 24 hours',
-      [
-        'api/requests/idempotency-over-time.test.ts',
-        'after 24 hours a key is free again, and what it answered is deleted',
-      ],
+      ['api/requests/idempotency-over-time.test.ts', 'a key expires after 24 hours and its response is deleted'],
       ['apparel21/vouchers/sales.test.ts', 'a key that is used again after a day sells anew'],
     ],
     [
@@ -162,7 +141,7 @@ export const keys: Section = {
     [
       18,
       'A refused body is corrected and sent with the same key',
-      ['api/requests/idempotency.test.ts', 'what was refused does not use up its key'],
+      ['api/requests/idempotency.test.ts', 'a rejected request leaves its key unused'],
     ],
   ],
 }

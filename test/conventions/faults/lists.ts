@@ -6,7 +6,7 @@ export const lists: Section = {
     [
       53,
       'Every byte of a cursor is changed',
-      ['api/lists/cursors.test.ts', 'a cursor with any one byte, or any one letter, changed is refused'],
+      ['api/lists/cursors.test.ts', 'a cursor with any changed byte or character is rejected'],
     ],
     [54, 'A cursor of one tenant is used by another', ['api/lists/cursors.test.ts', 'a cursor belongs to its service']],
     [
@@ -22,7 +22,7 @@ export const lists: Section = {
     [
       57,
       'A cursor is used days later, at another process, with other keys',
-      ['api/lists/lists.test.ts', 'a cursor of one process is good in another, and does not grow old'],
+      ['api/lists/lists.test.ts', 'a cursor never expires and is valid in another process'],
       ['runtime/start-secret.test.ts', '`tillbridge …` with another secret stops with one line that says what to do'],
       [
         'runtime/start-secret.test.ts',
@@ -32,40 +32,34 @@ export const lists: Section = {
     [
       58,
       'Cursors of 64 KB, with NUL, `__proto__`, SQL',
-      ['api/lists/cursors.test.ts', 'what never was a cursor is refused, whatever it is'],
-      ['api/lists/cursors.test.ts', 'a cursor of 64 KB is refused before it is read'],
+      ['api/lists/cursors.test.ts', 'any string that was never a cursor is rejected'],
+      ['api/lists/cursors.test.ts', 'a cursor of 64 KB is rejected before it is decoded'],
     ],
     [
       59,
       'Page sizes of 0, -1, 101, a milliard, letters',
-      ['api/lists/lists.test.ts', 'a limit is a whole number from 1 to 100'],
+      ['api/lists/lists.test.ts', 'a limit must be an integer from 1 to 100'],
     ],
     [
       60,
       'Records come, change and go during a walk',
-      [
-        'api/lists/lists.test.ts',
-        'what changes during a walk leaves it or comes once, what does not is all there, and the next poll has the rest',
-      ],
+      ['api/lists/lists.test.ts', 'a record changed during pagination appears once or in the next poll'],
     ],
     [
       61,
       'A transaction commits late',
-      ['api/lists/concurrent.test.ts', 'a change that begins first and commits last is seen by the next poll'],
-      [
-        'api/lists/concurrent.test.ts',
-        'eight writers that commit out of order, or not at all, hide nothing from a reader who polls all the time',
-      ],
+      ['api/lists/concurrent.test.ts', 'the next poll returns a change that began first and committed last'],
+      ['api/lists/concurrent.test.ts', 'a polling reader misses nothing from eight writers committing out of order'],
     ],
     [
       62,
       'Thousands of records have one time stamp',
-      ['api/lists/lists.test.ts', '5,000 records with one time stamp all come once, whatever the page'],
+      ['api/lists/lists.test.ts', '5,000 records with one change timestamp appear once at any page size'],
     ],
     [
       63,
       '`updated_after` is just the time of a record; the source counts seconds',
-      ['api/lists/times.test.ts', '… of … are …, and both sides of a range are strict'],
+      ['api/lists/times.test.ts', '… in … mean … and range ends are exclusive'],
       [
         'apparel21/sync/marks.test.ts',
         'a pull goes on behind the newest change it has seen, by the time it took and the overlap',
@@ -74,17 +68,14 @@ export const lists: Section = {
     [
       64,
       'A range ends before it begins',
-      ['api/lists/times.test.ts', 'a range that ends before it begins is refused as such'],
+      ['api/lists/times.test.ts', 'a range that ends before its start is rejected as such'],
     ],
     [
       65,
       'Times that cannot be, or can be read in two ways',
-      [
-        'api/lists/times.test.ts',
-        'a time that cannot be read, or that does not exist, is refused by the name of its parameter',
-      ],
-      ['api/lists/times.test.ts', 'an offset whose plus was not escaped is refused'],
-      ['api/lists/moments.test.ts', 'a day that the calendar does not have is refused, one that it has is read'],
+      ['api/lists/times.test.ts', 'an unreadable or nonexistent time is rejected with its parameter name'],
+      ['api/lists/times.test.ts', 'an offset with an unescaped plus is rejected'],
+      ['api/lists/moments.test.ts', 'only a day that exists in the calendar is accepted'],
     ],
     [
       66,
@@ -97,7 +88,7 @@ export const lists: Section = {
     [
       67,
       'Releases of one and two digits, with a letter, missing, on a broken page',
-      ['api/lists/moments.test.ts', 'releases compare by year, then number, then letter'],
+      ['api/lists/moments.test.ts', 'back office versions compare by year, then number, then letter'],
       ['apparel21/client/release.test.ts', 'the release is found on the root page, in whatever markup'],
       [
         'apparel21/client/release.test.ts',
@@ -111,26 +102,23 @@ export const lists: Section = {
     [
       68,
       '`asc` is TRUE, 1, empty, given twice',
-      ['api/requests/requests.test.ts', '`asc` is true or false, nothing like it'],
+      ['api/requests/requests.test.ts', '`asc` must be exactly true or false'],
     ],
     [
       69,
       'All sales are of one midnight',
-      ['api/lists/lists.test.ts', 'transactions of one midnight keep their order by id, up and down'],
+      ['api/lists/lists.test.ts', 'transactions of one midnight keep their order by id in both directions'],
     ],
     [
       70,
       'A result has exactly 0, 100, 200 records',
-      ['api/lists/lists.test.ts', 'a list of … ends with its page …, and its last cursor leads to an empty page'],
-      ['api/lists/lists.test.ts', 'an empty list has no cursor, and a moment to poll from'],
+      ['api/lists/lists.test.ts', 'a list of … ends on page … with a last cursor'],
+      ['api/lists/lists.test.ts', 'an empty list has no cursor but returns an asOf for polling'],
     ],
     [
       71,
       'E-commerce identifiers, with and without `updated_after`',
-      [
-        'api/mappings/customers.test.ts',
-        'a customer that is mapped is shown with its identifiers, except where they are left out',
-      ],
+      ['api/mappings/customers.test.ts', 'a mapped customer is shown with its identifiers unless they are omitted'],
     ],
     [
       72,

@@ -34,17 +34,14 @@ export const machine: Section = {
     [
       111,
       'More requests than there are connections',
-      ['api/requests/turns.test.ts', 'there are as many at a time as there are connections, whosever they are'],
-      ['api/requests/turns.test.ts', 'a turn that does not come within 5 s is 503, and leaves nothing behind'],
+      ['api/requests/turns.test.ts', 'the limiter admits as many requests as there are connections'],
+      ['api/requests/turns.test.ts', 'a request not admitted within 5 s is 503 and leaves nothing'],
     ],
     [
       112,
       'A deadlock; a database whose transactions are serializable unless told otherwise',
-      ['api/requests/conflicts.test.ts', 'an order that PostgreSQL ends for a deadlock is begun anew, and placed once'],
-      [
-        'api/requests/conflicts.test.ts',
-        'where transactions are … unless told otherwise, writes at once go through all the same',
-      ],
+      ['api/requests/conflicts.test.ts', 'an order aborted by a deadlock is retried and placed once'],
+      ['api/requests/conflicts.test.ts', 'concurrent writes succeed if the default transaction isolation is …'],
     ],
     [
       113,

@@ -8,7 +8,7 @@ export const operation: Section = {
       'Load grows from 10 clients to 500 at once',
       [
         'api/requests/crowding.test.ts',
-        'load that grows from 10 clients to 500 at once, each with a connection, is answered or told when to come again, and what was acknowledged is there',
+        'growing load gets responses or Retry-After, and no acknowledged write is lost',
       ],
     ],
     [
@@ -41,8 +41,8 @@ export const operation: Section = {
     [
       214,
       'The same identifier in two tenants',
-      ['api/access/tenants.test.ts', 'answers of several services at once never mix, also among errors'],
-      ['api/access/tenants.test.ts', 'the same identifiers, codes and addresses stand in every service'],
+      ['api/access/tenants.test.ts', 'concurrent responses of several services never mix, even with errors'],
+      ['api/access/tenants.test.ts', 'two services can use the same identifiers, codes and email addresses'],
     ],
     [
       215,
@@ -92,18 +92,12 @@ export const operation: Section = {
     [
       220,
       'Every 429 and 503',
-      [
-        'api/openapi/traffic.test.ts',
-        'an error of our own and a database that cannot be reached are answered as documented',
-      ],
+      ['api/openapi/traffic.test.ts', 'internal errors and database outages match the document'],
       [
         'runtime/outages.test.ts',
         'without PostgreSQL answers are 503 with the time to wait, and come again once it is back',
       ],
-      [
-        'api/requests/rates.test.ts',
-        'each answer tells the limit and what is left of it, and beyond it requests are refused until the minute is over',
-      ],
+      ['api/requests/rates.test.ts', 'responses show the rate limit; excess requests are rejected until the reset'],
     ],
   ],
 }

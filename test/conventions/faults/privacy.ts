@@ -14,10 +14,7 @@ export const privacy: Section = {
     [
       200,
       'Canaries through everything, looked for in logs, figures, tables',
-      [
-        'api/access/canary.test.ts',
-        'a PIN, a validation, a password and what they came with are in no log line, and in no answer but the ones they belong to',
-      ],
+      ['api/access/canary.test.ts', 'secrets appear only in the responses they belong to, never in logs'],
       [
         'api/webhooks/canary.test.ts',
         'no PIN, password or secret, and nothing that a record says, is in a delivery, an attempt, an alert, an e-mail about one or a log',
@@ -38,28 +35,18 @@ export const privacy: Section = {
     [
       202,
       'Every error, and all that it tells',
-      ['api/requests/requests.test.ts', 'what was sent is not repeated in the answer'],
+      ['api/requests/requests.test.ts', "an error response never repeats the request's values"],
       ['runtime/outages.test.ts', 'an unexpected fault tells the request id alone'],
-      [
-        'api/openapi/openapi.test.ts',
-        'an error stands with its own status, and its example is what the service would say',
-      ],
+      ['api/openapi/openapi.test.ts', 'an error example has its own status and matches the real response'],
     ],
     [
       203,
       'A dump of the database is stolen',
-      [
-        'api/access/account-passwords.test.ts',
-        'passwords and API keys are in no log line, in no line of the audit and nowhere in the database',
-      ],
-      ['api/vouchers/issue.test.ts', 'a PIN stands nowhere in the database in the clear'],
-      ['api/access/dump.test.ts', 'who steals all tables finds no secret in them, in no encoding'],
+      ['api/access/account-passwords.test.ts', 'passwords and API keys never appear in logs, audit entries or tables'],
+      ['api/vouchers/issue.test.ts', 'a PIN is never stored in plain text'],
+      ['api/access/dump.test.ts', 'a dump of all tables contains no secret in any encoding'],
     ],
-    [
-      204,
-      'The headers of every answer',
-      ['api/requests/answers.test.ts', 'every answer carries the standing headers, whatever it is'],
-    ],
+    [204, 'The headers of every answer', ['api/requests/answers.test.ts', 'every response has the standard headers']],
     [
       205,
       'Paths and names at random, as labels of figures',
@@ -71,33 +58,20 @@ export const privacy: Section = {
     [
       206,
       'A customer is exported and erased',
-      [
-        'api/customers/export.test.ts',
-        'an export has everything that is kept of a person, and nothing of anybody else',
-      ],
-      [
-        'api/customers/erasure.test.ts',
-        'of a customer who is erased no text is left, in no table, log or mail; what they bought keeps its sums',
-      ],
+      ['api/customers/export.test.ts', 'a personal data export contains everything about one person only'],
+      ['api/customers/erasure.test.ts', 'erasure leaves no personal text in any table, log or email'],
     ],
     [
       207,
       'Stored answers grow older than they may',
-      [
-        'api/requests/idempotency-over-time.test.ts',
-        'after 24 hours a key is free again, and what it answered is deleted',
-      ],
+      ['api/requests/idempotency-over-time.test.ts', 'a key expires after 24 hours and its response is deleted'],
       ['apparel21/writes/settling.test.ts', 'what was asked for is kept encrypted, and no longer than it is open'],
     ],
-    [
-      208,
-      'A trace that is broken, or huge',
-      ['api/requests/answers.test.ts', 'a trace that is not well-formed is ignored'],
-    ],
+    [208, 'A trace that is broken, or huge', ['api/requests/answers.test.ts', 'a malformed trace header is ignored']],
     [
       209,
       'A request id of 10 KB, or with a line break',
-      ['api/requests/answers.test.ts', 'any other request id is replaced by a new one'],
+      ['api/requests/answers.test.ts', 'an invalid request ID is replaced with a new one'],
     ],
   ],
 }

@@ -6,53 +6,41 @@ export const returns: Section = {
     [
       40,
       'A return names a SKU that is not on the order',
-      [
-        'api/orders/faults.test.ts',
-        'SKUs that are not on the order are all named, and nothing is created, the good lines included',
-      ],
+      ['api/orders/faults.test.ts', 'all SKUs missing from the order are reported and nothing is created'],
     ],
     [
       41,
       'A return has good and bad lines',
-      [
-        'api/orders/faults.test.ts',
-        'SKUs that are not on the order are all named, and nothing is created, the good lines included',
-      ],
-      ['api/orders/faults.test.ts', 'all faults of a return are told at once, what is wrong in itself first'],
+      ['api/orders/faults.test.ts', 'all SKUs missing from the order are reported and nothing is created'],
+      ['api/orders/faults.test.ts', 'all errors of a return are reported at once, its own first'],
     ],
     [
       42,
       'Two returns of two out of three sold come at once',
       [
         'api/orders/returnable.test.ts',
-        'two returns of two out of three sold at once: one is made, the other is told what is left',
+        'one of two conflicting returns succeeds; the other gets the remaining quantity',
       ],
     ],
     [
       43,
       'Quantities are zero, negative, broken, beyond 2^53, text',
-      ['api/orders/faults.test.ts', 'what breaks the shape is 400, what breaks a rule is 422, each with its place'],
+      ['api/orders/faults.test.ts', 'an invalid order shape is 400 and a broken rule 422'],
     ],
     [
       44,
       'A SKU stands twice in one return',
-      ['api/orders/returnable.test.ts', 'the same SKU in several lines of one body is added up'],
+      ['api/orders/returnable.test.ts', 'several lines of one SKU in a body are added up'],
     ],
     [
       45,
       'A return names an order of another tenant',
-      [
-        'api/orders/returns.test.ts',
-        'an order that there is not and one of another service are one and the same answer, whatever the return says',
-      ],
+      ['api/orders/returns.test.ts', 'a return for an unknown or foreign order gets the same 404'],
     ],
     [
       46,
       'A return names an order that there is not',
-      [
-        'api/orders/returns.test.ts',
-        'an order that there is not and one of another service are one and the same answer, whatever the return says',
-      ],
+      ['api/orders/returns.test.ts', 'a return for an unknown or foreign order gets the same 404'],
       [
         'apparel21/writes/returns.test.ts',
         'an order that there is not is not found; while the back office is away nobody knows',
@@ -69,7 +57,7 @@ export const returns: Section = {
     [
       48,
       'A double click without a key',
-      ['api/orders/returnable.test.ts', 'a double click without a key is judged by what is left'],
+      ['api/orders/returnable.test.ts', 'a double click without a key is checked against the remaining quantity'],
     ],
     [
       49,
@@ -99,7 +87,7 @@ export const returns: Section = {
     [
       51,
       'SKUs differ in their case only',
-      ['api/orders/returnable.test.ts', 'SKUs that differ in their case only are two'],
+      ['api/orders/returnable.test.ts', 'two SKUs that differ only in case are distinct'],
       ['import/import.test.ts', 'identifiers that differ in case are two'],
       [
         'import/made-up-data.test.ts',

@@ -6,35 +6,23 @@ export const vouchers: Section = {
     [
       19,
       'Two clients lock one voucher at once',
-      [
-        'api/vouchers/locks.test.ts',
-        'of clients that lock at once one holds the voucher, and the others are told that it is locked',
-      ],
+      ['api/vouchers/locks.test.ts', 'one of several clients locking concurrently holds the voucher'],
     ],
     [
       20,
       '20 clients try 20 times each for one lock',
-      ['api/vouchers/locks.test.ts', 'of 20 clients with 20 tries each never two hold a voucher at the same time'],
-      [
-        'api/requests/concurrency.test.ts',
-        'of 20 clients who try 20 times each for one voucher, one holds it at any time',
-      ],
+      ['api/vouchers/locks.test.ts', '20 retrying clients never hold a voucher at the same time'],
+      ['api/requests/concurrency.test.ts', '20 clients retrying for one voucher hold it one at a time'],
     ],
     [
       21,
       'The holder repeats the lock',
-      [
-        'api/vouchers/locks.test.ts',
-        'a repeat with its key is the same answer; without a key the same validation renews',
-      ],
+      ['api/vouchers/locks.test.ts', 'a repeat with its key is replayed; without, it renews the lock'],
     ],
     [
       22,
       'A lock runs out, and its holder comes late',
-      [
-        'api/vouchers/locks.test.ts',
-        'a lock that has run out is free at once, and its holder is refused once another validates',
-      ],
+      ['api/vouchers/locks.test.ts', 'an expired lock is free immediately and its holder is rejected afterwards'],
       [
         'apparel21/vouchers/holding.test.ts',
         'a lock that has run out is free, by the clock of the database, and its holder is refused',
@@ -74,7 +62,7 @@ export const vouchers: Section = {
       'A lock names a validation that is wrong',
       [
         'api/vouchers/validation.test.ts',
-        'a wrong validation id and an unknown number are one and the same answer, and too many are told to wait',
+        'a wrong validation ID and an unknown number are indistinguishable and throttled',
       ],
       [
         'apparel21/vouchers/holding.test.ts',
@@ -84,72 +72,60 @@ export const vouchers: Section = {
     [
       27,
       'One account locks more vouchers than it may',
-      ['api/vouchers/locks.test.ts', 'an account holds at most 1,000 vouchers at a time'],
-      ['api/vouchers/locks.test.ts', 'a lock lasts from 1 to 86400 seconds, and 0 gives back what is held or not'],
+      ['api/vouchers/locks.test.ts', 'an account can hold at most 1,000 vouchers'],
+      ['api/vouchers/locks.test.ts', 'a lock lasts 1 to 86400 seconds, and 0 releases any'],
     ],
     [
       28,
       'PIN after PIN is tried on one voucher',
-      ['api/vouchers/vouchers.test.ts', 'after five wrong PINs the right one is refused too, for a while that grows'],
-      ['api/vouchers/vouchers.test.ts', 'a voucher that refuses is an alert, and so is a number that there is not'],
+      ['api/vouchers/vouchers.test.ts', 'five wrong PINs block the right one for a growing time'],
+      ['api/vouchers/vouchers.test.ts', 'PIN guessing raises an alert, also for an unknown number'],
     ],
     [
       29,
       'One PIN is tried on number after number',
-      [
-        'api/vouchers/vouchers.test.ts',
-        'an address that tries one number after the other is refused until the minute ends, the right PIN too',
-      ],
-      [
-        'api/vouchers/shoppers.test.ts',
-        'a shopper who guesses is refused, and the other shoppers of the same back end are not',
-      ],
-      [
-        'api/vouchers/shoppers.test.ts',
-        'who lies with many addresses is refused by the limit of the account, and nobody else is',
-      ],
-      ['api/vouchers/shoppers.test.ts', 'a voucher counts its wrong PINs whoever the shopper is'],
+      ['api/vouchers/vouchers.test.ts', 'an address that tries many numbers is blocked until the minute ends'],
+      ['api/vouchers/shoppers.test.ts', 'a guessing shopper is blocked without blocking other shoppers of the account'],
+      ['api/vouchers/shoppers.test.ts', "a client that fakes many addresses is blocked by the account's limit"],
+      ['api/vouchers/shoppers.test.ts', 'a voucher counts its wrong PINs across shoppers'],
     ],
     [
       30,
       'An unknown number and a wrong PIN are told apart by the time of the answer',
-      ['api/access/guessing.test.ts', 'an unknown number cannot be told from a wrong PIN by time'],
-      [
-        'api/vouchers/vouchers.test.ts',
-        'an unknown number, a wrong PIN and the number of another service are one and the same answer',
-      ],
+      ['api/access/guessing.test.ts', 'rejecting an unknown voucher number takes as long as a wrong PIN'],
+      ['api/vouchers/vouchers.test.ts', 'an unknown number, wrong PIN and foreign number get the same response'],
     ],
     [
       31,
       'A PIN is sent in the URL',
-      ['api/vouchers/vouchers.test.ts', 'a PIN in the URL is refused by name'],
-      ['api/vouchers/validation.test.ts', 'a PIN in the URL of a write is refused by name and not repeated'],
+      ['api/vouchers/vouchers.test.ts', 'a PIN in the URL is rejected by name'],
+      ['api/vouchers/validation.test.ts', 'a PIN in the URL of a write is rejected without repetition'],
     ],
     [
       32,
       'A million numbers and PINs are drawn, and one that is taken',
-      ['api/vouchers/issue.test.ts', 'a million numbers and PINs are even, without a repeat and without an order'],
-      ['api/vouchers/issue.test.ts', 'a number that is taken is drawn anew'],
+      ['api/vouchers/issue.test.ts', 'a million numbers and PINs are uniform, unique and unordered'],
+      ['api/vouchers/issue.test.ts', 'a taken number is generated again'],
     ],
     [
       33,
       'PINs and numbers with leading zeros, blanks, 50 characters',
-      ['api/vouchers/vouchers.test.ts', 'number and PIN are taken to the letter'],
+      ['api/vouchers/vouchers.test.ts', 'a number and PIN must match exactly'],
     ],
     [
       34,
       'Amounts are negative, zero, too fine, too large, no text, in another currency',
       [
         'api/vouchers/issue-faults.test.ts',
-        'an amount is text with the decimals of the currency, more than nothing and not beyond reason',
+        "an amount must be a positive, plausible string with the currency's decimals",
       ],
-      ['api/vouchers/validation.test.ts', 'an amount is text with the decimals of the currency, and more than nothing'],
-      ['api/vouchers/validation.test.ts', 'a voucher in another currency than the service is shown, and not used'],
+      ['api/vouchers/validation.test.ts', "a validation amount must be a positive string with the currency's decimals"],
+      ['api/vouchers/validation.test.ts', 'a voucher in a foreign currency is shown but unusable'],
     ],
     [
       35,
       'A voucher is sold where nothing is configured',
-      ['api/vouchers/issue-faults.test.ts', 'each setting that is missing is named, and nothing is made'],
+      ['api/vouchers/issue-faults.test.ts', 'each missing setting is named and nothing is created'],
       [
         'apparel21/vouchers/sales.test.ts',
         'what is not configured is named, in the service before the back office is asked, and in the back office',
@@ -158,19 +134,19 @@ export const vouchers: Section = {
     [
       36,
       'A payment gateway is unknown, or only looks like one',
-      ['api/vouchers/issue-faults.test.ts', 'a gateway is one of those that there are, to the letter'],
+      ['api/vouchers/issue-faults.test.ts', 'a gateway must match a configured one exactly'],
     ],
     [
       37,
       'Line breaks and second addresses in a name, an address, a subject',
-      ['api/vouchers/issue-faults.test.ts', 'no line break or second address gets into the head of an e-mail'],
+      ['api/vouchers/issue-faults.test.ts', 'an email header contains no line break or second address'],
       ['runtime/jobs/mail.test.ts', 'a name or subject … adds no header and no receiver'],
       ['runtime/jobs/mail.test.ts', 'an address … gets nothing'],
     ],
     [
       38,
       'A voucher is spent, expired, suspended, not issued, in another currency',
-      ['api/vouchers/validation.test.ts', 'a voucher that cannot be used is looked up, and neither validated nor held'],
+      ['api/vouchers/validation.test.ts', 'an unusable voucher can be looked up but neither validated nor locked'],
       ['apparel21/vouchers/opening.test.ts', 'each thing that is the matter with a voucher has its answer'],
     ],
     [
