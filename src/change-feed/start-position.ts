@@ -12,45 +12,50 @@ import {
 } from '../store/change-feed/positions.ts'
 import { decodeCursor, encodeCursor, type Subscription } from './subscription.ts'
 
-/** Where somebody stands who has been told nothing. */
-export const createInitialCursor = (following: Subscription) =>
-  encodeCursor(following, createInitialPositions(following.kinds))
+/** Returns the cursor before all changes. */
+export const createInitialCursor = (subscription: Subscription) =>
+  encodeCursor(subscription, createInitialPositions(subscription.kinds))
 
-/** Where somebody stands who is told what changes from now on. */
-export const createCurrentCursor = async (db: Db, following: Subscription) =>
-  encodeCursor(following, await readCurrentPositions(db, following.service, following.kinds))
+/** Returns the cursor after all current changes. */
+export const createCurrentCursor = async (db: Db, subscription: Subscription) =>
+  encodeCursor(subscription, await readCurrentPositions(db, subscription.service, subscription.kinds))
 
-/** Where somebody stands who follows other kinds from now on: of those that stay, where they were. */
+/** Returns the cursor of a subscription with other kinds. Kinds that stay keep their positions; added kinds begin now. */
 export async function changeCursorKinds(
   db: Db,
-  before: Subscription,
+  subscription: Subscription,
   cursor: string,
   kinds: readonly Kind[],
 ): Promise<string> {
-  const added = kinds.filter(kind => !before.kinds.includes(kind))
-  if (!added.length && kinds.length === before.kinds.length) return cursor
-  const stood = decodeCursor(before, cursor)
-  const fresh = added.length ? await readCurrentPositions(db, before.service, added) : new Map()
-  const positions = new Map(kinds.map(kind => [kind, stood?.get(kind) ?? fresh.get(kind) ?? createPositionAfter(0)]))
-  return encodeCursor({ ...before, kinds }, positions)
+  const added = kinds.filter(kind => !subscription.kinds.includes(kind))
+  if (!added.length && kinds.length === subscription.kinds.length) return cursor
+  const previous = decodeCursor(subscription, cursor)
+  const current = added.length ? await readCurrentPositions(db, subscription.service, added) : new Map()
+  const positions = new Map(
+    kinds.map(kind => [kind, previous?.get(kind) ?? current.get(kind) ?? createPositionAfter(0)]),
+  )
+  return encodeCursor({ ...subscription, kinds }, positions)
 }
 
-/** The place that `to` of a rewind names: `beginning`, a time of which all is told again, or a cursor. */
-export async function parseRewindTarget(db: Db, following: Subscription, to: string): Promise<string> {
-  if (to === 'beginning') return createInitialCursor(following)
-  const { service, kinds } = following
+/**
+ * Returns the cursor for `to` of a rewind: `beginning`, a time from which all changes are sent again, or a cursor. Throws a field error if
+ * `to` is invalid, and `cursor_expired` if tombstones after the position have been purged.
+ */
+export async function parseRewindTarget(db: Db, subscription: Subscription, to: string): Promise<string> {
+  if (to === 'beginning') return createInitialCursor(subscription)
+  const { service, kinds } = subscription
   const { timeZone } = service.settings
-  if (isSkipped(to, timeZone)) throw unfit(`\`to\` is a time that the clock of ${timeZone} skips.`)
-  const moment = readMoment(to, timeZone)
-  const positions = moment === undefined ? decodeCursor(following, to) : before(kinds, moment)
-  if (!positions) throw unfit(`\`to\` is \`beginning\`, ${momentForms}, or a cursor of these kinds of changes.`)
-  if (moment !== undefined && Date.parse(moment) > Date.now()) throw unfit('`to` is not in the future.')
+  if (isSkipped(to, timeZone)) throw invalidTarget(`\`to\` is a time that the clock skips in ${timeZone}.`)
+  const timestamp = readMoment(to, timeZone)
+  const positions = timestamp === undefined ? decodeCursor(subscription, to) : getPositionsBefore(kinds, timestamp)
+  if (!positions)
+    throw invalidTarget(`\`to\` must be \`beginning\`, ${momentForms}, or a cursor for these kinds of changes.`)
+  if (timestamp !== undefined && Date.parse(timestamp) > Date.now()) throw invalidTarget("`to` can't be in the future.")
   if (!(await readChanges(db, service, positions, { limit: 1, records: false }))) throw new ApiError('cursor_expired')
-  return encodeCursor(following, positions)
+  return encodeCursor(subscription, positions)
 }
 
-/** Where all that was stamped earlier has been told. */
-const before = (kinds: readonly Kind[], moment: string): FeedPositions =>
-  new Map(kinds.map(kind => [kind, createPositionAfter(Math.max(0, parseTimestamp(moment) - 1))]))
+const getPositionsBefore = (kinds: readonly Kind[], timestamp: string): FeedPositions =>
+  new Map(kinds.map(kind => [kind, createPositionAfter(Math.max(0, parseTimestamp(timestamp) - 1))]))
 
-const unfit = (detail: string) => toApiError([{ pointer: '/to', code: 'invalid_field', detail }])
+const invalidTarget = (detail: string) => toApiError([{ pointer: '/to', code: 'invalid_field', detail }])

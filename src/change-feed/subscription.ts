@@ -9,38 +9,41 @@ import {
 } from '../store/change-feed/positions.ts'
 import { type CursorScope, signCursor, verifyCursor } from '../store/lists/cursor.ts'
 
-/** Who follows what: cursors go from request to request, and from there to streams and webhooks, of the same service and kinds. */
+/**
+ * A service and the kinds of changes that a reader follows. Requests, streams and webhooks with the same subscription accept each other's
+ * cursors.
+ */
 export interface Subscription {
   service: Service
   /** In the order of all kinds. */
   kinds: readonly Kind[]
-  /** What cursors are authenticated with. */
+  /** Key of the cursors' MAC. */
   key: Buffer
 }
 
-/** Those of the words that are kinds, in the order of all kinds. */
-export const selectKinds = (words: readonly string[]): readonly Kind[] => kinds.filter(kind => words.includes(kind))
+/** Returns the kinds with these names, in the order of all kinds. Ignores other names. */
+export const selectKinds = (names: readonly string[]): readonly Kind[] => kinds.filter(kind => names.includes(kind))
 
-const getCursorScope = ({ service, kinds: followed, key }: Subscription): CursorScope => ({
+const getCursorScope = ({ service, kinds: subscribed, key }: Subscription): CursorScope => ({
   service,
   list: '/changes',
-  filters: { kinds: followed },
+  filters: { kinds: subscribed },
   key,
 })
 
-/** Where somebody stands, as a cursor. */
-export const encodeCursor = (following: Subscription, positions: FeedPositions) =>
-  signCursor(getCursorScope(following), encodePositions(positions))
+/** Returns the cursor of these positions. */
+export const encodeCursor = (subscription: Subscription, positions: FeedPositions) =>
+  signCursor(getCursorScope(subscription), encodePositions(positions))
 
-/** Where a cursor stands; undefined where it is none of this service and these kinds. */
-export function decodeCursor(following: Subscription, cursor: string): FeedPositions | undefined {
-  const written = verifyCursor<EncodedPositions>(getCursorScope(following), cursor)
-  return written === undefined ? undefined : decodePositions(following.kinds, written)
+/** Returns the positions of a cursor, or undefined if the cursor is invalid or belongs to another service or other kinds. */
+export function decodeCursor(subscription: Subscription, cursor: string): FeedPositions | undefined {
+  const encoded = verifyCursor<EncodedPositions>(getCursorScope(subscription), cursor)
+  return encoded === undefined ? undefined : decodePositions(subscription.kinds, encoded)
 }
 
-/** A change as it is told, as JSON text. */
+/** Returns a change as JSON for responses and deliveries. */
 export function renderChange({ kind, id, action, changedAt, name, record }: Change): string {
   const path = action === 'changed' ? { path: `${pathsOf[kind]}/${encodeURIComponent(name)}` } : {}
-  const head = JSON.stringify({ kind, id, action, changedAt, ...path })
-  return record === null ? head : `${head.slice(0, -1)},"record":${record}}`
+  const json = JSON.stringify({ kind, id, action, changedAt, ...path })
+  return record === null ? json : `${json.slice(0, -1)},"record":${record}}`
 }

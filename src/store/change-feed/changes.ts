@@ -12,70 +12,69 @@ import {
   parseTimestamp,
 } from './positions.ts'
 
-/** A record that has changed, or left the data. */
+/** The newest change of a record, or its removal. */
 export interface Change {
   kind: Kind
   id: string
   action: 'changed' | 'removed'
   /** RFC 3339, to the microsecond. */
   changedAt: string
-  /** What its path names it by. */
+  /** The record's name in its path. */
   name: string
-  /** As its path shows it, JSON text; null for one that has left, or where records were not asked for. */
+  /** JSON of the record, as its path returns it. Null for a removal, or if the request excludes records. */
   record: string | null
-  /** Where whoever has been told of it stands. */
+  /** Positions of a reader that has received this change. */
   positions: FeedPositions
 }
 
-/** What the feed tells from some positions on. Fewer changes than were asked for, even none, are not always the last ones. */
+/** A page of the change feed. It can have fewer changes than requested, even none, although `hasMore` is true. */
 export interface ChangesPage {
   changes: Change[]
   hasMore: boolean
-  /** Where whoever has been told of it all stands. */
+  /** Positions of a reader that has received the page. */
   positions: FeedPositions
 }
 
 /**
- * What has changed since a reader stood at these positions. Nothing that can still commit is stamped before what is told
- * (contributing/decisions/0014). `within` has it end earlier, at a moment of each list. Undefined where a removal after the positions may have been forgotten: who stands there begins anew.
+ * Reads the changes after these positions. No transaction can still commit a change before those that are returned
+ * (contributing/decisions/0014). `within`: watermarks at which the feed ends, instead of the current ones. Returns undefined if a tombstone
+ * after the positions may have been purged: the reader must begin again.
  */
 export async function readChanges(
   db: Db,
   service: Service,
   positions: FeedPositions,
-  asked: ChangesRequest,
+  request: ChangesRequest,
   within?: CommitWatermarks,
 ): Promise<ChangesPage | undefined> {
   const { timestamps, position } = within ?? (await readCommitWatermarks(db, service))
-  const rows = await db.rows<Row>(selectChanges(service, positions, timestamps, asked), { position })
-  const [{ forgotten = {}, before = {} } = {}] = rows
-  if (isExpired(positions, forgotten)) return
-  let at = skipEarlierTombstones(positions, before)
+  const rows = await db.rows<Row>(selectChanges(service, positions, timestamps, request), { position })
+  const [{ purged = {}, newest_tombstones: newestTombstones = {} } = {}] = rows
+  if (isExpired(positions, purged)) return
+  let reached = skipEarlierTombstones(positions, newestTombstones)
   const changes: Change[] = []
-  const found = rows.filter(row => row.kind !== null) as (Row & { kind: Kind })[]
-  for (const { kind, removed, changed_at: changedAt, key, is_back: isBack, id, name, record } of found.slice(
-    0,
-    asked.limit,
-  )) {
+  const changedRows = rows.filter(row => row.kind !== null) as (Row & { kind: Kind })[]
+  for (const row of changedRows.slice(0, request.limit)) {
+    const { kind, removed, changed_at: changedAt, key, id, name, record } = row
     const action = removed ? 'removed' : 'changed'
-    at = advance(at, kind, action, [parseTimestamp(changedAt), key])
-    if (!isBack) changes.push({ kind, id, action, changedAt, name, record, positions: at })
+    reached = advance(reached, kind, action, [parseTimestamp(changedAt), key])
+    if (!row.exists_again) changes.push({ kind, id, action, changedAt, name, record, positions: reached })
   }
-  const hasMore = found.length > asked.limit
-  return { changes, hasMore, positions: hasMore ? at : advanceToEnd(at) }
+  const hasMore = changedRows.length > request.limit
+  return { changes, hasMore, positions: hasMore ? reached : advanceToEnd(reached) }
 }
 
-const isExpired = (positions: FeedPositions, forgotten: Row['forgotten']) =>
-  [...positions].some(([kind, stand]) => {
-    const newest = forgotten[kind]
-    return newest !== undefined && !isAtBeginning(stand) && parseTimestamp(newest) >= stand.removed[0]
+const isExpired = (positions: FeedPositions, purged: Row['purged']) =>
+  [...positions].some(([kind, position]) => {
+    const newest = purged[kind]
+    return newest !== undefined && !isAtBeginning(position) && parseTimestamp(newest) >= position.removed[0]
   })
 
-/** Who has been told nothing of a kind has nothing that could have left before. */
-const skipEarlierTombstones = (positions: FeedPositions, before: Row['before']): FeedPositions =>
+/** Skips the existing tombstones of kinds from which the reader has received nothing: it has no record that could be removed. */
+const skipEarlierTombstones = (positions: FeedPositions, newestTombstones: Row['newest_tombstones']): FeedPositions =>
   new Map(
-    [...positions].map(([kind, stand]) => {
-      const newest = before[kind]
-      return [kind, newest ? { ...stand, removed: createPositionAfter(parseTimestamp(newest)).removed } : stand]
+    [...positions].map(([kind, position]) => {
+      const newest = newestTombstones[kind]
+      return [kind, newest ? { ...position, removed: createPositionAfter(parseTimestamp(newest)).removed } : position]
     }),
   )

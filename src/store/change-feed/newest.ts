@@ -8,22 +8,22 @@ import { isCommitted, unionAll } from './page.ts'
 import { createPositionAfter, type FeedPositions, formatTimestamp, parseTimestamp } from './positions.ts'
 import { isHidden, sources } from './sources.ts'
 
-/** Where a reader stands who has been told everything: behind the newest change of each kind that the feed tells. */
+/** Returns the positions of a reader that has received everything: after the newest committed change of each kind. */
 export async function readCurrentPositions(db: Db, service: Service, kinds: readonly Kind[]): Promise<FeedPositions> {
   const { timestamps, position } = await readCommitWatermarks(db, service)
-  return toPositions(kinds, await db.rows<Newest>(newestOfEach(service, timestamps), { position }))
+  return toPositions(kinds, await db.rows<Newest>(selectNewest(service, timestamps), { position }))
 }
 
-/** The same, asked of the primary, and the horizons that all of it lies within, with the position behind all that it saw. */
+/** Reads the current positions from the primary, with the watermarks that include them and the LSN after everything that was read. */
 export async function readCurrentState(
   db: Db,
   service: Service,
   kinds: readonly Kind[],
 ): Promise<{ positions: FeedPositions; within: CommitWatermarks }> {
   const { timestamps } = await readCommitWatermarks(db, service)
-  // Of a statement before it a first load that it finds to be over might lie behind the position.
+  // The same statement must read the LSN: an earlier one could be before the end of an initial load that this statement sees as ended.
   const rows = await db.rows<Newest & { position: string | null }>(sql`
-    with seen as materialized (${newestOfEach(service, timestamps)})
+    with seen as materialized (${selectNewest(service, timestamps)})
     select kind, newest, ${currentLsn(db)} as position from seen`)
   return { positions: toPositions(kinds, rows), within: { timestamps, position: rows[0]?.position ?? undefined } }
 }
@@ -33,29 +33,29 @@ interface Newest {
   newest: string | null
 }
 
-/** Of all kinds, whichever are followed: so it is one text. */
-function newestOfEach(service: Service, timestamps: readonly string[]): Sql {
-  const newestOf = allKinds.map(kind => {
-    const mine = sql`service_id = ${service.id}`
+/** Selects all kinds, whichever are subscribed, so that there is only one statement to prepare. */
+function selectNewest(service: Service, timestamps: readonly string[]): Sql {
+  const queries = allKinds.map(kind => {
+    const ofService = sql`service_id = ${service.id}`
     const newest = sql`greatest(
-      (select max(changed_at) from ${raw(sources[kind].table)} where ${mine} and ${isCommitted(kind, timestamps)}),
-      (select max(changed_at) from tombstone where ${mine} and kind = ${kind} and ${isCommitted(kind, timestamps)}))`
+      (select max(changed_at) from ${raw(sources[kind].table)} where ${ofService} and ${isCommitted(kind, timestamps)}),
+      (select max(changed_at) from tombstone where ${ofService} and kind = ${kind} and ${isCommitted(kind, timestamps)}))`
     return sql`select ${kind}::text as kind, case when not ${isHidden(service, kind)} then ${rfc3339Micros(newest)} end as newest`
   })
-  return unionAll(newestOf)
+  return unionAll(queries)
 }
 
 function toPositions(kinds: readonly Kind[], rows: readonly Newest[]): FeedPositions {
   const newest = new Map(rows.map(row => [row.kind, row.newest]))
   return new Map(
     kinds.map(kind => {
-      const stamp = newest.get(kind) ?? null
-      return [kind, createPositionAfter(stamp === null ? 0 : parseTimestamp(stamp))] as const
+      const timestamp = newest.get(kind) ?? null
+      return [kind, createPositionAfter(timestamp === null ? 0 : parseTimestamp(timestamp))] as const
     }),
   )
 }
 
-/** The watermarks of these positions: the end of a scan that stops where a reader of everything would be. */
+/** Returns the watermarks of these positions, for a scan that ends at them. */
 export function getWatermarks({ positions, within }: Awaited<ReturnType<typeof readCurrentState>>): CommitWatermarks {
   const timestamps: string[] = []
   for (const [kind, { changed }] of positions)

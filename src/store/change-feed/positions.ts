@@ -1,58 +1,55 @@
 import type { Kind } from '../../domain/changes.ts'
 
 /**
- * In the changes, or the removals, of one kind, by stamp and key: what is at the place has been told, and all before it. Stamps are
- * microseconds since 1970; no key is empty, so that an empty one stands before all that has the stamp.
+ * A position in the changes or in the tombstones of one kind. The reader has received everything at the position and before it. Timestamps
+ * are microseconds since 1970. No record has an empty key, so an empty key is before all records with the timestamp.
  */
-export type FeedPosition = readonly [stamp: number, key: string]
+export type FeedPosition = readonly [timestamp: number, key: string]
 
-/** Where a reader stands in one kind. */
+/** The position of a reader in one kind. */
 interface KindPosition {
   readonly changed: FeedPosition
   readonly removed: FeedPosition
 }
 
-/** Where a reader of the feed stands in each kind that it follows. */
+/** The positions of a reader in each subscribed kind. */
 export type FeedPositions = ReadonlyMap<Kind, KindPosition>
 
-/** All that is stamped then, or earlier, has been told. */
-export function createPositionAfter(stamp: number): KindPosition {
-  const place = [stamp + 1, ''] as const
-  return { changed: place, removed: place }
+/** Returns the position of a reader that has received everything up to a timestamp, inclusive. */
+export function createPositionAfter(timestamp: number): KindPosition {
+  const position = [timestamp + 1, ''] as const
+  return { changed: position, removed: position }
 }
 
-/** Nothing has been told: no change is as old as 1970. */
-export const isAtBeginning = ({ changed: [stamp, key] }: KindPosition) => stamp === 1 && key === ''
+/** True if the reader has received nothing: no change is as old as 1970. */
+export const isAtBeginning = ({ changed: [timestamp, key] }: KindPosition) => timestamp === 1 && key === ''
 
 export const createInitialPositions = (kinds: readonly Kind[]): FeedPositions =>
   new Map(kinds.map(kind => [kind, createPositionAfter(0)]))
 
-/** One more of a kind has been told. */
+/** Returns the positions after one more change of a kind. */
 export const advance = (
   positions: FeedPositions,
   kind: Kind,
   action: keyof KindPosition,
-  place: FeedPosition,
+  position: FeedPosition,
 ): FeedPositions => {
-  const stand = positions.get(kind) ?? createPositionAfter(0)
-  return new Map([...positions, [kind, { ...stand, [action]: place }]])
+  const previous = positions.get(kind) ?? createPositionAfter(0)
+  return new Map([...positions, [kind, { ...previous, [action]: position }]])
 }
 
-/** The same where nothing is left to tell. Whoever has been told everything stands at the same positions, however they came there. */
+/** Normalizes the positions of a reader that has received everything, so that all such readers have equal positions. */
 export const advanceToEnd = (positions: FeedPositions): FeedPositions =>
   new Map(
     [...positions].map(([kind, { changed, removed }]) => {
-      const [last, other] = [changed, removed].map(([stamp, key]) => (key === '' ? stamp - 1 : stamp)) as [
-        number,
-        number,
-      ]
-      return [kind, createPositionAfter(Math.max(last, other))]
+      const timestamps = [changed, removed].map(([timestamp, key]) => (key === '' ? timestamp - 1 : timestamp))
+      return [kind, createPositionAfter(Math.max(...timestamps))]
     }),
   )
 
 /**
- * Whether there may be something to tell who stands there, where `newest` is what is newest of each kind. Who is in the midst of changes that
- * carry one stamp, or of removals, has more to be told, or comes to its end by being told that there is none (`havingToldAll`).
+ * True if there may be changes after these positions. `newest`: the current positions. A reader between changes with the same timestamp
+ * counts as having changes: it gets more of them, or an empty page that normalizes its positions (`advanceToEnd`).
  */
 export const mayHaveChanges = (positions: FeedPositions, newest: FeedPositions) =>
   [...positions].some(
@@ -60,11 +57,11 @@ export const mayHaveChanges = (positions: FeedPositions, newest: FeedPositions) 
       changed[1] !== '' || removed[1] !== '' || (newest.get(kind)?.changed[0] ?? 0) > Math.min(changed[0], removed[0]),
   )
 
-/** The stamp up to which everything has been told, of every kind. */
+/** Returns the timestamp up to which the reader has received every kind. */
 export const getCompleteUntil = (positions: FeedPositions) =>
   Math.min(...[...positions.values()].flatMap(({ changed, removed }) => [changed[0] - 1, removed[0] - 1]))
 
-/** Places as they are written down: of each kind the stamp up to which all has been told, or both positions. */
+/** Positions as stored in a cursor: per kind, the timestamp up to which everything was received, or both positions. */
 export type EncodedPositions = (number | readonly [...FeedPosition, ...FeedPosition])[]
 
 export const encodePositions = (positions: FeedPositions): EncodedPositions =>
@@ -72,19 +69,21 @@ export const encodePositions = (positions: FeedPositions): EncodedPositions =>
     changed[1] === '' && removed[1] === '' && changed[0] === removed[0] ? changed[0] - 1 : [...changed, ...removed],
   )
 
-/** Of the kinds that were followed, in their order. */
-export const decodePositions = (kinds: readonly Kind[], written: EncodedPositions): FeedPositions =>
+/** Decodes positions. `kinds`: the subscribed kinds, in the order in which they were encoded. */
+export const decodePositions = (kinds: readonly Kind[], encoded: EncodedPositions): FeedPositions =>
   new Map(
     kinds.map((kind, i) => {
-      const stand = written[i] ?? 0
-      if (typeof stand === 'number') return [kind, createPositionAfter(stand)]
-      const [changedAt, changed, removedAt, removed] = stand
-      return [kind, { changed: [changedAt, changed], removed: [removedAt, removed] }]
+      const position = encoded[i] ?? 0
+      if (typeof position === 'number') return [kind, createPositionAfter(position)]
+      const [changedAt, changedKey, removedAt, removedKey] = position
+      return [kind, { changed: [changedAt, changedKey], removed: [removedAt, removedKey] }]
     }),
   )
 
-/** Microseconds since 1970 of a stamp as answers have it: `2026-11-21T09:31:27.803870Z`. */
-export const parseTimestamp = (text: string) => Date.parse(`${text.slice(0, 23)}Z`) * 1_000 + Number(text.slice(23, 26))
+/** Parses a change timestamp such as `2026-11-21T09:31:27.803870Z`. Returns microseconds since 1970. */
+export const parseTimestamp = (timestamp: string) =>
+  Date.parse(`${timestamp.slice(0, 23)}Z`) * 1_000 + Number(timestamp.slice(23, 26))
 
-export const formatTimestamp = (stamp: number) =>
-  `${new Date(Math.floor(stamp / 1_000)).toISOString().slice(0, 23)}${String(stamp % 1_000).padStart(3, '0')}Z`
+/** Formats microseconds since 1970 as RFC 3339. */
+export const formatTimestamp = (timestamp: number) =>
+  `${new Date(Math.floor(timestamp / 1_000)).toISOString().slice(0, 23)}${String(timestamp % 1_000).padStart(3, '0')}Z`

@@ -1,3 +1,7 @@
+/**
+ * Long polling of the change feed. One poller per service and process watches for changes as long as requests wait.
+ * Waiting requests hold no database connection, and readers with the same positions share a query.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { perObject, singleFlight } from '../../concurrency/single-flight.ts'
 import type { Db } from '../../database/db.ts'
@@ -9,124 +13,120 @@ import { readCurrentPositions } from './newest.ts'
 import type { ChangesRequest } from './page.ts'
 import { type FeedPositions, mayHaveChanges } from './positions.ts'
 
-/** Between two looks at a service whose changes somebody waits for. */
-const lookMs = 250
-/** Looks that go on once nobody waits any more: who was told asks again. */
-const looksBehind = 4
+const pollIntervalMs = 250
+/** Polls after the last request has stopped waiting: clients that have received changes return soon. */
+const extraPolls = 4
 
-/** How long somebody waits. */
+/** Limits of a wait. */
 interface Wait {
   timeoutMs: number
-  /** Ends the wait before. */
+  /** Ends the wait early. */
   signal: AbortSignal
 }
 
 /**
- * What whoever goes on to wait is told first, as in `changesAfter`. Who has been told everything joins those who wait, and nothing is
- * asked for it: they are told of what has come since the last look with the next one, as all are.
+ * Reads the first page of a client that is going to wait, as `readChanges` does. If the last poll found nothing after these positions,
+ * returns an empty page without a query: the next poll reports changes since then.
  */
 export async function readFirstChanges(
   db: Db,
   service: Service,
   positions: FeedPositions,
-  asked: ChangesRequest,
+  request: ChangesRequest,
 ): Promise<ChangesPage | undefined> {
-  const newest = watched.get(db)?.get(service.id)?.newest
+  const newest = watchedServices.get(db)?.get(service.id)?.newest
   if (newest && !mayHaveChanges(positions, newest)) return { changes: [], hasMore: false, positions }
-  return readTogether(db, service, positions, asked)
+  return readShared(db, service, positions, request)
 }
 
 /**
- * What comes behind what a reader was told, once there is something; nothing where the wait ends before. Nobody holds a connection
- * meanwhile. Undefined where the reader has to begin anew, as in `changesAfter`.
+ * Waits for changes after a page and reads them. Returns an empty page if the wait ends first, and undefined if the reader must begin again,
+ * as `readChanges` does.
  */
 export async function waitForChanges(
   db: Db,
   service: Service,
   { hasMore, positions }: Pick<ChangesPage, 'hasMore' | 'positions'>,
-  asked: ChangesRequest,
-  { timeoutMs: ms, signal: over }: Wait,
+  request: ChangesRequest,
+  { timeoutMs, signal }: Wait,
 ): Promise<ChangesPage | undefined> {
-  const ends = performance.now() + ms
-  let told: ChangesPage | undefined = { changes: [], hasMore, positions }
-  while (told && !told.changes.length) {
-    if (
-      !told.hasMore &&
-      !(await isBeyond(db, service, told.positions, { timeoutMs: ends - performance.now(), signal: over }))
-    )
-      break
-    told = await readTogether(db, service, told.positions, asked)
+  const deadline = performance.now() + timeoutMs
+  let page: ChangesPage | undefined = { changes: [], hasMore, positions }
+  while (page && !page.changes.length) {
+    const remaining = { timeoutMs: deadline - performance.now(), signal }
+    if (!page.hasMore && !(await waitUntilNewer(db, service, page.positions, remaining))) break
+    page = await readShared(db, service, page.positions, request)
   }
-  return told
+  return page
 }
 
 const reads = perObject<Db>(singleFlight)
 
 /** Readers that have received everything have the same positions, so one query reads a new change for all of them. */
-const readTogether = (
+const readShared = (
   db: Db,
   service: Service,
   positions: FeedPositions,
-  asked: ChangesRequest,
+  request: ChangesRequest,
 ): Promise<ChangesPage | undefined> =>
-  reads(db)(JSON.stringify([service.id, asked, [...positions]]), () => readChanges(db, service, positions, asked))
+  reads(db)(JSON.stringify([service.id, request, [...positions]]), () => readChanges(db, service, positions, request))
 
 interface Waiter {
   positions: FeedPositions
-  /** Told whether there is something, once. */
-  tell: (isBeyond: boolean) => void
+  /** Ends the wait. `hasNewer`: whether there may be newer changes. */
+  resolve: (hasNewer: boolean) => void
 }
 
-/** A service that somebody waits for. */
-interface Watched {
+interface WatchedService {
   waiters: Set<Waiter>
-  /** What was newest at the last look; undefined before the first one, and where it failed. */
+  /** Positions at the last poll. Undefined before the first poll, and if the last one failed. */
   newest?: FeedPositions | undefined
 }
-const watched = new WeakMap<Db, Map<number, Watched>>()
+const watchedServices = new WeakMap<Db, Map<number, WatchedService>>()
 
-/** Waits until something may be told beyond these positions; whether there is, before the wait ends. */
-async function isBeyond(
+/** Waits until there may be changes after these positions. Returns false if the wait ends first. */
+async function waitUntilNewer(
   db: Db,
   service: Service,
   positions: FeedPositions,
-  { timeoutMs: ms, signal: over }: Wait,
+  { timeoutMs, signal }: Wait,
 ): Promise<boolean> {
-  if (over.aborted || ms <= 0) return false
-  const { promise, resolve: tell } = Promise.withResolvers<boolean>()
-  const { waiters } = watchedOf(db, service)
-  const waiter = { positions, tell }
-  const end = () => tell(false)
-  const timer = setTimeout(end, ms)
-  over.addEventListener('abort', end)
+  if (signal.aborted || timeoutMs <= 0) return false
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const { waiters } = watchService(db, service)
+  const waiter = { positions, resolve }
+  const end = () => resolve(false)
+  const timer = setTimeout(end, timeoutMs)
+  signal.addEventListener('abort', end)
   waiters.add(waiter)
-  const told = await promise
+  const hasNewer = await promise
   waiters.delete(waiter)
-  over.removeEventListener('abort', end)
+  signal.removeEventListener('abort', end)
   clearTimeout(timer)
-  return told
+  return hasNewer
 }
 
-/** A service is looked at as long as anybody waits for it, and a little longer, once for all in this process. */
-function watchedOf(db: Db, service: Service): Watched {
-  const services = watched.get(db) ?? new Map<number, Watched>()
-  watched.set(db, services)
-  const known = services.get(service.id)
-  if (known) return known
-  const begun: Watched = { waiters: new Set() }
-  services.set(service.id, begun)
-  void look(db, service, begun, () => services.delete(service.id))
-  return begun
+/** Returns the watched service, and starts its poller if there is none. */
+function watchService(db: Db, service: Service): WatchedService {
+  const services = watchedServices.get(db) ?? new Map<number, WatchedService>()
+  watchedServices.set(db, services)
+  const existing = services.get(service.id)
+  if (existing) return existing
+  const watched: WatchedService = { waiters: new Set() }
+  services.set(service.id, watched)
+  void pollChanges(db, service, watched, () => services.delete(service.id))
+  return watched
 }
 
-async function look(db: Db, service: Service, watched: Watched, nobodyWaits: () => void) {
+/** Polls a service while requests wait, and `extraPolls` times more. Then calls `stop`. */
+async function pollChanges(db: Db, service: Service, watched: WatchedService, stop: () => void) {
   const { waiters } = watched
-  for (let left = looksBehind; left; left = waiters.size ? looksBehind : left - 1) {
-    await delay(lookMs, undefined, { ref: false })
-    // While the database is away there is nothing new.
+  for (let remaining = extraPolls; remaining; remaining = waiters.size ? extraPolls : remaining - 1) {
+    await delay(pollIntervalMs, undefined, { ref: false })
+    // While the database is unavailable, there is nothing new.
     watched.newest = await ignoreError(readCurrentPositions(db, service, kinds), 'change feed is polled again')
-    if (watched.newest)
-      for (const { positions, tell } of waiters) if (mayHaveChanges(positions, watched.newest)) tell(true)
+    if (!watched.newest) continue
+    for (const { positions, resolve } of waiters) if (mayHaveChanges(positions, watched.newest)) resolve(true)
   }
-  nobodyWaits()
+  stop()
 }
