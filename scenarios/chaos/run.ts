@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
+import { type Progress, randomSeed, runScenario } from '../soak/engine.ts'
 import { commit } from '../support/commit.ts'
 import type { BackOfficeName } from '../support/crash-points.ts'
-import { type Progress, randomSeed, runScenario } from '../support/engine.ts'
 import { integer } from '../support/options.ts'
 import { formatCounts, printChecks, say, showProgress } from '../support/report.ts'
 

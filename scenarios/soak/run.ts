@@ -1,9 +1,9 @@
 import { Command, Option } from 'commander'
 import { commit } from '../support/commit.ts'
 import type { BackOfficeName } from '../support/crash-points.ts'
-import { type Progress, randomSeed } from '../support/engine.ts'
 import { integer, positive } from '../support/options.ts'
 import { formatCounts, printChecks, say, showProgress } from '../support/report.ts'
+import { type Progress, randomSeed } from './engine.ts'
 import { runSoak } from './soak.ts'
 
 const { seed, minutes, shoppers, release, backOffice } = new Command('npm run scenario -- soak')

@@ -1,4 +1,4 @@
-import { runScenario, type ScenarioOptions } from '../support/engine.ts'
+import { runScenario, type ScenarioOptions } from './engine.ts'
 
 export type SoakOptions = Pick<
   ScenarioOptions,

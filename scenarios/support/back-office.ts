@@ -15,8 +15,8 @@ import { localCertificate } from '../../src/tls/tls.ts'
 import type { Customer, Voucher } from './actors/shoppers.ts'
 import { isOwnedByStaff } from './actors/staff.ts'
 import { openSpedUpDriver, zone } from './clock-speed-up.ts'
-import type { History } from './history.ts'
 import type { Installation } from './installation.ts'
+import type { History } from './operations/history.ts'
 
 export const apparel21Settings: Partial<Settings> = {
   currency: 'AUD',

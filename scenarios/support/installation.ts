@@ -11,7 +11,7 @@ import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import type { Failpoint } from '../../src/testing/failpoints.ts'
-import { type Credentials, toApiKey } from './client.ts'
+import { type Credentials, toApiKey } from './operations/client.ts'
 import { type ManagedProcess, type ProcessRole, startManagedProcess } from './processes.ts'
 
 /** An installation of real processes: PostgreSQL, API processes and workers, with one service and one account. */

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Random } from '../../seed/random.ts'
 import { sql } from '../../src/database/db.ts'
 import { describeKills } from './crash-points.ts'
-import type { History } from './history.ts'
 import type { Installation } from './installation.ts'
 import { expireLeases } from './leases.ts'
+import type { History } from './operations/history.ts'
 
 /** Which processes are killed (kill -9), and when. */
 export interface KillSchedule {

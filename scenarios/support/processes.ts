@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Failpoint } from '../../src/testing/failpoints.ts'
-import { trustCertificate } from './client.ts'
+import { trustCertificate } from './operations/client.ts'
 
 /** The command line of Tillbridge. */
 export const cli = fileURLToPath(new URL('../../src/cli.js', import.meta.url))

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { Presets, SingleBar } from 'cli-progress'
-import type { CheckResult } from './checks/check.ts'
 import { commit } from './commit.ts'
+import type { CheckResult } from './expectations/check.ts'
 
 const results = fileURLToPath(new URL('../../bench/results/', import.meta.url))
 

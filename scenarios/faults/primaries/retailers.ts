@@ -8,7 +8,7 @@ import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { placeService } from '../../../src/store/shards/shards.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { changeSettings } from '../../../src/store/tenancy/settings.ts'
-import { type Credentials, toApiKey } from '../../support/client.ts'
+import { type Credentials, toApiKey } from '../../support/operations/client.ts'
 
 /** A retailer's service with its shard and account. */
 export interface Retailer {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Tillbridge } from '../../../client/src/index.ts'
-import { toOutcome } from '../client.ts'
+import { toOutcome } from '../operations/client.ts'
 import { createCustomer } from './customer-writers.ts'
 
 /** The result of writing and reading changes of one service while it moves. */

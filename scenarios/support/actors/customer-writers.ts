@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Customer, Tillbridge } from '../../../client/src/index.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
-import { type CheckResult, check } from '../checks/check.ts'
-import { type Outcome, toOutcome } from '../client.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
+import { type Outcome, toOutcome } from '../operations/client.ts'
 
 /** Creates the customer with this email address, which is the Idempotency-Key too. */
 export const createCustomer = (api: Tillbridge, email: string): Promise<Outcome<Customer>> =>

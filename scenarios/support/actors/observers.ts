@@ -3,8 +3,8 @@ import type { Tillbridge } from '../../../client/src/index.ts'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
-import { type CheckResult, check } from '../checks/check.ts'
-import { shops, stockOf } from '../checks/expected.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
+import { shops, stockOf } from '../expectations/expected.ts'
 import { readList, type ShopperClient } from './shoppers.ts'
 
 /**

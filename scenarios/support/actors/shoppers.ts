@@ -1,8 +1,22 @@
 import type { Fetch, OrderInput, Product, Tillbridge } from '../../../client/src/index.ts'
 import type { Random } from '../../../seed/random.ts'
-import { abandoned, type Credentials, fetchFromAny, type Outcome, openClient, settle, type Target } from '../client.ts'
-import { type History, isAcknowledged, type Operation, type OperationType, type Written } from '../history.ts'
-import { address, money } from '../payment.ts'
+import {
+  abandoned,
+  type Credentials,
+  fetchFromAny,
+  type Outcome,
+  openClient,
+  settle,
+  type Target,
+} from '../operations/client.ts'
+import {
+  type History,
+  isAcknowledged,
+  type Operation,
+  type OperationType,
+  type Written,
+} from '../operations/history.ts'
+import { address, money } from '../operations/payment.ts'
 
 export interface Customer {
   id: string

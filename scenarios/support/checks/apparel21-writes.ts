@@ -2,9 +2,9 @@ import type { Simulator } from '../../../simulator/control/handle.ts'
 import type { Order } from '../../../simulator/shop/sales.ts'
 import { type Db, type Sql, sql } from '../../../src/database/db.ts'
 import type { StaffWork } from '../actors/staff.ts'
-import { abandoned } from '../client.ts'
-import { type History, isAcknowledged, type Operation, type OperationType } from '../history.ts'
-import { type CheckResult, check } from './check.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
+import { abandoned } from '../operations/client.ts'
+import { type History, isAcknowledged, type Operation, type OperationType } from '../operations/history.ts'
 import { compareKeys } from './compare.ts'
 
 /** Records by the key of the operation that created them. */

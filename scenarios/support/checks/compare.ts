@@ -1,5 +1,5 @@
-import { type CheckResult, check } from './check.ts'
-import type { Expected } from './expected.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
+import type { Expected } from '../expectations/expected.ts'
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

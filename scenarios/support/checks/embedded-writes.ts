@@ -1,7 +1,7 @@
 import { type Db, type Sql, sql } from '../../../src/database/db.ts'
-import { abandoned } from '../client.ts'
-import type { History, OperationType } from '../history.ts'
-import { type CheckResult, check } from './check.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
+import { abandoned } from '../operations/client.ts'
+import type { History, OperationType } from '../operations/history.ts'
 import { checkInvariants, embeddedInvariants } from './ledgers.ts'
 
 /** Compares the responses that clients received with our tables, if the embedded back office owns the records. */

@@ -1,5 +1,5 @@
 import { type Db, type Sql, sql } from '../../../src/database/db.ts'
-import { type CheckResult, check } from './check.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
 
 /** Invariants of a service's records, each with a query for the keys of the records that violate it. */
 export type Invariants = Readonly<Record<string, Sql>>

@@ -4,9 +4,17 @@ import { dateText } from '../../../simulator/shop/clock.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { readList, type ShopperClient } from '../actors/shoppers.ts'
-import { type CheckResult, check } from './check.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
+import {
+  accountsOf,
+  customersOf,
+  productsOf,
+  shops,
+  stockOf,
+  storesOf,
+  transactionsOf,
+} from '../expectations/expected.ts'
 import { checkList } from './compare.ts'
-import { accountsOf, customersOf, productsOf, shops, stockOf, storesOf, transactionsOf } from './expected.ts'
 
 /** Compares every list of the API, and the stored rewards, with the back office. */
 export async function checkLists(

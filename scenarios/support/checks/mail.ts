@@ -3,11 +3,11 @@ import { type Database, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { jobs } from '../../../src/jobs/jobs.ts'
 import { retryMails, sendMailJob } from '../../../src/store/mail/mails.ts'
-import { abandoned } from '../client.ts'
-import type { History } from '../history.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
 import type { ReceivedEmail } from '../mailbox.ts'
+import { abandoned } from '../operations/client.ts'
+import type { History } from '../operations/history.ts'
 import type { ManagedProcess } from '../processes.ts'
-import { type CheckResult, check } from './check.ts'
 
 /** Compares the emails that arrived with the vouchers that were acknowledged. */
 export function checkEmails(

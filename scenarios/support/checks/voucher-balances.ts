@@ -1,7 +1,7 @@
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
 import type { ShopperClient } from '../actors/shoppers.ts'
-import { type CheckResult, check } from './check.ts'
+import { type CheckResult, check } from '../expectations/check.ts'
 import { compareKeys } from './compare.ts'
 
 const toCents = (amount: number) => Math.round(amount * 100)

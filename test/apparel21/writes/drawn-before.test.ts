@@ -54,7 +54,7 @@ test('an order that is found after somebody else has validated its voucher leave
   loseAnswer()
   isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
   // As where it was given up, and arrives late.
-  for (const table of [sql`intent`, sql`hold`]) await api.db.run(sql`delete from ${table}`)
+  for (const table of [sql`intent`, sql`reservation`]) await api.db.run(sql`delete from ${table}`)
   await api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 s' where number = ${number}`)
   const theirs = await validated(number, pin, '1.00')
   const { availableAmount } = await lookUp()

@@ -11,7 +11,7 @@ export function personsOf({ api, simulator }: Shop) {
   const consentOf = (id: string) =>
     api.db.rows<{ channel: string; old: boolean | null; new: boolean }>(sql`
       select channel, old_value as old, new_value as new from consent_change
-       where service_id = ${api.service.id} and customer_id = ${id} order by change`)
+       where service_id = ${api.service.id} and customer_id = ${id} order by change_number`)
 
   /** A person of the back office with something in every field. */
   function fullPerson() {

@@ -1,6 +1,6 @@
 /**
  * Runs an installation of real processes under shoppers, staff, faults and kills, then checks that nothing was lost or done twice.
- * Parts: actors/ (shoppers, staff, observers), fault-schedule.ts and kill-schedule.ts, history.ts (operations and outcomes), checks/.
+ * Parts, in ../support: actors/ (shoppers, staff, observers), fault-schedule.ts, kill-schedule.ts, operations/ (client, history), checks/.
  * Everything random comes from the seed. Chaos and soak are two configurations of it.
  */
 import { randomInt } from 'node:crypto'
@@ -14,7 +14,7 @@ import { randomFor } from '../../seed/random.ts'
 import { demoSettings, fillDemoShop, makeDemoShop } from '../../seed/shop.ts'
 import type { Size } from '../../simulator/generate/shop.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { observeRemovals, polledListNames, pollList } from './actors/observers.ts'
+import { observeRemovals, polledListNames, pollList } from '../support/actors/observers.ts'
 import {
   type Customer,
   openShopperClient,
@@ -22,20 +22,20 @@ import {
   type ShopperClient,
   type ShopperContext,
   type Voucher,
-} from './actors/shoppers.ts'
-import { runStaff, type StaffWork } from './actors/staff.ts'
-import { apparel21Settings, openBackOffice, runAllSyncs, untilInitialSyncs } from './back-office.ts'
-import { connectBackOffice } from './back-office-connection.ts'
-import type { CheckResult } from './checks/check.ts'
-import { runChecks } from './checks/checks.ts'
-import { untilEmailsAreSent } from './checks/mail.ts'
-import { type BackOfficeName, pickCrashPoint } from './crash-points.ts'
-import { type FaultSchedule, runFaultSchedule } from './fault-schedule.ts'
-import { History, isAcknowledged, operationTypes } from './history.ts'
-import { type Installation, openInstallation } from './installation.ts'
-import { type KillSchedule, startKilling } from './kill-schedule.ts'
-import { expireLeases, expireLeasesOf, recordLeaseOwners, untilWritesAreRecovered } from './leases.ts'
-import { openMailbox } from './mailbox.ts'
+} from '../support/actors/shoppers.ts'
+import { runStaff, type StaffWork } from '../support/actors/staff.ts'
+import { apparel21Settings, openBackOffice, runAllSyncs, untilInitialSyncs } from '../support/back-office.ts'
+import { connectBackOffice } from '../support/back-office-connection.ts'
+import { runChecks } from '../support/checks/checks.ts'
+import { untilEmailsAreSent } from '../support/checks/mail.ts'
+import { type BackOfficeName, pickCrashPoint } from '../support/crash-points.ts'
+import type { CheckResult } from '../support/expectations/check.ts'
+import { type FaultSchedule, runFaultSchedule } from '../support/fault-schedule.ts'
+import { type Installation, openInstallation } from '../support/installation.ts'
+import { type KillSchedule, startKilling } from '../support/kill-schedule.ts'
+import { expireLeases, expireLeasesOf, recordLeaseOwners, untilWritesAreRecovered } from '../support/leases.ts'
+import { openMailbox } from '../support/mailbox.ts'
+import { History, isAcknowledged, operationTypes } from '../support/operations/history.ts'
 
 export const randomSeed = () => randomInt(1, 1_000_000)
 

@@ -12,8 +12,8 @@ import {
   type Tillbridge,
   TillbridgeError,
   tillbridge,
-} from '../../client/src/index.ts'
-import type { Random } from '../../seed/random.ts'
+} from '../../../client/src/index.ts'
+import type { Random } from '../../../seed/random.ts'
 
 export type Credentials = Pick<Connection, 'apiKey' | 'service'>
 
