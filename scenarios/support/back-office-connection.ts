@@ -1,4 +1,4 @@
-import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
+import { createUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
 import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Keys } from '../../src/crypto/keys.ts'
 import type { Database } from '../../src/database/db.ts'
@@ -24,7 +24,7 @@ export async function connectBackOffice(
     service,
     gateways.map(name => ({ name })),
   )
-  const { client, release } = openUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne' })
+  const { client, release } = createUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne' })
   for (const sync of buildSyncs(client, release)) if (neededSyncs.includes(sync.name)) await runSync(db, service, sync)
   client.close()
 }

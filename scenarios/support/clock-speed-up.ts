@@ -1,6 +1,6 @@
 import type { Limits } from '../../src/backoffice/apparel21/client/connection.ts'
-import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
-import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
+import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
+import { createUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
 import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { BackOffices } from '../../src/backoffice/back-offices.ts'
 import type { Driver } from '../../src/backoffice/port/driver.ts'
@@ -16,17 +16,17 @@ const limits: Partial<Limits> = {
   pageRows: 40,
   openMs: 150,
   maxOpenMs: 1_200,
-  patienceMs: 300,
+  maxRetryWaitMs: 300,
 }
 /** Seconds between two syncs, between two full syncs, and until a record's details are fetched again. */
 const [intervalSeconds, fullIntervalSeconds, refreshIntervalSeconds] = [2, 25, 20]
 
 /** Opens the Apparel21 driver with short timeouts and intervals. */
 export function openSpedUpDriver(url: string, ca: string): Driver {
-  const upstream = openUpstream({ url, countryCode: 'AU', timeZone: zone, ca, limits })
+  const upstream = createUpstream({ url, countryCode: 'AU', timeZone: zone, ca, limits })
   const { client, release } = upstream
   return {
-    backOffice: service => apparel21(upstream, service),
+    backOffice: service => createApparel21(upstream, service),
     isOurs: false,
     syncs: buildSyncs(client, release).map(sync => ({
       ...sync,

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlainly } from 'node:http'
 import { type Agent, request } from 'node:https'
-import { retryAfterMs } from '../http-client/retry-after.ts'
+import { parseRetryAfterMs } from '../http-client/retry-after.ts'
 import { NotAllowed } from './addresses.ts'
 
 /** What became of an attempt. */
@@ -45,7 +45,7 @@ export async function postOver(agent: Agent, url: URL, posted: Posted, signal: A
       status,
       fault: isTaken ? null : `The endpoint answered ${status}.`,
       answer,
-      retryAfterSeconds: secondsOf(retryAfterMs(response.headers['retry-after'])),
+      retryAfterSeconds: secondsOf(parseRetryAfterMs(response.headers['retry-after'])),
     })
   } catch (error) {
     if (signal.aborted) throw error

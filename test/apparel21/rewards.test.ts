@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
-import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
+import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { behind, startApparel21Service } from '../drivers/apparel21.ts'
 import { isProblem } from '../support/problem.ts'
 import type { TestService } from '../support/service.ts'
@@ -94,7 +94,7 @@ test('capabilities say what export files add', async () => {
   const { client, upstream } = behind(simulator)
   try {
     const lacking = async (hasExports: boolean) =>
-      (await apparel21(upstream, api.service, hasExports).capabilities()).capabilities
+      (await createApparel21(upstream, api.service, hasExports).capabilities()).capabilities
         .filter(({ available }) => !available)
         .map(({ name }) => name)
     const without = await lacking(false)

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
+import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
 import { behind } from '../drivers/apparel21.ts'
 import { startTestService } from '../support/service.ts'
 
 const simulator = await startSimulator({ sizes: { persons: 5 } })
 const { client, upstream, backOffice } = behind(simulator)
 const api = await startTestService({ backOffice })
-const exporting = await startTestService({ beside: api, backOffice: service => apparel21(upstream, service, true) })
+const exporting = await startTestService({
+  beside: api,
+  backOffice: service => createApparel21(upstream, service, true),
+})
 const embedded = await startTestService()
 after(async () => {
   for (const server of [exporting, api, embedded]) await server.stop()

@@ -1,8 +1,8 @@
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { type SimulatorOptions, startSimulator } from '../../simulator/simulator.ts'
 import type { Connection } from '../../src/backoffice/apparel21/client/connection.ts'
-import { apparel21 } from '../../src/backoffice/apparel21/driver.ts'
-import { openUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
+import { createApparel21 } from '../../src/backoffice/apparel21/driver.ts'
+import { createUpstream } from '../../src/backoffice/apparel21/queries/upstream.ts'
 import { buildSyncs } from '../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
@@ -22,8 +22,8 @@ export const settings = {
 
 /** What stands behind every service of a server: one client, as one process has it. */
 export function behind({ url }: Pick<Simulator, 'url'>, connection: Partial<Connection> = {}) {
-  const upstream = openUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne', ...connection })
-  return { ...upstream, upstream, backOffice: (service: Service) => apparel21(upstream, service) }
+  const upstream = createUpstream({ url, countryCode: 'AU', timeZone: 'Australia/Melbourne', ...connection })
+  return { ...upstream, upstream, backOffice: (service: Service) => createApparel21(upstream, service) }
 }
 
 /** The API in front of a simulator of Apparel21. */

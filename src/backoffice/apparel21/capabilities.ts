@@ -2,8 +2,8 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Configured } from '../../domain/vouchers/issue.ts'
 import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
 import { capability, common, needing, returns } from '../port/capabilities.ts'
-import { type Release, since } from './client/release.ts'
-import { whyNoErasure } from './operations/customers.ts'
+import { featureReleases, type ReleaseReader } from './client/release.ts'
+import { noErasureReason } from './operations/customers.ts'
 
 const always: readonly CapabilityName[] = [
   'stores',
@@ -18,7 +18,7 @@ const always: readonly CapabilityName[] = [
 ]
 
 /** What only the back office's export files tell, and what there is without them. */
-export const exported: ReadonlyMap<CapabilityName, string> = new Map([
+export const exportCapabilities: ReadonlyMap<CapabilityName, string> = new Map([
   ['staff', 'The back office has no staff to read: `GET /staff` has what its export files, or an import, bring.'],
   [
     'transactions',
@@ -32,7 +32,7 @@ export const exported: ReadonlyMap<CapabilityName, string> = new Map([
 
 /** What this kind of back office cannot do whatever its release, and where it comes from instead. */
 const never: readonly Capability[] = [
-  capability('customerErasure', whyNoErasure),
+  capability('customerErasure', noErasureReason),
   capability(
     'paymentGatewayList',
     'The back office does not list its gateways: `GET /payment-gateways` has the names of the setting `gateways`.',
@@ -48,7 +48,7 @@ const never: readonly Capability[] = [
 ]
 
 /** What is set of the back office that capabilities depend on. */
-interface Arranged {
+interface InstallationOptions {
   /** It leaves its export files for us. */
   hasExports: boolean
   /** The gateways whose merchants it was told. */
@@ -56,10 +56,10 @@ interface Arranged {
 }
 
 /** What works for a service, and what does not and why. A back office that cannot be reached counts as one of no known release. */
-export async function capabilitiesOf(
-  release: Release,
+export async function loadCapabilities(
+  release: ReleaseReader,
   { settings }: Service,
-  { hasExports, merchants }: Arranged,
+  { hasExports, merchants }: InstallationOptions,
   configured?: Configured,
 ): Promise<Capabilities> {
   const known = await release.read()
@@ -68,18 +68,20 @@ export async function capabilitiesOf(
     release: known ?? 'unknown',
     capabilities: [
       ...always.map(name => capability(name)),
-      ...[...exported].map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
+      ...[...exportCapabilities].map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
       ...never,
-      needing('voucherDeliveryDate', known, since.voucherDeliveryDate, 'A `deliveryDate` other than today'),
-      settings.returnReasons.length ? needing('returns', known, since.returns, 'A return') : returns(settings),
-      capability('gatewayMerchants', whyNoMerchants(merchants, configured)),
+      needing('voucherDeliveryDate', known, featureReleases.voucherDeliveryDate, 'A `deliveryDate` other than today'),
+      settings.returnReasons.length
+        ? needing('returns', known, featureReleases.returns, 'A return')
+        : returns(settings),
+      capability('gatewayMerchants', findMissingMerchants(merchants, configured)),
       ...common(settings, known, configured),
     ],
   }
 }
 
 /** Payments go out without a merchant then; the back office has to have one for PayPal, Afterpay and some others. */
-function whyNoMerchants(merchants: readonly string[], configured?: Configured): string | undefined {
+function findMissingMerchants(merchants: readonly string[], configured?: Configured): string | undefined {
   const without = configured?.gateways.filter(name => !merchants.includes(name)) ?? []
   return without.length
     ? `The back office is not told the merchant of ${without.map(name => `\`${name}\``).join(', ')}, and some kinds of gateway are refused without: \`tillbridge back-office set\`.`

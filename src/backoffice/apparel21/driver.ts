@@ -6,47 +6,47 @@ import { ApiError, asApiError } from '../../errors/api-error.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
 import type { BackOffice } from '../port/back-office.ts'
 import type { Driver, DriverLog, OnCall, OnCredentials, Sight } from '../port/driver.ts'
-import { capabilitiesOf, exported } from './capabilities.ts'
+import { exportCapabilities, loadCapabilities } from './capabilities.ts'
 import type { Client } from './client/client.ts'
 import type { Connection } from './client/connection.ts'
-import type { Release } from './client/release.ts'
-import { orderReads } from './operations/customer-orders.ts'
-import { customerWrites } from './operations/customers.ts'
-import { historyReads } from './operations/histories.ts'
-import { orderWrites } from './operations/orders.ts'
-import { rewardReads } from './operations/reward-accounts.ts'
-import { giftCardOf, soldAs } from './operations/voucher-sale.ts'
-import { voucherWrites } from './operations/vouchers.ts'
-import { openUpstream, type Upstream } from './queries/upstream.ts'
+import type { ReleaseReader } from './client/release.ts'
+import { createOrderReads } from './operations/customer-orders.ts'
+import { createCustomerWrites } from './operations/customers.ts'
+import { createHistoryReads } from './operations/histories.ts'
+import { createOrderWrites } from './operations/orders.ts'
+import { createRewardReads } from './operations/reward-accounts.ts'
+import { findGiftCard, findGiftCardSkuId } from './operations/voucher-sale.ts'
+import { createVoucherWrites } from './operations/vouchers.ts'
+import { createUpstream, type Upstream } from './queries/upstream.ts'
 import { buildSyncs } from './syncs/syncs.ts'
-import { every, text } from './xml/values.ts'
+import { findElements, readText } from './xml/values.ts'
 
 /** A retailer's Apparel21, by its Retail API. `hasExports`: its export files are read as well. */
-export const apparel21 = (upstream: Upstream, service: Service, hasExports = false): BackOffice => ({
-  ...customerWrites(upstream),
-  ...orderWrites(upstream),
-  ...voucherWrites(upstream),
-  ...rewardReads(upstream),
-  ...historyReads(upstream),
-  ...orderReads(upstream),
-  untold: hasExports ? new Map() : exported,
+export const createApparel21 = (upstream: Upstream, service: Service, hasExports = false): BackOffice => ({
+  ...createCustomerWrites(upstream),
+  ...createOrderWrites(upstream),
+  ...createVoucherWrites(upstream),
+  ...createRewardReads(upstream),
+  ...createHistoryReads(upstream),
+  ...createOrderReads(upstream),
+  untold: hasExports ? new Map() : exportCapabilities,
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})
-    return capabilitiesOf(
+    return loadCapabilities(
       upstream.release,
       service,
       { hasExports, merchants },
-      db && (await configured(upstream, db, service)),
+      db && (await loadConfigured(upstream, db, service)),
     )
   },
 })
 
 /** What there is of what a service's settings name, in its tables and at the back office. */
-async function configured({ giftCards }: Upstream, db: Db, service: Service): Promise<Configured> {
-  const [gateways, skuId] = await Promise.all([gatewayNames(db, service), soldAs(db, service)])
-  const card = service.settings.vouchersEnabled ? await giftCardOf(db, service, skuId) : undefined
+async function loadConfigured({ giftCards }: Upstream, db: Db, service: Service): Promise<Configured> {
+  const [gateways, skuId] = await Promise.all([gatewayNames(db, service), findGiftCardSkuId(db, service)])
+  const card = service.settings.vouchersEnabled ? await findGiftCard(db, service, skuId) : undefined
   // One that does not answer is judged by what is known here.
-  const unsold = card ? await giftCards.faultsOf(card).catch(asApiError) : []
+  const unsold = card ? await giftCards.check(card).catch(asApiError) : []
   return { gateways, hasGiftCard: skuId !== undefined, unsold: unsold instanceof ApiError ? [] : unsold }
 }
 
@@ -58,8 +58,8 @@ export function openApparel21(
   onCall: OnCall = () => {},
 ): Driver {
   let breaker: Driver['breaker'] = 'closed'
-  const upstream = openUpstream({
-    ...connectionFrom(settings, service),
+  const upstream = createUpstream({
+    ...toConnection(settings, service),
     log,
     onBreaker(state) {
       breaker = state
@@ -70,7 +70,7 @@ export function openApparel21(
   const { client, release } = upstream
   const syncs = buildSyncs(client, release, settings.every)
   return {
-    backOffice: of => apparel21(upstream, of, settings.exportFolder !== undefined),
+    backOffice: of => createApparel21(upstream, of, settings.exportFolder !== undefined),
     isOurs: false,
     // The files have every sale, also those of nobody in particular.
     syncs: settings.exportFolder === undefined ? syncs : syncs.filter(({ name }) => name !== 'transactions'),
@@ -78,12 +78,12 @@ export function openApparel21(
     get breaker() {
       return breaker
     },
-    look: () => look(client, release),
+    look: () => probe(client, release),
     close: client.close,
   }
 }
 
-function connectionFrom(settings: BackOfficeSettings, service: Service): Connection {
+function toConnection(settings: BackOfficeSettings, service: Service): Connection {
   const { url = '', country = '', user, password, ca, timeZone, version: release, concurrency, gateways } = settings
   return {
     url,
@@ -97,7 +97,7 @@ function connectionFrom(settings: BackOfficeSettings, service: Service): Connect
   }
 }
 
-async function look(client: Client, release: Release): Promise<Sight> {
+async function probe(client: Client, release: ReleaseReader): Promise<Sight> {
   const told = await release.read()
   const { records } = await client.list({
     endpoint: 'stores',
@@ -106,11 +106,11 @@ async function look(client: Client, release: Release): Promise<Sight> {
     record: 'Store',
   })
   const stores = (await Array.fromAsync(records)).length
-  return { release: told, stores, currency: await currencyOf(client) }
+  return { release: told, stores, currency: await fetchCurrency(client) }
 }
 
 /** That of the rewards programmes; where there are none, nothing says it for all. */
-async function currencyOf(client: Client): Promise<string | undefined> {
+async function fetchCurrency(client: Client): Promise<string | undefined> {
   try {
     const asking = {
       endpoint: 'rewards',
@@ -118,8 +118,8 @@ async function currencyOf(client: Client): Promise<string | undefined> {
       version: 1,
       roots: ['RewardPrograms'],
     } as const
-    const [program] = every(await client.document(asking), 'Program')
-    const code = text(program, 'Currency')?.toUpperCase() ?? ''
+    const [program] = findElements(await client.document(asking), 'Program')
+    const code = readText(program, 'Currency')?.toUpperCase() ?? ''
     return Intl.supportedValuesOf('currency').includes(code) ? code : undefined
   } catch (error) {
     if (error instanceof ApiError) return

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type Readied, storePerson } from '../../../src/backoffice/apparel21/queries/persons.ts'
+import { type PreparedPerson, storePerson } from '../../../src/backoffice/apparel21/queries/persons.ts'
 import { sql } from '../../../src/database/db.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertReferences } from '../../../src/store/catalog/references.ts'
@@ -57,7 +57,7 @@ test('a new customer shows names changed during its creation', async () => {
 test('a person written by an Apparel21 write shows a value renamed concurrently', async () => {
   await db.run(sql`delete from customer where service_id = ${service.id} and id = '9'`)
   const row = { id: '9', firstname: 'Ann', privacy: true, referenceValues: { interest: '12' } }
-  const person = { row, references: [] } as unknown as Readied
+  const person = { row, references: [] } as unknown as PreparedPerson
   assert.ok(await renamedWhile('customer', () => db.transaction(tx => storePerson(tx, service, person)), rename))
   assert.equal((await shop.get('/customers/9')).json.data.references.interest.name, 'Trail running')
 })

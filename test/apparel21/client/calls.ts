@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach } from 'node:test'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { type Client, openClient } from '../../../src/backoffice/apparel21/client/client.ts'
+import { type Client, createClient } from '../../../src/backoffice/apparel21/client/client.ts'
 import type { Connection, Limits } from '../../../src/backoffice/apparel21/client/connection.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors/api-error.ts'
 
@@ -32,7 +32,7 @@ export async function callsOfTests(): Promise<Calls> {
     logged,
     open(limits = {}, connection = {}) {
       const note = (facts: object, message: string) => logged.push(JSON.stringify({ ...facts, message }))
-      const client = openClient({
+      const client = createClient({
         url: simulator.url,
         countryCode: 'AU',
         username: 'till',

@@ -4,8 +4,8 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { refusalBehind } from '../../../src/backoffice/apparel21/client/rejection.ts'
-import { idIn } from '../../../src/backoffice/apparel21/client/request.ts'
+import { parseLocationId } from '../../../src/backoffice/apparel21/client/request.ts'
+import { findRetailApiError } from '../../../src/backoffice/apparel21/client/retail-api-error.ts'
 import { localCertificate } from '../../../src/tls/tls.ts'
 import { answering, oddities } from '../stand-in.ts'
 import { callsOfTests, fails, lock, stores } from './calls.ts'
@@ -102,7 +102,7 @@ test('no data is an answer, and a refusal is told in our words with its code beh
     client.document({ endpoint: 'voucher', path: ['Voucher', '1'], query: { pin: '4711' }, roots: ['Voucher'] }),
     'voucher_not_accepted',
   )
-  assert.equal(refusalBehind(error)?.code, 5056)
+  assert.equal(findRetailApiError(error)?.code, 5056)
   simulator.faults.add({ kind: 'error', code: 5999, description: 'ORA-00942: table PIN 4711' })
   const surprise = await fails(client.document(stores), 'back_office_error')
   assert.doesNotMatch(surprise.message, /ORA|5999/)
@@ -171,7 +171,7 @@ test('a write answers with the identifier of what it made', async () => {
   const client = open({}, { url: server.url })
   const made = await client.write({ endpoint: 'persons', method: 'POST', path: ['Persons'], body: '<Person />' })
   assert.deepEqual(made, { status: 201, id: '3001' })
-  assert.deepEqual(['/a/b/7/?x=/9', '/a/7', 'http://x/a/../', undefined, ''].map(idIn), [
+  assert.deepEqual(['/a/b/7/?x=/9', '/a/7', 'http://x/a/../', undefined, ''].map(parseLocationId), [
     '7',
     '7',
     undefined,
@@ -183,7 +183,7 @@ test('a write answers with the identifier of what it made', async () => {
 
 test('a body that is too large, or never ends, is cut off', async () => {
   simulator.faults.add({ kind: 'endless', path: '/Freestock/AllStyles' })
-  const client = open({ bulkBytes: 3 * 1024 ** 2, answerBytes: 1024 ** 2 })
+  const client = open({ maxBulkBytes: 3 * 1024 ** 2, maxResponseBytes: 1024 ** 2 })
   const asking = { endpoint: 'stock', path: ['Freestock', 'AllStyles'], roots: ['FreeStock'] } as const
   await fails(client.document(asking), 'back_office_error')
   await fails(

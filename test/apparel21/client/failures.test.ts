@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createBulkhead } from '../../../src/backoffice/apparel21/client/bulkhead.ts'
-import { makeRetryBudget } from '../../../src/backoffice/apparel21/client/retries.ts'
+import { createRetryBudget } from '../../../src/backoffice/apparel21/client/retries.ts'
 import type { ApiError } from '../../../src/errors/api-error.ts'
 import { createCircuitBreaker } from '../../../src/http-client/circuit-breaker.ts'
 import { callsOfTests, fails, lock, stores } from './calls.ts'
@@ -218,7 +218,7 @@ test('of many calls in an outage at most a tenth are repeats', async () => {
 })
 
 test('a retry budget is earned by calls', () => {
-  const budget = makeRetryBudget()
+  const budget = createRetryBudget()
   while (budget.spend());
   for (let i = 0; i < 9; i++) budget.earn()
   assert.equal(budget.spend(), false)

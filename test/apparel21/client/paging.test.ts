@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import fc from 'fast-check'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { openClient } from '../../../src/backoffice/apparel21/client/client.ts'
-import { pagesOf, type Report } from '../../../src/backoffice/apparel21/client/pagination.ts'
-import { releaseOf } from '../../../src/backoffice/apparel21/client/release.ts'
+import { createClient } from '../../../src/backoffice/apparel21/client/client.ts'
+import { type ListSummary, readPages } from '../../../src/backoffice/apparel21/client/pagination.ts'
+import { createReleaseReader } from '../../../src/backoffice/apparel21/client/release.ts'
 import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
-import { text } from '../../../src/backoffice/apparel21/xml/values.ts'
+import { readText } from '../../../src/backoffice/apparel21/xml/values.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import { answering } from '../stand-in.ts'
@@ -17,13 +17,13 @@ afterEach(() => simulator.faults.clear())
 
 const timeZone = 'Australia/Melbourne'
 const asking = { endpoint: 'persons', path: ['Persons'], roots: ['Persons', 'Person'], record: 'Person' } as const
-const keyOf = (person: Parameters<typeof text>[0]) => text(person, 'Id') ?? ''
+const keyOf = (person: Parameters<typeof readText>[0]) => readText(person, 'Id') ?? ''
 
-async function read(url: string, pageRows: number): Promise<{ ids: string[]; report: Report }> {
-  const client = openClient({ url, countryCode: 'AU', timeZone, limits: { pageRows } })
-  const report: Report = {}
+async function read(url: string, pageRows: number): Promise<{ ids: string[]; report: ListSummary }> {
+  const client = createClient({ url, countryCode: 'AU', timeZone, limits: { pageRows } })
+  const report: ListSummary = {}
   try {
-    const pages = await Array.fromAsync(pagesOf(client, { ...asking, keyOf }, report))
+    const pages = await Array.fromAsync(readPages(client, { ...asking, getKey: keyOf }, report))
     return { ids: pages.flat().map(keyOf), report }
   } finally {
     client.close()
@@ -134,8 +134,8 @@ test('all stock is as many styles as it says, or a fault', async () => {
     readFrom(
       () => `<FreeStock TotalRows="${total}">${numbers(1, styles).map(style).join('')}</FreeStock>`,
       async base => {
-        const client = openClient({ url: base, countryCode: 'AU', timeZone, pinnedRelease: '2025.1' })
-        const sync = buildSyncs(client, releaseOf(client)).find(({ name }) => name === 'stock')
+        const client = createClient({ url: base, countryCode: 'AU', timeZone, pinnedRelease: '2025.1' })
+        const sync = buildSyncs(client, createReleaseReader(client)).find(({ name }) => name === 'stock')
         assert.ok(sync)
         const { signal } = new AbortController()
         const nothing = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { type Client, openClient } from '../../../src/backoffice/apparel21/client/client.ts'
-import { releaseIn, releaseOf } from '../../../src/backoffice/apparel21/client/release.ts'
+import { type Client, createClient } from '../../../src/backoffice/apparel21/client/client.ts'
+import { createReleaseReader, parseRelease } from '../../../src/backoffice/apparel21/client/release.ts'
 import { behind, settings } from '../../drivers/apparel21.ts'
 import { until } from '../../support/processes.ts'
 import { startTestService } from '../../support/service.ts'
@@ -24,7 +24,7 @@ test('the release is found on the root page, in whatever markup', () => {
     ['<html', undefined],
     ['', undefined],
   ]
-  for (const [html, release] of cases) assert.deepEqual([html, releaseIn(html)], [html, release])
+  for (const [html, release] of cases) assert.deepEqual([html, parseRelease(html)], [html, release])
 })
 
 test('a release that is not known counts as too early, and a pinned one outranks the page', async () => {
@@ -34,22 +34,22 @@ test('a release that is not known counts as too early, and a pinned one outranks
   }
   const log = { info: () => {}, warn }
   const open = (pinnedRelease?: string): Client =>
-    openClient({ url: simulator.url, countryCode: 'AU', timeZone, log, pinnedRelease })
+    createClient({ url: simulator.url, countryCode: 'AU', timeZone, log, pinnedRelease })
   const known = open()
-  const release = releaseOf(known)
+  const release = createReleaseReader(known)
   assert.deepEqual([await release.read(), await release.has('personsByChange')], ['2025.1', true])
   simulator.set({ release: '2022.10' })
-  assert.equal(await releaseOf(known).has('personsByChange'), true)
+  assert.equal(await createReleaseReader(known).has('personsByChange'), true)
   simulator.set({ release: '2021.3' })
-  assert.equal(await releaseOf(known).has('personsByChange'), false)
+  assert.equal(await createReleaseReader(known).has('personsByChange'), false)
   assert.equal(await release.has('personsByChange'), true, 'it is remembered')
   assert.equal(warnings, '')
   simulator.faults.add({ kind: 'html', status: 500 })
-  const unknown = releaseOf(known)
+  const unknown = createReleaseReader(known)
   assert.deepEqual([await unknown.read(), await unknown.has('productsByChange')], [undefined, false])
   assert.match(warnings, /release/)
   const pinned = open('2024.2')
-  assert.equal(await releaseOf(pinned).has('personsByChange'), true)
+  assert.equal(await createReleaseReader(pinned).has('personsByChange'), true)
   known.close()
   pinned.close()
   simulator.faults.clear()
@@ -58,7 +58,7 @@ test('a release that is not known counts as too early, and a pinned one outranks
 
 test('a release that was told once goes on while its page is not answered, and nobody waits for it', async () => {
   const { client, backOffice } = behind(simulator, {
-    limits: { releaseMs: 1, deadlineMs: 3_000, failureThreshold: 1_000 },
+    limits: { releaseTtlMs: 1, deadlineMs: 3_000, failureThreshold: 1_000 },
   })
   const api = await startTestService({ settings, backOffice })
   after(async () => {

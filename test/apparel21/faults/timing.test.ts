@@ -152,7 +152,7 @@ test('Retry-After is obeyed: a short one is waited out, a long one is passed on 
     response.writeHead(wait.status, { 'retry-after': String(wait.seconds) }).end()
     wait = undefined
   })
-  const caller = await fronting(url, { ...short, deadlineMs: 5_000, patienceMs: 2_000 })
+  const caller = await fronting(url, { ...short, deadlineMs: 5_000, maxRetryWaitMs: 2_000 })
   const ask = () => caller.get('/rewards/accounts/7')
   for (const status of [429, 503]) {
     arrived.length = 0

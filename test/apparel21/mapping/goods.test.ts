@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { productRowsFrom, skuIdsOf } from '../../../src/backoffice/apparel21/mapping/products.ts'
-import { carried } from '../../../src/backoffice/apparel21/mapping/references.ts'
-import { changedStockFrom, freeStockFrom, lastChangeOf } from '../../../src/backoffice/apparel21/mapping/stock.ts'
-import { storeFrom } from '../../../src/backoffice/apparel21/mapping/stores.ts'
-import { Untranslatable } from '../../../src/backoffice/apparel21/xml/untranslatable.ts'
+import { parseProduct, readSkuIds } from '../../../src/backoffice/apparel21/mapping/products.ts'
+import { readReferences } from '../../../src/backoffice/apparel21/mapping/references.ts'
+import { parseChangedStock, parseFreeStock, readLastChange } from '../../../src/backoffice/apparel21/mapping/stock.ts'
+import { parseStore } from '../../../src/backoffice/apparel21/mapping/stores.ts'
+import { InvalidRecord } from '../../../src/backoffice/apparel21/xml/invalid-record.ts'
 import { documentOf } from '../../support/xml-document.ts'
 
 test('a store is a store, with or without an e-mail address and a number', async () => {
   const store = `<Store><StoreId>7101</StoreId><Code>S7101</Code><StoreNo>008</StoreNo><Name>DFO Airport </Name><Address1>1 Sample St</Address1><Address2 />
     <City>Sampleton</City><State>VIC</State><Postcode>0800</Postcode><Country>Australia</Country><Email>s@example.test</Email></Store>`
-  assert.deepEqual(storeFrom(await documentOf(store)), {
+  assert.deepEqual(parseStore(await documentOf(store)), {
     storeId: '7101',
     storeNumber: '008',
     code: 'S7101',
@@ -23,7 +23,7 @@ test('a store is a store, with or without an e-mail address and a number', async
     postcode: '0800',
     country: 'Australia',
   })
-  const bare = storeFrom(await documentOf('<Store><StoreId>7</StoreId><Code>WH</Code><StoreNo /></Store>'))
+  const bare = parseStore(await documentOf('<Store><StoreId>7</StoreId><Code>WH</Code><StoreNo /></Store>'))
   assert.deepEqual([bare.storeNumber, bare.name, bare.email], ['WH', 'WH', null])
 })
 
@@ -46,7 +46,7 @@ two</Description><SizeRange>S-L</SizeRange><RrpText /><UpdateTimeStamp>2024-07-1
 test('a style is a product, one row a SKU; a SKU without a price is rejected alone', async () => {
   const found = await documentOf(product)
   const typeNames = new Map([['257', 'brand']])
-  const { rows, rejected } = productRowsFrom(found, { typeNames, decimals: 2 })
+  const { rows, rejected } = parseProduct(found, { typeNames, decimals: 2 })
   assert.deepEqual(rows[0], {
     product: {
       productId: '5001',
@@ -72,13 +72,13 @@ test('a style is a product, one row a SKU; a SKU without a price is rejected alo
   assert.deepEqual([unsized?.sizeCode, unsized?.originalPrice, unsized?.barcode], ['-', '39.90', null])
   assert.deepEqual(rows.map(row => [row.colour.colourId, row.variant.skuId]).at(-1), ['6102', '12004'])
   assert.deepEqual([rows.length, rejected.length], [3, 1])
-  assert.deepEqual(skuIdsOf(found), ['12001', '12002', '12003', '12004'])
-  assert.deepEqual(carried(found), [['257', '1342']])
+  assert.deepEqual(readSkuIds(found), ['12001', '12002', '12003', '12004'])
+  assert.deepEqual(readReferences(found), [['257', '1342']])
 })
 
 test('free stock is read at each depth', async () => {
   const store = '<Store Name="Sample" StoreId="7101" StoreNumber="101" FreeStock="4" />'
-  const stock = async (content: string) => freeStockFrom(await documentOf(content)).rows
+  const stock = async (content: string) => parseFreeStock(await documentOf(content)).rows
   const at = { storeId: '7101', freeStock: 4 }
   const [productId, colourId, skuId] = ['5001', '6101', '12001']
   const sku = `<Sku Name="S" SkuIdx="12001">${store}</Sku>`
@@ -90,11 +90,11 @@ test('free stock is read at each depth', async () => {
   ])
   assert.deepEqual(await stock(`<Style StyleIdx="5001">${store}</Style>`), [{ productId, ...at }])
   assert.deepEqual(await stock(sku), [{ skuId, ...at }])
-  await assert.rejects(stock('<Sku><Store StoreId="1" FreeStock="1" /></Sku>'), Untranslatable)
+  await assert.rejects(stock('<Sku><Store StoreId="1" FreeStock="1" /></Sku>'), InvalidRecord)
   const odd = await documentOf(
     `<Style StyleIdx="5001"><Clr><Store StoreId="1" FreeStock="1" /></Clr><Clr ClrIdx="6101">${sku}<Store FreeStock="1" /><Store StoreId="7102" FreeStock="" /></Clr></Style>`,
   )
-  assert.deepEqual(freeStockFrom(odd), {
+  assert.deepEqual(parseFreeStock(odd), {
     rows: [{ productId, colourId, skuId, ...at }],
     rejected: [
       'Stock is of something without an identifier.',
@@ -109,9 +109,9 @@ test('changed stock is absolute, and may be nothing or less', async () => {
     '<store storeid="7101" lastChanged="2024-05-29T14:20:07.76"><sku skuid="12001" freeStock="0" /><sku skuid="12002" freeStock="-15" /><sku skuid="12003" freeStock="x" /><sku skuid="12004" freeStock="2.75" /><sku skuid="12005" freeStock="-0.5" /></store>',
   )
   const row = (skuId: string, freeStock: number) => ({ storeId: '7101', skuId, freeStock })
-  assert.deepEqual(changedStockFrom(found), {
+  assert.deepEqual(parseChangedStock(found), {
     rows: [row('12001', 0), row('12002', -15), row('12004', 2), row('12005', -1)],
     rejected: ['A free stock is no number.'],
   })
-  assert.equal(lastChangeOf(found), '2024-05-29T14:20:07')
+  assert.equal(readLastChange(found), '2024-05-29T14:20:07')
 })

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  accountRefreshes,
-  changedAt,
-  customerFrom,
-  historyRefresh,
-  type PersonReading,
+  buildAccountRefreshes,
+  buildHistoryRefresh,
+  type PersonContext,
+  parseCustomer,
+  readPersonChangedAt,
 } from '../../../src/backoffice/apparel21/mapping/person-from-xml.ts'
-import { camelCase, referenceFrom, typeNames } from '../../../src/backoffice/apparel21/mapping/references.ts'
-import { translated, Untranslatable } from '../../../src/backoffice/apparel21/xml/untranslatable.ts'
+import { buildTypeNames, parseReference, toCamelCase } from '../../../src/backoffice/apparel21/mapping/references.ts'
+import { convertRecords, InvalidRecord } from '../../../src/backoffice/apparel21/xml/invalid-record.ts'
 import { documentOf } from '../../support/xml-document.ts'
 
 const person = `<Person>
@@ -29,7 +29,7 @@ const person = `<Person>
   <RewardsAccounts><Account><Id>1</Id><ProgramId>1</ProgramId><ProgramName>Rewards</ProgramName><TierId>1</TierId><TierName>Bronze</TierName></Account></RewardsAccounts>
 </Person>`
 
-const reading: PersonReading = {
+const reading: PersonContext = {
   typeNames: new Map([
     ['1321', 'favouriteStore'],
     ['27', 'salesRep'],
@@ -40,7 +40,7 @@ const reading: PersonReading = {
 
 test('a person is a customer', async () => {
   const found = await documentOf(person)
-  assert.deepEqual(customerFrom(found, reading), {
+  assert.deepEqual(parseCustomer(found, reading), {
     id: '3001',
     code: 'SAMPJO00',
     title: null,
@@ -63,18 +63,18 @@ test('a person is a customer', async () => {
     loyaltyCode: '99',
     loyaltyName: 'VIP',
   })
-  assert.equal(changedAt(found), '2024-05-06T16:32:15')
-  assert.deepEqual(historyRefresh(found), { id: '3001', stamp: '6/05/2024 4:32:15 PM' })
-  assert.deepEqual(accountRefreshes(found), [{ id: '1', stamp: '6/05/2024 4:32:15 PM' }])
+  assert.equal(readPersonChangedAt(found), '2024-05-06T16:32:15')
+  assert.deepEqual(buildHistoryRefresh(found), { id: '3001', stamp: '6/05/2024 4:32:15 PM' })
+  assert.deepEqual(buildAccountRefreshes(found), [{ id: '1', stamp: '6/05/2024 4:32:15 PM' }])
 })
 
 test('an older answer, without loyalties, accounts and references, is a customer as well', async () => {
   const found = await documentOf(
     '<Person><Id>1</Id><Surname>B</Surname><Privacy>True</Privacy><References Type="Array" /></Person>',
   )
-  const { loyaltyCode, loyaltyName, referenceValues, email } = customerFrom(found, reading)
+  const { loyaltyCode, loyaltyName, referenceValues, email } = parseCustomer(found, reading)
   assert.deepEqual([loyaltyCode, loyaltyName, referenceValues, email], [null, null, {}, null])
-  assert.deepEqual(accountRefreshes(found), [])
+  assert.deepEqual(buildAccountRefreshes(found), [])
 })
 
 test('privacy at the head office takes subscriptions back; without it the mapped references count', async () => {
@@ -86,10 +86,10 @@ test('privacy at the head office takes subscriptions back; without it the mapped
     ['10', 'newsletter'],
     ['11', 'texts'],
   ])
-  const consent = async (privacy: string, value: string, mapping: PersonReading['subscriptionMapping']) => {
+  const consent = async (privacy: string, value: string, mapping: PersonContext['subscriptionMapping']) => {
     const references = `<References><Reference><ReferenceTypeId>10</ReferenceTypeId><Id>${value}</Id></Reference></References>`
     const found = await documentOf(`<Person><Id>1</Id>${privacy}${references}</Person>`)
-    const row = customerFrom(found, { ...reading, typeNames, subscriptionMapping: mapping })
+    const row = parseCustomer(found, { ...reading, typeNames, subscriptionMapping: mapping })
     return [row.privacy, row.emailSubscription, row.smsSubscription]
   }
   assert.deepEqual(await consent('<Privacy>True</Privacy>', '1', subscriptionMapping), [true, false, false])
@@ -105,7 +105,7 @@ test('a person without an identifier, or with a reference of an unknown type, is
     await documentOf(person),
     await documentOf(person.replace('<ReferenceTypeId>1321', '<ReferenceTypeId>1322')),
   ]
-  const { rows, rejected } = translated(persons, one => customerFrom(one, reading))
+  const { rows, rejected } = convertRecords(persons, one => parseCustomer(one, reading))
   assert.deepEqual([rows.map(row => row.id), rejected.length], [['3001'], 2])
   assert.ok(rejected.every(reason => !/Sample|Jo/.test(reason)))
 })
@@ -113,11 +113,11 @@ test('a person without an identifier, or with a reference of an unknown type, is
 test('types of references go by their names in camelCase, each by its own', () => {
   assert.deepEqual(
     ['Favourite Store', 'FAVOURITE STORE', 'SalesRep', 'Kids’ Sizes', 'Größe/Länge', '1st Choice', '好み', ''].map(
-      camelCase,
+      toCamelCase,
     ),
     ['favouriteStore', 'favouriteStore', 'salesRep', 'kidsSizes', 'groELange', undefined, undefined, undefined],
   )
-  const names = typeNames([
+  const names = buildTypeNames([
     { id: '1621', code: 'BR2', name: 'Brand' },
     { id: '257', code: 'BRAND', name: 'Brand' },
     { id: '9', code: 'SIZ', name: null },
@@ -136,6 +136,6 @@ test('a reference without a name goes by its code', async () => {
   const found = await documentOf(
     '<Reference><ReferenceTypeId>1</ReferenceTypeId><Id>7</Id><Code>X</Code><Name /></Reference>',
   )
-  assert.deepEqual(referenceFrom(found, 'interest'), { type: 'interest', referenceValueId: '7', code: 'X', name: 'X' })
-  assert.throws(() => referenceFrom({ ...found, children: [] }, 'interest'), Untranslatable)
+  assert.deepEqual(parseReference(found, 'interest'), { type: 'interest', referenceValueId: '7', code: 'X', name: 'X' })
+  assert.throws(() => parseReference({ ...found, children: [] }, 'interest'), InvalidRecord)
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { accountFrom, giftRowsFrom, lotsFrom, tierRowsFrom } from '../../../src/backoffice/apparel21/mapping/rewards.ts'
-import { transactionRowsFrom } from '../../../src/backoffice/apparel21/mapping/transactions.ts'
-import { rewardAccountFrom } from '../../../src/backoffice/apparel21/operations/reward-accounts.ts'
+import { parseAccount, parseGifts, parseLots, parseTiers } from '../../../src/backoffice/apparel21/mapping/rewards.ts'
+import { parseTransaction } from '../../../src/backoffice/apparel21/mapping/transactions.ts'
+import { parseRewardAccount } from '../../../src/backoffice/apparel21/operations/reward-accounts.ts'
 import { documentOf } from '../../support/xml-document.ts'
 
 const transaction = `<Transaction>
@@ -17,7 +17,7 @@ const transaction = `<Transaction>
   </Details></Transaction>`
 
 test('a transaction is one row a line; a return is negative', async () => {
-  const [first, second] = transactionRowsFrom(await documentOf(transaction), '3001', 'USD')
+  const [first, second] = parseTransaction(await documentOf(transaction), '3001', 'USD')
   assert.deepEqual(first?.header, {
     id: '13748',
     number: 'W10100000130',
@@ -53,7 +53,7 @@ test('a transaction is one row a line; a return is negative', async () => {
 test('the first letter of a number tells the channel, and an unknown type is a sale', async () => {
   const header = async (number: string, type: string) => {
     const content = transaction.replace('W10100000130', number).replace('Special Order Update', type)
-    const { channel, type: of } = transactionRowsFrom(await documentOf(content), '1', 'AUD')[0]?.header ?? {}
+    const { channel, type: of } = parseTransaction(await documentOf(content), '1', 'AUD')[0]?.header ?? {}
     return [channel, of]
   }
   assert.deepEqual(await header('D10', 'Sale'), ['store', 'sale'])
@@ -71,7 +71,7 @@ const program = `<Program><Id>1</Id><Name>Rewards</Name><Description /><Currency
 
 test('a rewards programme is one row a tier, and one a gift', async () => {
   const found = await documentOf(program)
-  assert.deepEqual(tierRowsFrom(found, 2), [
+  assert.deepEqual(parseTiers(found, 2), [
     {
       program: { programId: '1', name: 'Rewards', description: null },
       tier: {
@@ -93,7 +93,7 @@ test('a rewards programme is one row a tier, and one a gift', async () => {
       },
     },
   ])
-  assert.deepEqual(giftRowsFrom(found), [{ programId: '1', giftId: '1', name: 'Socks', styles: ['MH01'] }])
+  assert.deepEqual(parseGifts(found), [{ programId: '1', giftId: '1', name: 'Socks', styles: ['MH01'] }])
 })
 
 const account = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><TierId>1</TierId><PersonId>3001</PersonId>
@@ -108,7 +108,7 @@ const account = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><TierId>1</Tie
 test('a reward account has its lots, whichever name their identifiers go by', async () => {
   const found = await documentOf(account)
   const qualifying = new Map([['1', new Map([['41', 50_000n]])]])
-  assert.deepEqual(accountFrom(found, 2, qualifying), {
+  assert.deepEqual(parseAccount(found, 2, qualifying), {
     id: '1',
     customerId: '3001',
     programId: '1',
@@ -117,9 +117,9 @@ test('a reward account has its lots, whichever name their identifiers go by', as
     joinDate: '2024-09-11',
     qualifyingSpend: '114.00',
   })
-  assert.equal('qualifyingSpend' in accountFrom(found, 2, new Map()), false)
+  assert.equal('qualifyingSpend' in parseAccount(found, 2, new Map()), false)
   const createdAt = '2025-08-22 15:19:10'
-  assert.deepEqual(lotsFrom(found, 2), {
+  assert.deepEqual(parseLots(found, 2), {
     accountId: '1',
     lots: [
       {
@@ -166,7 +166,7 @@ test('an account with empty lists, no tier and no next reward is one', async () 
     <Gift><IssueId>301</IssueId><CreatedDateTime>2025-08-22T15:19:10</CreatedDateTime><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>False</Available><ExpiryDate /></Gift>
     </GiftList></RewardAccount>`
   const root = await documentOf(xml)
-  assert.deepEqual(rewardAccountFrom(root, 'AUD'), {
+  assert.deepEqual(parseRewardAccount(root, 'AUD'), {
     id: '7',
     customerId: '3001',
     programId: '1',
@@ -199,10 +199,10 @@ test('points, rewards and gifts without a time of issue were issued when their a
   <GiftList Type="Array"><Gift><IssueId>301</IssueId><CreatedDateTime/><Description/><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>true</Available>
      <ExpiryDate>2026-12-05</ExpiryDate><IssueReason><Id/><Code/><Name/></IssueReason></Gift></GiftList>
 </RewardAccount>`
-  const read = rewardAccountFrom(await documentOf(sample), 'AUD')
+  const read = parseRewardAccount(await documentOf(sample), 'AUD')
   assert.deepEqual([read.availablePoints, read.availableRewards, read.gifts.length], [100, '25.00', 1])
   assert.deepEqual(
-    lotsFrom(await documentOf(sample), 2).lots.map(({ createdAt }) => createdAt),
+    parseLots(await documentOf(sample), 2).lots.map(({ createdAt }) => createdAt),
     ['2025-08-22 15:19:10', '2024-09-11 00:00:00', '2024-09-11 00:00:00'],
   )
 })

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { derivedNumber, markedNumber } from '../../../src/backoffice/apparel21/mapping/numbers.ts'
-import { orderFrom, statusesIn } from '../../../src/backoffice/apparel21/mapping/order-from-xml.ts'
-import { isThisOrder, orderPayload, type PlacedOrder } from '../../../src/backoffice/apparel21/mapping/order-to-xml.ts'
-import { changedPerson, newPerson } from '../../../src/backoffice/apparel21/mapping/person-to-xml.ts'
-import { returnPayload } from '../../../src/backoffice/apparel21/mapping/return-to-xml.ts'
+import { addOwnershipSuffix, deriveNumber } from '../../../src/backoffice/apparel21/mapping/numbers.ts'
+import { parseOrder, readLineStatuses } from '../../../src/backoffice/apparel21/mapping/order-from-xml.ts'
+import {
+  buildOrderPayload,
+  isSameOrder,
+  type NewOrder,
+} from '../../../src/backoffice/apparel21/mapping/order-to-xml.ts'
+import { buildChangedPerson, buildNewPerson } from '../../../src/backoffice/apparel21/mapping/person-to-xml.ts'
+import { buildReturnPayload } from '../../../src/backoffice/apparel21/mapping/return-to-xml.ts'
 import type { Xml } from '../../../src/backoffice/apparel21/xml/xml.ts'
 import { keysFrom } from '../../../src/crypto/keys.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
@@ -21,7 +25,7 @@ test('a person is written in the order of the guide, with what was read where th
     <Code>SAMPJO00</Code><Id>3001</Id><JobTitle>Botanist</JobTitle><Privacy>False</Privacy><IsAgent>true</IsAgent><Loyalties><Loyalty><Id>1</Id></Loyalty></Loyalties>
     <References><Reference><Id>4411</Id><ReferenceTypeId>1321</ReferenceTypeId></Reference><Reference><Id /><ReferenceTypeId>27</ReferenceTypeId></Reference></References></Person>`)
   const change = { title: 'Ms', mobile: '0400 1', address: { addressLine1: null, city: 'Melbourne' } }
-  const text = changedPerson(person, change, {
+  const text = buildChangedPerson(person, change, {
     privacy: true,
     references: new Map([
       ['1321', null],
@@ -41,7 +45,7 @@ test('a person is written in the order of the guide, with what was read where th
 
 test('a new person has no code and no stamp, and an address that is none carries the name', async () => {
   const input = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
-  const person = await documentOf(newPerson(input, { privacy: true, references: new Map() }, '2026-02-03'))
+  const person = await documentOf(buildNewPerson(input, { privacy: true, references: new Map() }, '2026-02-03'))
   assert.deepEqual(names(person), ['Firstname', 'Surname', 'StartDate', 'Privacy', 'Addresses', 'Contacts'])
   assert.deepEqual(
     person.children[4]?.children[0]?.children.map(({ name, text }) => `${name} ${text}`),
@@ -49,7 +53,7 @@ test('a new person has no code and no stamp, and an address that is none carries
   )
 })
 
-const sample: PlacedOrder = {
+const sample: NewOrder = {
   number: 'W1',
   personId: '3001',
   decimals: 2,
@@ -85,7 +89,7 @@ const sample: PlacedOrder = {
 
 test('an order is written in the order of the guide', () => {
   assert.equal(
-    orderPayload(sample).replace(/^<\?.*?\?>/, ''),
+    buildOrderPayload(sample).replace(/^<\?.*?\?>/, ''),
     '<Order><OrderNumber>W1</OrderNumber><PersonId>3001</PersonId><Addresses>' +
       '<Billing><ContactName>Jo Sample</ContactName><AddressLine1>111 Collins St</AddressLine1><AddressLine2>Level 5</AddressLine2><City>Melbourne</City><State>VIC</State><Postcode>3000</Postcode><Country>Australia</Country></Billing>' +
       '<Delivery><ContactName>Jo Sample</ContactName><AddressLine1>111 Collins St</AddressLine1><City>Melbourne</City><Postcode>3000</Postcode><Country>Australia</Country></Delivery></Addresses>' +
@@ -94,7 +98,7 @@ test('an order is written in the order of the guide', () => {
       '<OrderDetail><SkuId>12002</SkuId><Quantity>1</Quantity><Price>3.99</Price><Value>3.99</Value></OrderDetail></OrderDetails>' +
       '<SelectedFreightOption><Name>Freight</Name><Value>9.95</Value></SelectedFreightOption><Payments><PaymentDetail><Origin>CreditCard</Origin></PaymentDetail></Payments></Order>',
   )
-  const collected = orderPayload({ ...sample, freight: 0n, pickupStoreId: '7101' })
+  const collected = buildOrderPayload({ ...sample, freight: 0n, pickupStoreId: '7101' })
   assert.match(
     collected,
     /<PickupStoreId>7101<\/PickupStoreId><DespatchType>ClickAndCollect<\/DespatchType><Addresses>/,
@@ -107,7 +111,7 @@ test('an order is the one that was posted when person, units, values and total a
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Value>${value}</Value></OrderDetail>`
   const found = async (lines: string, personId = '3001', total = '39.94') => {
     const text = `<Order><PersonId>${personId}</PersonId><TotalDue>${total}</TotalDue><OrderDetails>${lines}</OrderDetails></Order>`
-    return isThisOrder(await documentOf(text), sample)
+    return isSameOrder(await documentOf(text), sample)
   }
   const [a, b, freight] = [line(12001, 2, '26'), line(12002, 1, '3.990'), line(9002, 1, '9.95')]
   assert.equal(await found(b + a + freight), true)
@@ -119,18 +123,18 @@ test('an order is the one that was posted when person, units, values and total a
 })
 
 test('numbers are made of the reference, short enough for the back office, and not of one another', () => {
-  const first = derivedNumber('W', 'reference', 0)
+  const first = deriveNumber('W', 'reference', 0)
   assert.match(first, /^W[0-9A-HJKMNP-TV-Z]{16}$/)
-  assert.equal(derivedNumber('W', 'reference', 0), first)
+  assert.equal(deriveNumber('W', 'reference', 0), first)
   const others = [
-    derivedNumber('W', 'reference', 1),
-    derivedNumber('W', 'Reference', 0),
-    derivedNumber('R', 'reference', 0),
+    deriveNumber('W', 'reference', 1),
+    deriveNumber('W', 'Reference', 0),
+    deriveNumber('R', 'reference', 0),
   ]
   assert.equal(new Set([first, ...others].map(number => number.slice(1))).size, 4)
   const keys = keysFrom(randomBytes(32))
   const mark = (given: string, orderId = '1', id = 1) =>
-    markedNumber(keys, { id, name: 'luma', settings: defaultSettings }, orderId, given)
+    addOwnershipSuffix(keys, { id, name: 'luma', settings: defaultSettings }, orderId, given)
   assert.match(mark('RMA-1'), /^RMA-1-[0-9A-HJKMNP-TV-Z]{6}$/)
   assert.equal(mark('RMA-1'), mark('RMA-1'))
   assert.equal(new Set([mark('RMA-1'), mark('rma-1'), mark('RMA-1', '2'), mark('RMA-1', '1', 2)]).size, 4)
@@ -140,7 +144,7 @@ test('numbers are made of the reference, short enough for the back office, and n
 })
 
 test('a return is written in the order of the guide', () => {
-  const text = returnPayload({
+  const text = buildReturnPayload({
     number: 'R-1',
     order: { number: 'W0000125', personId: '3001' },
     restock: false,
@@ -171,7 +175,7 @@ test('an order that is read has its goods without the freight, and what was take
      <SelectedFreightOption><Value>9.95</Value></SelectedFreightOption><Currency><Code>nzd</Code></Currency>
      <Payments><PaymentDetail><Amount>39.8</Amount><CardType>VISA</CardType></PaymentDetail></Payments></Order>`,
   )
-  const read = orderFrom(order, { otherwise: 'AUD' })
+  const read = parseOrder(order, { defaultCurrency: 'AUD' })
   assert.deepEqual(
     read.lines.map(({ skuId, quantity, value, status }) => [skuId, quantity, value, status]),
     [
@@ -179,7 +183,7 @@ test('an order that is read has its goods without the freight, and what was take
       ['1', 2, 1990n, 'returned'],
     ],
   )
-  assert.deepEqual([read.currency, read.freight, read.placed], ['NZD', 995n, '2026-01-02T03:04:05'])
+  assert.deepEqual([read.currency, read.freight, read.placedAt], ['NZD', 995n, '2026-01-02T03:04:05'])
   assert.deepEqual(read.payments, [{ gateway: 'VISA', amount: '39.80', reference: null, voucherNumber: null }])
   const ours = [
     { sequence: 1, skuId: '1', quantity: 1 },
@@ -187,7 +191,7 @@ test('an order that is read has its goods without the freight, and what was take
     { sequence: 3, skuId: '5', quantity: 1 },
   ]
   assert.deepEqual(
-    [...statusesIn(order, ours)],
+    [...readLineStatuses(order, ours)],
     [
       [1, 'shipped'],
       [2, 'returned'],

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, afterEach, type TestContext } from 'node:test'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { type Client, openClient } from '../../../src/backoffice/apparel21/client/client.ts'
+import { type Client, createClient } from '../../../src/backoffice/apparel21/client/client.ts'
 import type { Limits } from '../../../src/backoffice/apparel21/client/connection.ts'
-import { type Release, releaseOf } from '../../../src/backoffice/apparel21/client/release.ts'
+import { createReleaseReader, type ReleaseReader } from '../../../src/backoffice/apparel21/client/release.ts'
 import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { runSync, type SyncOptions } from '../../../src/sync/sync.ts'
@@ -20,7 +20,7 @@ export interface Fed {
   shop: Shop
   service: Service
   client: Client
-  release: Release
+  release: ReleaseReader
   sync(sync: string, options?: SyncOptions): ReturnType<typeof runSync>
   /** Every sync in turn. */
   syncAll(options?: SyncOptions): Promise<void>
@@ -56,8 +56,8 @@ export async function openFed(
   const simulator = await startSimulator({ sizes, ...options })
   const service = { ...shop.service, settings: { ...shop.service.settings, currency: 'AUD', timeZone } }
   const limits = { pageRows: 10, failureThreshold: 1_000, patienceMs: 0, ...own }
-  const client = openClient({ url: simulator.url, countryCode: 'AU', timeZone, limits })
-  const release = releaseOf(client)
+  const client = createClient({ url: simulator.url, countryCode: 'AU', timeZone, limits })
+  const release = createReleaseReader(client)
   const syncs = buildSyncs(client, release)
   const sync: Fed['sync'] = (name, how) => {
     const found = syncs.find(one => one.name === name)

@@ -44,7 +44,7 @@ test('a run that asked for nothing makes no list fresher, and one that is read a
 })
 
 test('a back office whose release is not known is not taken for one that tells no changes: the run fails', async t => {
-  const other = await fedFor(t, {}, { releaseMs: 1 })
+  const other = await fedFor(t, {}, { releaseTtlMs: 1 })
   await other.sync('customers')
   other.simulator.faults.add({ kind: 'status', status: 500, path: '/' })
   const { finishedAt } = (await other.state('customers')) ?? {}

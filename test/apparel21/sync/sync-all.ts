@@ -1,5 +1,5 @@
-import { openClient } from '../../../src/backoffice/apparel21/client/client.ts'
-import { releaseOf } from '../../../src/backoffice/apparel21/client/release.ts'
+import { createClient } from '../../../src/backoffice/apparel21/client/client.ts'
+import { createReleaseReader } from '../../../src/backoffice/apparel21/client/release.ts'
 import { buildSyncs } from '../../../src/backoffice/apparel21/syncs/syncs.ts'
 import { openDatabase } from '../../../src/database/db.ts'
 import { runSync } from '../../../src/sync/sync.ts'
@@ -7,5 +7,5 @@ import { runSync } from '../../../src/sync/sync.ts'
 /** A process that pulls every sync, for a test to kill. Its argument is JSON: database, service, and what the client connects to. */
 const { database, service, connection } = JSON.parse(process.argv[2] ?? '')
 const db = openDatabase(database)
-const client = openClient(connection)
-for (const sync of buildSyncs(client, releaseOf(client))) await runSync(db, service, sync)
+const client = createClient(connection)
+for (const sync of buildSyncs(client, createReleaseReader(client))) await runSync(db, service, sync)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { askerOf } from '../../../simulator/ask.ts'
-import { drawableValidation, noteDrawn } from '../../../src/backoffice/apparel21/operations/vouchers.ts'
+import { recordRedemption, requireDrawableValidation } from '../../../src/backoffice/apparel21/operations/vouchers.ts'
 import { raw, sql } from '../../../src/database/db.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors/api-error.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
@@ -189,8 +189,8 @@ const draw = (validationId: string, amount: string, { isPlaced = true, of = numb
     .transaction(async tx => {
       const pointer = '/payments/0/voucher'
       const payment = { number: of, validationId, amount, pointer }
-      const id = await drawableValidation(tx, api.keys, api.service, payment)
-      await noteDrawn(tx, api.keys, api.service, payment)
+      const id = await requireDrawableValidation(tx, api.keys, api.service, payment)
+      await recordRedemption(tx, api.keys, api.service, payment)
       if (!isPlaced) throw new Undone(id)
       return id
     })

@@ -4,14 +4,14 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import {
+  buildPayload,
   type Content,
   type Field,
   type Fields,
-  inOrder,
-  payload,
+  orderFields,
 } from '../../../src/backoffice/apparel21/xml/payload.ts'
-import { text } from '../../../src/backoffice/apparel21/xml/values.ts'
-import { readDocument, readRecords, type Xml, XmlFault } from '../../../src/backoffice/apparel21/xml/xml.ts'
+import { readText } from '../../../src/backoffice/apparel21/xml/values.ts'
+import { readDocument, readRecords, type Xml, XmlError } from '../../../src/backoffice/apparel21/xml/xml.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 
 /** The bytes of a text in pieces of some length. */
@@ -26,7 +26,7 @@ const document = async (content: string | Buffer, root: string, length?: number)
   return found
 }
 
-const refused = (content: string | Buffer, root = 'a') => assert.rejects(document(content, root), XmlFault)
+const refused = (content: string | Buffer, root = 'a') => assert.rejects(document(content, root), XmlError)
 
 const list = (body: string) => `<?xml version="1.0" encoding="utf-8"?><Stores TotalRows="2">${body}</Stores>`
 
@@ -36,7 +36,7 @@ test('the records of a list come one by one, with what the root says of them', a
     { roots: ['Stores'], record: 'Store' },
   )
   assert.equal(root?.attributes.TotalRows, '2')
-  const found = await Array.fromAsync(records, store => text(store, 'Name'))
+  const found = await Array.fromAsync(records, store => readText(store, 'Name'))
   assert.deepEqual([found, root?.children], [['A', 'B'], []])
 })
 
@@ -45,7 +45,7 @@ test('a record may stand at the root, alone', async () => {
     roots: ['Persons', 'Person'],
     record: 'Person',
   })
-  assert.deepEqual(await Array.fromAsync(records, person => text(person, 'Id')), ['7'])
+  assert.deepEqual(await Array.fromAsync(records, person => readText(person, 'Id')), ['7'])
 })
 
 test('an empty body has no root, and is no fault by itself', async () => {
@@ -81,7 +81,7 @@ test('what is built is read as it was, whatever the texts are and however the by
   ]
   await fc.assert(
     fc.asyncProperty(fields, fc.integer({ min: 1, max: 50 }), async (tree, length) => {
-      const built = payload('Root', tree)
+      const built = buildPayload('Root', tree)
       assert.match(built, /^[\x20-\x7e\n]*$/)
       assert.deepEqual((await document(built, 'Root', length)).children.map(written), tree.map(given))
     }),
@@ -100,25 +100,25 @@ test('a payload keeps the order it is given, leaves out what is undefined, and h
     ['CustomData', [['Card', [['Field', 'x', { Name: 'a"b' }]], { Name: 'Web' }]]],
   ]
   assert.equal(
-    payload('Person', fields),
+    buildPayload('Person', fields),
     '<?xml version="1.0" encoding="utf-8"?><Person><Id>7</Id><Title /><Sex /><Privacy>false</Privacy><CustomData><Card Name="Web"><Field Name="a&quot;b">x</Field></Card></CustomData></Person>',
   )
-  assert.equal(payload('Person', []), '<?xml version="1.0" encoding="utf-8"?><Person />')
+  assert.equal(buildPayload('Person', []), '<?xml version="1.0" encoding="utf-8"?><Person />')
 })
 
 test('a template decides the order of a payload, and knows all its names', () => {
   const template = ['Id', 'Firstname', 'Surname'] as const
-  assert.deepEqual(inOrder(template, { Surname: 'B', Id: 1 }), [
+  assert.deepEqual(orderFields(template, { Surname: 'B', Id: 1 }), [
     ['Id', 1],
     ['Surname', 'B'],
   ])
-  assert.throws(() => inOrder(template, { surname: 'B' } as Record<string, Content>), /no surname/)
+  assert.throws(() => orderFields(template, { surname: 'B' } as Record<string, Content>), /no surname/)
 })
 
 test('a character that XML does not have is refused, not sent', () => {
   for (const character of ['\u0000', '\u000b', '\ufffe', '\ud800'])
     assert.throws(
-      () => payload('a', [['Name', `x${character}y`]]),
+      () => buildPayload('a', [['Name', `x${character}y`]]),
       (error: unknown) => error instanceof ApiError && error.code === 'invalid_field',
     )
 })
@@ -153,8 +153,8 @@ test('the records before a fault are whole, and the fault comes after them', asy
     roots: ['Stores'],
     record: 'Store',
   })
-  assert.equal(text((await records.next()).value as Xml, 'Name'), 'A')
-  await assert.rejects(records.next(), XmlFault)
+  assert.equal(readText((await records.next()).value as Xml, 'Name'), 'A')
+  await assert.rejects(records.next(), XmlError)
 })
 
 test('an answer that is deeper, wider or longer than any is refused', async () => {
@@ -163,18 +163,18 @@ test('an answer that is deeper, wider or longer than any is refused', async () =
     yield Buffer.from('<a>')
     for (;;) yield Buffer.alloc(65_536, 'x')
   }
-  await assert.rejects(readDocument(long(), ['a']), XmlFault)
+  await assert.rejects(readDocument(long(), ['a']), XmlError)
   const comment = async function* () {
     yield Buffer.from('<!DOCTYPE ')
     for (;;) yield Buffer.alloc(65_536, 'x')
   }
-  await assert.rejects(readDocument(comment(), ['a']), XmlFault)
+  await assert.rejects(readDocument(comment(), ['a']), XmlError)
   const wide = async function* () {
     yield Buffer.from('<FreeStock>')
     for (;;) yield Buffer.from('<Store FreeStock="1" />'.repeat(500))
   }
   const { records } = await readRecords(wide(), { roots: ['FreeStock'], record: 'Style' })
-  await assert.rejects(records.next(), XmlFault)
+  await assert.rejects(records.next(), XmlError)
 })
 
 test('a list of 54 MB takes no more memory than a page of it', async () => {

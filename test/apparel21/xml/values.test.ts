@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  day,
-  decimal,
-  flag,
-  localTime,
-  money,
-  percent,
-  text,
-  wallIn,
-  whole,
+  parseLocalTime,
+  readAmount,
+  readBoolean,
+  readDate,
+  readDecimal,
+  readInteger,
+  readLocalTime,
+  readPercentage,
+  readText,
 } from '../../../src/backoffice/apparel21/xml/values.ts'
 import { documentOf } from '../../support/xml-document.ts'
 
@@ -20,7 +20,7 @@ test('texts lose blanks at their ends and carriage returns, and are null where t
   const a = await field('<X>  DFO Airport \n</X><Y>one&#xD;\ntwo</Y><Z /><N xsi:nil="true" /><C><![CDATA[<b>]]></C>')
   const names = ['X', 'Y', 'Z', 'N', 'C', 'Missing']
   assert.deepEqual(
-    names.map(name => text(a, name)),
+    names.map(name => readText(a, name)),
     ['DFO Airport', 'one\ntwo', null, null, '<b>', null],
   )
 })
@@ -28,7 +28,7 @@ test('texts lose blanks at their ends and carriage returns, and are null where t
 test('flags are read in any case', async () => {
   const a = await field('<T>True</T><F>false </F><O>1</O><E/>')
   assert.deepEqual(
-    ['T', 'F', 'O', 'E', 'Missing'].map(name => flag(a, name)),
+    ['T', 'F', 'O', 'E', 'Missing'].map(name => readBoolean(a, name)),
     [true, false, null, null, null],
   )
 })
@@ -53,12 +53,15 @@ test('numbers are compared by value, never as text', async () => {
   ]
   for (const [given, plain, amount, integer] of cases) {
     const a = await field(`<N>${given}</N>`)
-    assert.deepEqual([given, decimal(a, 'N'), money(a, 2, 'N'), whole(a, 'N')], [given, plain, amount, integer])
+    assert.deepEqual(
+      [given, readDecimal(a, 'N'), readAmount(a, 2, 'N'), readInteger(a, 'N')],
+      [given, plain, amount, integer],
+    )
   }
   const a = await field('<N>1234.5</N><P>13.337779</P><Q>-5</Q><D>8.663333333333333333333333333</D>')
-  assert.equal(money(a, 2, 'D'), '8.66', 'as many digits as a .NET decimal has')
+  assert.equal(readAmount(a, 2, 'D'), '8.66', 'as many digits as a .NET decimal has')
   assert.deepEqual(
-    [money(a, 0, 'N'), money(a, 3, 'N'), percent(a, 'P'), percent(a, 'Q')],
+    [readAmount(a, 0, 'N'), readAmount(a, 3, 'N'), readPercentage(a, 'P'), readPercentage(a, 'Q')],
     ['1235', '1234.500', '13.3378', null],
   )
 })
@@ -68,7 +71,7 @@ test('an amount with the decimals of its currency is read as it is, for every am
     fc.asyncProperty(fc.bigInt({ min: -(10n ** 13n), max: 10n ** 13n }), async units => {
       const digits = String(units < 0n ? -units : units).padStart(3, '0')
       const amount = `${units < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`
-      assert.equal(money(await field(`<N>${amount}0</N>`), 2, 'N'), amount)
+      assert.equal(readAmount(await field(`<N>${amount}0</N>`), 2, 'N'), amount)
     }),
     { numRuns: 100 },
   ))
@@ -92,14 +95,14 @@ test('both forms of time stamps are read, and dates that the calendar does not h
     ['yesterday', null],
     ['', null],
   ]
-  for (const [given, wall] of cases) assert.deepEqual([given, wallIn(given)], [given, wall])
+  for (const [given, wall] of cases) assert.deepEqual([given, parseLocalTime(given)], [given, wall])
 })
 
 test('days and local times are what this service writes', async () => {
   const a = await field('<D>1980-02-29</D><T>2024-05-26T00:00:00</T><E />')
-  assert.deepEqual([day(a, 'D'), day(a, 'T'), day(a, 'E')], ['1980-02-29', '2024-05-26', null])
+  assert.deepEqual([readDate(a, 'D'), readDate(a, 'T'), readDate(a, 'E')], ['1980-02-29', '2024-05-26', null])
   assert.deepEqual(
-    [localTime(a, 'D'), localTime(a, 'T'), localTime(a, 'E')],
+    [readLocalTime(a, 'D'), readLocalTime(a, 'T'), readLocalTime(a, 'E')],
     ['1980-02-29 00:00:00', '2024-05-26 00:00:00', null],
   )
 })

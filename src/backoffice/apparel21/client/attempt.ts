@@ -1,26 +1,29 @@
-import { boundsOf, type Connection, type Limits } from './connection.ts'
-import type { Incoming, Wire } from './exchange.ts'
+import { type Connection, getBounds, type Limits } from './connection.ts'
 import { Failure } from './failure.ts'
-import { observedCall } from './observability.ts'
-import { type Asking, addressOf, headersOf, type Writing } from './request.ts'
-import { isPage, judge } from './responses.ts'
+import { observeCall } from './observability.ts'
+import { buildHeaders, buildUrl, type RetailRequest, type WriteRequest } from './request.ts'
+import { checkResponse, isHtmlPage } from './responses.ts'
+import type { HttpResponse, Transport } from './transport.ts'
 
-/** Asks once. Returns a good answer, as far as its head; throws a `Failure` or a `Refusal` where there is none. */
-export type Attempt = (asked: Asking | Writing, signal: AbortSignal) => Promise<Incoming>
+/**
+ * Sends a request once. Returns a successful response as soon as its headers have arrived.
+ * Throws `RetailApiError` if the Retail API rejects the request, `Failure` if there is no valid response.
+ */
+export type Attempt = (request: RetailRequest | WriteRequest, signal: AbortSignal) => Promise<HttpResponse>
 
-export const attemptOver =
-  (wire: Wire, connection: Connection, limits: Limits): Attempt =>
-  (asked, signal) => {
-    const { method, body } = 'method' in asked ? asked : { method: 'GET' as const }
-    const { target: url } = addressOf(connection, asked)
-    const mostBytes = boundsOf(limits, asked.size).bytes
-    return observedCall({ method, url, endpoint: asked.endpoint, onCall: connection.onCall }, async traceparent => {
-      const headers = headersOf(connection, { traceparent, ...asked })
-      const incoming = await wire.exchange({ method, url, headers, body, mostBytes, signal })
+export const createAttempt =
+  (transport: Transport, connection: Connection, limits: Limits): Attempt =>
+  (request, signal) => {
+    const { method, body } = 'method' in request ? request : { method: 'GET' as const }
+    const { target: url } = buildUrl(connection, request)
+    const maxBytes = getBounds(limits, request.size).bytes
+    return observeCall({ method, url, endpoint: request.endpoint, onCall: connection.onCall }, async traceparent => {
+      const headers = buildHeaders(connection, { traceparent, ...request })
+      const response = await transport.exchange({ method, url, headers, body, maxBytes, signal })
       const isWrite = method !== 'GET'
-      await judge(incoming, isWrite)
-      if (isWrite && (await isPage(incoming)))
-        throw new Failure('crashed', 'A page came instead of an answer.', { status: incoming.status })
-      return incoming
+      await checkResponse(response, isWrite)
+      if (isWrite && (await isHtmlPage(response)))
+        throw new Failure('crashed', 'The response to a write is an HTML page.', { status: response.status })
+      return response
     })
   }

@@ -14,17 +14,17 @@ export const createBulkhead = ({
     permits: concurrency,
     maxWaiting,
     timeoutMs: maxWaitMs,
-    toError: reason => new Failure('closed', messages[reason], { waitMs: 1_000 }),
+    toError: reason => new Failure('closed', waitErrors[reason], { waitMs: 1_000 }),
   })
 
-const messages: Record<Rejection, string> = {
+const waitErrors: Record<Rejection, string> = {
   full: 'too many calls wait for the back office',
   timeout: 'the back office had no free call slot in time',
   aborted: 'the call was cancelled while it waited for a free call slot',
 }
 
 /** Lets each call wait for a permit of its bulkhead. The call gives the permit back when it ends. */
-export const limitedBy =
-  (bulkheadFor: (asked: Parameters<Stage>[0]) => Semaphore): Stage =>
-  (asked, signal) =>
-    bulkheadFor(asked).acquire(signal)
+export const limitConcurrency =
+  (selectBulkhead: (request: Parameters<Stage>[0]) => Semaphore): Stage =>
+  (request, signal) =>
+    selectBulkhead(request).acquire(signal)

@@ -1,36 +1,45 @@
 import { createCircuitBreaker } from '../../../http-client/circuit-breaker.ts'
-import { attemptOver } from './attempt.ts'
-import { createBulkhead, limitedBy } from './bulkhead.ts'
-import { boundsOf, type Connection, defaultLimits, type Limits } from './connection.ts'
-import { resting } from './cool-down.ts'
-import { credentialsTold } from './credentials.ts'
-import { apiErrorFrom } from './errors.ts'
-import { type Incoming, openWire } from './exchange.ts'
-import { asFailure } from './failure.ts'
-import { logged } from './log.ts'
-import { noData, Refusal } from './rejection.ts'
-import { type Asking, isPath, type Writing } from './request.ts'
-import { makeRetryBudget, repeated } from './retries.ts'
-import { type Call, guardedBy, type Stage, through } from './stages.ts'
+import { createAttempt } from './attempt.ts'
+import { createBulkhead, limitConcurrency } from './bulkhead.ts'
+import { type Connection, defaultLimits, getBounds, type Limits } from './connection.ts'
+import { translateError } from './errors.ts'
+import { toFailure } from './failure.ts'
+import { isValidPath, type RetailRequest, type WriteRequest } from './request.ts'
+import { noData, RetailApiError } from './retail-api-error.ts'
+import { createRetryBudget, retryOnce } from './retries.ts'
+import {
+  type Call,
+  createPipeline,
+  guardWithCircuitBreaker,
+  logFailures,
+  obeyRetryAfter,
+  reportCredentials,
+  type Stage,
+} from './stages.ts'
+import { createTransport, type HttpResponse } from './transport.ts'
 
-/** The calls of one back office: with deadlines, a breaker, a bulkhead, and repeats within a budget. Both throw `ApiError`s. */
+/** The calls of one back office, with deadlines, a circuit breaker, bulkheads and a retry budget. Both methods throw `ApiError`. */
 interface Calls {
   readonly limits: Limits
-  /** A read, repeated once where that may help. `read` settles the call, or hands it on; there is none where there is no such data. */
-  reading<T>(asking: Asking, read: (call: Call | undefined) => Promise<T>): Promise<T>
-  /** A write, which is never repeated. */
-  writing(writing: Writing): Promise<Pick<Incoming, 'status' | 'headers'>>
+  /**
+   * Sends a read and retries it once if a retry can help. `consume` reads the response and must finish the call or pass it on.
+   * `consume` gets undefined if the back office has no such data.
+   */
+  read<T>(request: RetailRequest, consume: (call: Call | undefined) => Promise<T>): Promise<T>
+  /** Sends a write. A write is never retried. */
+  write(request: WriteRequest): Promise<Pick<HttpResponse, 'status' | 'headers'>>
   close(): void
 }
 
-export function openCalls(connection: Connection): Calls {
+export function createCalls(connection: Connection): Calls {
   const { log, onBreaker, onCredentials } = connection
   const limits: Limits = { ...defaultLimits, ...connection.limits }
+  const { maxRetryWaitMs } = limits
   const bulkhead = createBulkhead(limits)
   // A bulk response takes minutes to read. It has its own permit, because with a concurrency of 1 it would block all other calls.
   const bulkBulkhead = createBulkhead({ ...limits, concurrency: 1 })
-  const wire = openWire(connection, limits.concurrency + 1)
-  const budget = makeRetryBudget()
+  const transport = createTransport(connection, limits.concurrency + 1)
+  const budget = createRetryBudget()
   const breaker = createCircuitBreaker({
     ...limits,
     onChange(state) {
@@ -38,62 +47,62 @@ export function openCalls(connection: Connection): Calls {
       onBreaker?.(state)
     },
   })
-  const begin = through(
-    // What the breaker keeps back is not logged each time, and takes no place.
+  const begin = createPipeline(
+    // The circuit breaker comes before the log and the bulkhead: the calls that it rejects are not logged and need no permit.
     [
-      possible,
-      guardedBy(breaker, limits.maxOpenMs),
-      logged(connection),
-      resting(limits.patienceMs),
-      limitedBy(({ size }) => (size === 'bulk' ? bulkBulkhead : bulkhead)),
-      credentialsTold(onCredentials),
+      rejectInvalidPath,
+      guardWithCircuitBreaker(breaker, limits.maxOpenMs),
+      logFailures(connection),
+      obeyRetryAfter(maxRetryWaitMs),
+      limitConcurrency(({ size }) => (size === 'bulk' ? bulkBulkhead : bulkhead)),
+      reportCredentials(onCredentials),
     ],
-    attemptOver(wire, connection, limits),
+    createAttempt(transport, connection, limits),
   )
-  const deadlineOf = ({ size, signal }: Asking) =>
-    AbortSignal.any([AbortSignal.timeout(boundsOf(limits, size).ms), ...(signal ? [signal] : [])])
+  const createDeadline = ({ size, signal }: RetailRequest) =>
+    AbortSignal.any([AbortSignal.timeout(getBounds(limits, size).ms), ...(signal ? [signal] : [])])
 
   return {
     limits,
-    async reading(asking, read) {
-      const signal = deadlineOf(asking)
+    async read(request, consume) {
+      const signal = createDeadline(request)
       budget.earn()
       const attempt = async () => {
-        const call = await begin(asking, signal).catch(unlessNoData)
+        const call = await begin(request, signal).catch(throwUnlessNoData)
         try {
-          return await read(call)
+          return await consume(call)
         } catch (error) {
-          const failure = asFailure(error)
-          call?.settle(failure)
+          const failure = toFailure(error)
+          call?.finish(failure)
           throw failure
         }
       }
-      return repeated(attempt, { budget, patienceMs: limits.patienceMs, signal }).catch(inOurWords(asking, false))
+      return retryOnce(attempt, { budget, maxRetryWaitMs, signal }).catch(throwTranslated(request, false))
     },
-    async writing(writing) {
+    async write(request) {
       budget.earn()
-      const { incoming, settle } = await begin(writing, deadlineOf(writing)).catch(inOurWords(writing, true))
-      incoming.discard()
-      settle()
-      return incoming
+      const { response, finish } = await begin(request, createDeadline(request)).catch(throwTranslated(request, true))
+      response.discard()
+      finish()
+      return response
     },
-    close: () => wire.close(),
+    close: () => transport.close(),
   }
 }
 
-/** There is no data of whoever cannot be: nobody is asked. */
-const possible: Stage = asked => {
-  if (!isPath(asked)) throw new Refusal(404, noData, '')
+/** Treats a path with an invalid identifier as a record that doesn't exist. No request is sent. */
+const rejectInvalidPath: Stage = request => {
+  if (!isValidPath(request)) throw new RetailApiError(404, noData, '')
   return () => {}
 }
 
-/** "No data" is an answer; every other refusal is thrown. */
-function unlessNoData(error: unknown): undefined {
-  if (!(error instanceof Refusal) || error.code !== noData) throw error
+/** Returns undefined for "no data", which is a valid result. Throws any other error. */
+function throwUnlessNoData(error: unknown): undefined {
+  if (!(error instanceof RetailApiError) || error.code !== noData) throw error
 }
 
-const inOurWords =
-  ({ endpoint }: Asking, isWrite: boolean) =>
+const throwTranslated =
+  ({ endpoint }: RetailRequest, isWrite: boolean) =>
   (error: unknown): never => {
-    throw apiErrorFrom(error, endpoint, isWrite)
+    throw translateError(error, endpoint, isWrite)
   }

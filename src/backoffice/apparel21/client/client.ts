@@ -1,114 +1,120 @@
-import { type Expected, readDocument, readRecords, type Xml, XmlFault } from '../xml/xml.ts'
-import { openCalls } from './calls.ts'
-import type { Connection, Limits } from './connection.ts'
-import { apiErrorOf, asFailure, Failure } from './failure.ts'
-import { type Asking, idIn, type Writing } from './request.ts'
-import { requirePlain } from './responses.ts'
-import type { Call, End } from './stages.ts'
+/**
+ * Sends requests to one Retail API of Apparel21 and parses its XML responses.
+ * Pattern: a pipeline of stages (circuit breaker, `Retry-After`, bulkhead) around one HTTP attempt.
+ * Guarantees: reads are retried at most once, within a budget. Writes are never retried. Every error is an `ApiError`.
+ * Start in calls.ts. Reasons: docs/connect/apparel21.md.
+ */
 
-/** A list as it arrives. */
-interface Listed {
-  /** Without its records; undefined where there is no such data. */
-  root: Xml | undefined
-  /** To be walked, or left: until then the call is under way. */
-  records: AsyncGenerator<Xml, void>
-}
+import { type ExpectedDocument, type RecordList, readDocument, readRecords, type Xml, XmlError } from '../xml/xml.ts'
+import { createCalls } from './calls.ts'
+import type { Connection, Limits } from './connection.ts'
+import { Failure, failureToApiError, toFailure } from './failure.ts'
+import { parseLocationId, type RetailRequest, type WriteRequest } from './request.ts'
+import { requireUncompressed } from './responses.ts'
+import type { Call, OnEnd } from './stages.ts'
 
 /**
- * Talks to one Retail API. Everything throws an `ApiError`: 503 `back_office_unavailable` where it cannot be reached, is too slow or is
- * given a rest; 502 for an answer that is none; 504 `outcome_unknown` for a write that may have been done; what is refused as
- * `errors.ts` has it, with the refusal in `cause`. Reads are repeated once, within a budget; writes never.
+ * The client of one Retail API. All methods throw `ApiError`.
+ * - 503 `back_office_unavailable`: the back office is unreachable, too slow or in a cool-down.
+ * - 502 `back_office_error`: the response is invalid.
+ * - 504 `outcome_unknown`: a write may have been applied.
+ * - The error of errors.ts: the Retail API rejects the request. `cause` is the `RetailApiError`.
  */
 export interface Client {
   readonly connection: Connection
   readonly limits: Limits
-  /** A document; undefined where there is no such data. */
-  document(asking: Asking & Expected): Promise<Xml | undefined>
-  /** The records of a list, which may be an empty body where that stands for none. A fault in the first ones has the call repeated; one in later ones ends the walk. */
-  list(asking: Asking & Expected & { mayBeEmpty?: boolean }): Promise<Listed>
-  /** The HTML page at the root; empty where there is none. */
+  /** Returns the root of a document. Returns undefined if the back office has no such data. */
+  document(request: RetailRequest & ExpectedDocument): Promise<Xml | undefined>
+  /**
+   * Returns the records of a list while they arrive. `root` is undefined if there is no such data, or if the body is empty and
+   * `mayBeEmpty` is set. An error in the first records makes the call retry; an error in later records ends the iteration.
+   */
+  list(request: RetailRequest & ExpectedDocument & { mayBeEmpty?: boolean }): Promise<RecordList>
+  /** Returns the HTML of the root page. Returns an empty string if there is no page. */
   page(signal?: AbortSignal): Promise<string>
-  /** Carries out a write. Returns the identifier that `Location` ends in, where there is one. */
-  write(writing: Writing): Promise<{ status: number; id: string | undefined }>
+  /** Sends a write. `id` is the identifier at the end of the `Location` header, if the response has one. */
+  write(request: WriteRequest): Promise<{ status: number; id: string | undefined }>
   close(): void
 }
 
-const mostPageCharacters = 1024 ** 2
+const maxPageCharacters = 1024 ** 2
 
-export function openClient(connection: Connection): Client {
-  const { limits, reading, writing, close } = openCalls(connection)
+export function createClient(connection: Connection): Client {
+  const { limits, read, write, close } = createCalls(connection)
   return {
     connection,
     limits,
-    document: asking =>
-      reading(asking, async call => {
+    document: request =>
+      read(request, async call => {
         if (!call) return
-        requirePlain(call.incoming)
-        const root = await readDocument(call.incoming.body, asking.roots)
-        if (!root) throw new XmlFault('The answer is empty.')
-        return settled(call, root)
+        requireUncompressed(call.response)
+        const root = await readDocument(call.response.body, request.roots)
+        if (!root) throw new XmlError('The response is empty.')
+        return finishWith(call, root)
       }),
-    list: asking =>
-      reading(asking, async call => {
-        if (!call) return { root: undefined, records: these([]) }
-        requirePlain(call.incoming)
-        const { body, takeIn } = takenIn(call.incoming.body)
-        const { root, records } = await readRecords(body, asking)
-        if (!root && !asking.mayBeEmpty) throw new XmlFault('The answer is empty.')
-        const most = asking.size === 'bulk' ? 1 : 2 * limits.pageRows
+    list: request =>
+      read(request, async call => {
+        if (!call) return { root: undefined, records: toRecords([]) }
+        requireUncompressed(call.response)
+        const { body, bufferRest } = createBufferedBody(call.response.body)
+        const { root, records } = await readRecords(body, request)
+        if (!root && !request.mayBeEmpty) throw new XmlError('The response is empty.')
+        const maxFirst = request.size === 'bulk' ? 1 : 2 * limits.pageRows
         const first: Xml[] = []
-        while (first.length < most) {
+        while (first.length < maxFirst) {
           const { value, done } = await records.next()
-          if (done) return settled(call, { root, records: these(first) })
+          if (done) return finishWith(call, { root, records: toRecords(first) })
           first.push(value)
         }
-        if (asking.size === 'bulk') return { root, records: remaining(first, records, call.settle) }
-        // A page that turns out to be the whole list: who reads it may have to ask for something else on the way.
-        await takeIn()
-        const rest = remaining(first, records, error => {
+        if (request.size === 'bulk') return { root, records: yieldRemaining(first, records, call.finish) }
+        // The server doesn't paginate, so this page is the complete list. Download it now and release the permit: the consumer
+        // may send other requests between two records, which would wait for this permit forever.
+        await bufferRest()
+        const remaining = yieldRemaining(first, records, error => {
           const fault = error instanceof Failure && error.message
-          if (fault) connection.log?.warn({ list: asking.path.join('/'), fault }, 'The end of a list is missing.')
+          if (fault) connection.log?.warn({ list: request.path.join('/'), fault }, 'list response truncated')
         })
-        return settled(call, { root, records: rest })
+        return finishWith(call, { root, records: remaining })
       }),
     page: signal =>
-      reading({ endpoint: 'stores', path: [], ...(signal && { signal }) }, async call => {
+      read({ endpoint: 'stores', path: [], ...(signal && { signal }) }, async call => {
         if (!call) return ''
-        requirePlain(call.incoming)
+        requireUncompressed(call.response)
         const decoder = new TextDecoder()
-        let text = ''
-        for await (const bytes of call.incoming.body) {
-          text += decoder.decode(bytes, { stream: true })
-          if (text.length > mostPageCharacters) throw new Failure('unreadable', 'The page is too large.')
+        let html = ''
+        for await (const chunk of call.response.body) {
+          html += decoder.decode(chunk, { stream: true })
+          if (html.length > maxPageCharacters)
+            throw new Failure('unreadable', `The root page has more than ${maxPageCharacters} characters.`)
         }
-        return settled(call, text)
+        return finishWith(call, html)
       }),
-    async write(asking) {
-      const { status, headers } = await writing(asking)
-      return { status, id: idIn(headers.location) }
+    async write(request) {
+      const { status, headers } = await write(request)
+      return { status, id: parseLocationId(headers.location) }
     },
     close,
   }
 }
 
-function settled<T>(call: Call, value: T): T {
-  call.settle()
+function finishWith<T>(call: Call, value: T): T {
+  call.finish()
   return value
 }
 
-async function* these(records: readonly Xml[]): AsyncGenerator<Xml, void> {
+async function* toRecords(records: readonly Xml[]): AsyncGenerator<Xml, void> {
   yield* records
 }
 
-/** A body that can be taken in, as it is, from wherever its reader has come to: the rest is read without the back office. */
-function takenIn(body: AsyncIterable<Uint8Array>) {
+/** Wraps a body so that its remainder can be downloaded at any time with `bufferRest`. The reader continues from the buffer. */
+function createBufferedBody(body: AsyncIterable<Uint8Array>) {
   const source = body[Symbol.asyncIterator]()
-  const taken: Uint8Array[] = []
+  const buffer: Uint8Array[] = []
   async function* read(): AsyncGenerator<Uint8Array, void> {
     try {
       for (;;) {
-        const kept = taken.shift()
-        const { value, done } = kept ? { value: kept } : await source.next()
+        const buffered = buffer.shift()
+        const { value, done } = buffered ? { value: buffered } : await source.next()
         if (done) return
         yield value
       }
@@ -116,23 +122,27 @@ function takenIn(body: AsyncIterable<Uint8Array>) {
       await source.return?.()
     }
   }
-  const takeIn = async () => {
-    for (let next = await source.next(); !next.done; next = await source.next()) taken.push(next.value)
+  const bufferRest = async () => {
+    for (let next = await source.next(); !next.done; next = await source.next()) buffer.push(next.value)
   }
-  return { body: read(), takeIn }
+  return { body: read(), bufferRest }
 }
 
-/** The rest of a list, which may be still coming. */
-async function* remaining(first: readonly Xml[], records: AsyncGenerator<Xml>, end: End): AsyncGenerator<Xml, void> {
+/** Yields the records that have been read, then those that are still arriving. Reports the end to `onEnd`. */
+async function* yieldRemaining(
+  first: readonly Xml[],
+  records: AsyncGenerator<Xml>,
+  onEnd: OnEnd,
+): AsyncGenerator<Xml, void> {
   try {
     yield* first
     yield* records
   } catch (error) {
-    const failure = asFailure(error)
-    end(failure)
-    throw failure instanceof Failure ? apiErrorOf(failure, false) : error
+    const failure = toFailure(error)
+    onEnd(failure)
+    throw failure instanceof Failure ? failureToApiError(failure, false) : error
   } finally {
     await records.return(undefined)
-    end()
+    onEnd()
   }
 }

@@ -1,71 +1,73 @@
 import type { Merchant } from '../../../domain/tenancy/back-office-settings.ts'
 import type { DriverLog, OnCall, OnCredentials } from '../../port/driver.ts'
 
-/** How to reach one retailer's Retail API. */
+/** The settings of a connection to one retailer's Retail API. */
 export interface Connection {
-  /** The base, with or without a slash at its end: `https://retail.example/RetailAPI/`. */
+  /** The base URL, with or without a trailing slash: `https://retail.example/RetailAPI/`. */
   url: string
-  /** The retailer's own code of a country, which every call names: `AU`, `AU-GA-IO`. */
+  /** The retailer's own country code, sent with every request: `AU`, `AU-GA-IO`. */
   countryCode: string
-  /** With a password: Basic authentication; without, none. */
+  /** User of Basic authentication. Requests are anonymous unless user and password are set. */
   username?: string | undefined
   password?: string | undefined
-  /** Certificates (PEM) to trust instead of those that Node.js comes with. */
+  /** PEM certificates to trust instead of those that come with Node.js. */
   ca?: string | undefined
-  /** The zone of the head office, as the IANA names it: all times of this system are its wall-clock times. */
+  /** IANA time zone of the back office, whose times are all local times. */
   timeZone: string
-  /** The release, where the root page cannot tell it. */
+  /** The release, if the root page doesn't show it. */
   pinnedRelease?: string | undefined
-  /** What the back office knows payment gateways by, by their names in `GET /payment-gateways`. */
+  /** The back office's merchants by the gateway names of `GET /payment-gateways`. */
   gateways?: Readonly<Record<string, Merchant>> | undefined
   limits?: Partial<Limits>
   log?: DriverLog
-  /** Hears that calls are kept back from now on, and that they are not any more. */
+  /** Called when the circuit breaker opens or closes. */
   onBreaker?: (state: 'open' | 'closed') => void
   onCredentials?: OnCredentials
   onCall?: OnCall | undefined
 }
 
 export interface Limits {
-  /** Milliseconds for a call, its repeat included: from asking to the last byte. */
+  /** Milliseconds from the start of a call to the last byte of its response, including a retry. Default 10,000. */
   deadlineMs: number
-  /** The same for a page of a list. */
+  /** The same deadline for a page of a list. Default 120,000. */
   pageDeadlineMs: number
-  /** The same for an answer that has everything at once. */
+  /** The same deadline for a response with a complete list. Default 900,000. */
   bulkDeadlineMs: number
-  /** Bytes of an answer. */
-  answerBytes: number
-  pageBytes: number
-  bulkBytes: number
-  /** Calls under way at a time, beside one of bulk, and how many may wait for their turn. */
+  /** Largest response in bytes. Default 8 MiB. */
+  maxResponseBytes: number
+  /** Largest page of a list in bytes. Default 64 MiB. */
+  maxPageBytes: number
+  /** Largest response with a complete list in bytes. Default 512 MiB. */
+  maxBulkBytes: number
+  /** Concurrent calls, in addition to one bulk call. Default 16. */
   concurrency: number
+  /** Calls that can wait for a free slot. Default 1,000. */
   maxWaiting: number
-  /** Milliseconds that one waits for its turn. */
+  /** Milliseconds that a call waits for a free slot. Default 5,000. */
   maxWaitMs: number
-  /** Failures in a row after which nothing is tried for `openMs`, which doubles up to `maxOpenMs`. */
+  /** Consecutive failures before the circuit breaker opens for `openMs`, which doubles up to `maxOpenMs`. Default 5. */
   failureThreshold: number
   openMs: number
   maxOpenMs: number
-  /** The longest `Retry-After` that a read waits out. */
-  patienceMs: number
-  /** Rows of a page. */
+  /** The longest `Retry-After`, in milliseconds, that a call waits for before it is sent or retried. Default 2,000. */
+  maxRetryWaitMs: number
+  /** Rows per page. Default 500. */
   pageRows: number
-  /** Seconds that a pull goes back behind the newest change it knows: changes are committed late, and clocks differ. */
+  /** Seconds that a sync starts before the newest known change, because changes are committed late and clocks differ. Default 600. */
   overlapSeconds: number
-  /** Milliseconds that the release counts which the root page told. */
-  releaseMs: number
+  /** Milliseconds for which the release of the root page is cached. Default 3,600,000. */
+  releaseTtlMs: number
 }
 
-/** How much an answer is: what most have, a page of a list, or everything at once. */
-export type Size = 'call' | 'page' | 'bulk'
+/** The size class of a response: one record or a short list, a page of a list, or a complete list. */
+export type ResponseSize = 'call' | 'page' | 'bulk'
 
-/** What bounds a call: milliseconds, and bytes of its answer. */
-export function boundsOf(limits: Limits, size: Size = 'call') {
-  const { deadlineMs, pageDeadlineMs, bulkDeadlineMs, answerBytes, pageBytes, bulkBytes } = limits
+/** Returns the deadline in milliseconds and the largest response in bytes for a size class. */
+export function getBounds(limits: Limits, size: ResponseSize = 'call') {
   const bounds = {
-    call: { ms: deadlineMs, bytes: answerBytes },
-    page: { ms: pageDeadlineMs, bytes: pageBytes },
-    bulk: { ms: bulkDeadlineMs, bytes: bulkBytes },
+    call: { ms: limits.deadlineMs, bytes: limits.maxResponseBytes },
+    page: { ms: limits.pageDeadlineMs, bytes: limits.maxPageBytes },
+    bulk: { ms: limits.bulkDeadlineMs, bytes: limits.maxBulkBytes },
   }
   return bounds[size]
 }
@@ -74,17 +76,17 @@ export const defaultLimits: Limits = {
   deadlineMs: 10_000,
   pageDeadlineMs: 120_000,
   bulkDeadlineMs: 900_000,
-  answerBytes: 8 * 1024 ** 2,
-  pageBytes: 64 * 1024 ** 2,
-  bulkBytes: 512 * 1024 ** 2,
+  maxResponseBytes: 8 * 1024 ** 2,
+  maxPageBytes: 64 * 1024 ** 2,
+  maxBulkBytes: 512 * 1024 ** 2,
   concurrency: 16,
   maxWaiting: 1_000,
   maxWaitMs: 5_000,
   failureThreshold: 5,
   openMs: 2_000,
   maxOpenMs: 60_000,
-  patienceMs: 2_000,
+  maxRetryWaitMs: 2_000,
   pageRows: 500,
   overlapSeconds: 600,
-  releaseMs: 3_600_000,
+  releaseTtlMs: 3_600_000,
 }

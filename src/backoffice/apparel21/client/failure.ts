@@ -1,54 +1,60 @@
 import { ApiError } from '../../../errors/api-error.ts'
-import { XmlFault } from '../xml/xml.ts'
+import { XmlError } from '../xml/xml.ts'
 
 /**
- * Why a call came to nothing. `closed`: not tried, or not let in. `unreachable`: no connection. `lost`: it broke, or took too long,
- * when the request may have arrived. `busy`: 429 or 503. `gateway`: 502 or 504. `denied`: 401. `crashed`: another 5xx.
- * `unreadable`: something was answered that is not an answer of this system.
+ * The reason for which a call failed.
+ * - `closed`: the request was not sent.
+ * - `unreachable`: no connection could be established.
+ * - `lost`: the connection broke or the deadline passed after the request may have arrived.
+ * - `busy`: status 429 or 503.
+ * - `gateway`: status 502 or 504.
+ * - `denied`: status 401.
+ * - `crashed`: any other 5xx.
+ * - `unreadable`: the response doesn't come from the Retail API.
  */
-type FailureKind = 'closed' | 'unreachable' | 'lost' | 'busy' | 'gateway' | 'denied' | 'crashed' | 'unreadable'
+type FailureType = 'closed' | 'unreachable' | 'lost' | 'busy' | 'gateway' | 'denied' | 'crashed' | 'unreadable'
 
 export class Failure extends Error {
   override name = 'Failure'
-  readonly kind: FailureKind
-  /** Milliseconds to wait before asking again, where that is known. */
+  readonly type: FailureType
+  /** Milliseconds to wait before the next call, if known. */
   readonly waitMs: number | undefined
-  /** That of the answer, where there was one. */
+  /** The status of the response, if there was one. */
   readonly status: number | undefined
 
   constructor(
-    kind: FailureKind,
+    type: FailureType,
     message: string,
     { waitMs, status, cause }: { waitMs?: number | undefined; status?: number; cause?: unknown } = {},
   ) {
     super(message, { cause })
-    this.kind = kind
+    this.type = type
     this.waitMs = waitMs
     this.status = status
   }
 }
 
-/** What was not the XML that was asked for is a failure of the call. */
-export const asFailure = (error: unknown) =>
-  error instanceof XmlFault ? new Failure('unreadable', error.message, { cause: error }) : error
+/** Converts an `XmlError` into a `Failure`. Returns any other error unchanged. */
+export const toFailure = (error: unknown) =>
+  error instanceof XmlError ? new Failure('unreadable', error.message, { cause: error }) : error
 
-/** Whether the back office is in trouble, rather than this one answer. */
-export const isOutage = ({ kind }: Failure) =>
-  kind === 'unreachable' || kind === 'lost' || kind === 'busy' || kind === 'gateway'
+/** True if the failure concerns the back office as a whole, not only this request. */
+export const isOutage = ({ type }: Failure) =>
+  type === 'unreachable' || type === 'lost' || type === 'busy' || type === 'gateway'
 
-const neverDone: readonly FailureKind[] = ['closed', 'unreachable', 'busy', 'denied']
-const perhapsDone: readonly FailureKind[] = ['lost', 'gateway', 'crashed']
+const notAppliedTypes: readonly FailureType[] = ['closed', 'unreachable', 'busy', 'denied']
+const possiblyAppliedTypes: readonly FailureType[] = ['lost', 'gateway', 'crashed']
 
-/** What a caller is told. Of a write that may have been carried out nobody knows: that is `outcome_unknown`. */
-export function apiErrorOf(failure: Failure, isWrite: boolean): ApiError {
+/** Converts a failure into the error that the caller gets: `outcome_unknown` if the failed call is a write that may have been applied. */
+export function failureToApiError(failure: Failure, isWrite: boolean): ApiError {
   const retryAfter = Math.max(1, Math.ceil((failure.waitMs ?? 2_000) / 1_000))
-  const error = new ApiError(codeOf(failure, isWrite), undefined, { retryAfter })
+  const error = new ApiError(getErrorCode(failure, isWrite), undefined, { retryAfter })
   error.cause = failure
   return error
 }
 
-function codeOf({ kind }: Failure, isWrite: boolean) {
-  if (isWrite && perhapsDone.includes(kind)) return 'outcome_unknown'
-  const isAway = neverDone.includes(kind) || kind === 'lost' || kind === 'gateway'
-  return isAway ? 'back_office_unavailable' : 'back_office_error'
+function getErrorCode({ type }: Failure, isWrite: boolean) {
+  if (isWrite && possiblyAppliedTypes.includes(type)) return 'outcome_unknown'
+  const isUnavailable = notAppliedTypes.includes(type) || type === 'lost' || type === 'gateway'
+  return isUnavailable ? 'back_office_unavailable' : 'back_office_error'
 }

@@ -3,34 +3,34 @@ import { callDurations } from '../../../telemetry/durations.ts'
 import { endSpan, faultOf, learn } from '../../../telemetry/spans.ts'
 import { addStep } from '../../../telemetry/timeline.ts'
 import type { Connection } from './connection.ts'
-import type { Incoming } from './exchange.ts'
 import { Failure } from './failure.ts'
-import { Refusal } from './rejection.ts'
-import type { Asking } from './request.ts'
+import type { RetailRequest } from './request.ts'
+import { RetailApiError } from './retail-api-error.ts'
+import type { HttpResponse } from './transport.ts'
 
-interface Called extends Pick<Asking, 'endpoint'>, Pick<Connection, 'onCall'> {
+interface ObservedCall extends Pick<RetailRequest, 'endpoint'>, Pick<Connection, 'onCall'> {
   method: string
   url: URL
 }
 
-/** Has a call measured, and be part of the trace that it is made in: by its endpoint, for its address may name a person. */
-export function observedCall(
-  { method, url, endpoint, onCall }: Called,
-  call: (traceparent: string | undefined) => Promise<Incoming>,
-): Promise<Incoming> {
+/** Measures and traces a call. Metrics and spans use its endpoint, because its URL can identify a person. */
+export function observeCall(
+  { method, url, endpoint, onCall }: ObservedCall,
+  call: (traceparent: string | undefined) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const began = performance.now()
   const { timeline } = around()
-  const measured = (status: number | undefined, fault: string | undefined) => {
+  const record = (status: number | undefined, errorType: string | undefined) => {
     const milliseconds = performance.now() - began
-    addStep(timeline, `${method} ${endpoint}`, began, fault ?? String(status))
+    addStep(timeline, `${method} ${endpoint}`, began, errorType ?? String(status))
     onCall?.(milliseconds, status === undefined || status >= 500)
-    callDurations.observe(`${method} ${url.host} ${status} ${fault}`, milliseconds / 1_000, () => ({
+    callDurations.observe(`${method} ${url.host} ${status} ${errorType}`, milliseconds / 1_000, () => ({
       http_request_method: method,
       server_address: url.hostname,
       server_port: port,
       ...(status !== undefined && { http_response_status_code: String(status) }),
-      ...(fault !== undefined && { error_type: fault }),
+      ...(errorType !== undefined && { error_type: errorType }),
     }))
   }
   const attributes = {
@@ -41,16 +41,16 @@ export function observedCall(
   }
   return traced(`${method} ${endpoint}`, 'client', attributes, async span => {
     try {
-      const incoming = await call(traceparentHere())
-      learn(span, { 'http.response.status_code': incoming.status })
-      measured(incoming.status, undefined)
-      return incoming
+      const response = await call(traceparentHere())
+      learn(span, { 'http.response.status_code': response.status })
+      record(response.status, undefined)
+      return response
     } catch (error) {
-      const status = error instanceof Refusal || error instanceof Failure ? error.status : undefined
+      const status = error instanceof RetailApiError || error instanceof Failure ? error.status : undefined
       learn(span, { 'http.response.status_code': status })
-      const fault = error instanceof Failure ? error.kind : (status?.toString() ?? faultOf(error))
-      measured(status, fault)
-      endSpan(span, fault)
+      const errorType = error instanceof Failure ? error.type : (status?.toString() ?? faultOf(error))
+      record(status, errorType)
+      endSpan(span, errorType)
       throw error
     }
   })

@@ -1,90 +1,96 @@
 import { ApiError } from '../../../errors/api-error.ts'
-import { wholeIn } from '../xml/values.ts'
-import type { Expected, Xml } from '../xml/xml.ts'
+import { parseInteger } from '../xml/values.ts'
+import type { ExpectedDocument, Xml } from '../xml/xml.ts'
 import type { Client } from './client.ts'
-import type { Asking } from './request.ts'
+import type { RetailRequest } from './request.ts'
 
-/** A list that is read page by page. */
-interface Paged extends Asking, Expected {
-  keyOf(record: Xml): string
-  /** Is awaited before each page is asked for. */
+/** A list that the Retail API returns page by page. */
+interface PagedList extends RetailRequest, ExpectedDocument {
+  /** Returns the identifier by which repeated records are recognised. */
+  getKey(record: Xml): string
+  /** Awaited before each page is requested. */
   beforePage?(): Promise<void>
 }
 
-/** What the pages said of the list. */
-export interface Report {
-  /** How many records there were when the first page was read; undefined where nobody says. */
+export interface ListSummary {
+  /** The number of records when the first page was read. Undefined if the server doesn't send `TotalRows`. */
   total?: number
 }
 
-/** Rows without `TotalRows` after which a list is taken to be endless. */
-const mostRows = 5_000_000
+/** Rows after which a list without `TotalRows` counts as endless. */
+const maxRows = 5_000_000
 
-/** How many rows of a page are read again with the next one. */
-const overlapOf = (rows: number) => Math.min(Math.ceil(rows / 20), 100, rows - 1)
+/** Returns the number of rows that the next page repeats. */
+const getOverlap = (rows: number) => Math.min(Math.ceil(rows / 20), 100, rows - 1)
 
 /**
- * The records of a list, some of them perhaps twice. Each page begins within the one before, so that rows which move between two
- * calls are not passed over: where pages do not join, or repeat, or never end, or have not as many rows as they say, it is 502.
- * A server that does not page, and sends everything at once, is read as it sends.
+ * Yields the records of a list, a few of them possibly twice. Each page overlaps the previous page, so that rows that move between two
+ * requests are not skipped. If the server ignores the paging parameters, its complete response is yielded in chunks.
+ * Throws 502 `back_office_error` if two pages don't overlap, a page repeats, the list doesn't end, or the number of rows is wrong.
  */
-export async function* pagesOf(client: Client, paged: Paged, report: Report = {}): AsyncGenerator<Xml[], void> {
+export async function* readPages(
+  client: Client,
+  list: PagedList,
+  summary: ListSummary = {},
+): AsyncGenerator<Xml[], void> {
   const { pageRows } = client.limits
-  const fault = (reason: string) => {
-    client.connection.log?.warn({ list: paged.path.join('/'), reason }, 'The pages of a list cannot be right.')
+  const createError = (reason: string) => {
+    client.connection.log?.warn({ list: list.path.join('/'), reason }, 'list pages inconsistent')
     return new ApiError('back_office_error')
   }
-  let counted = 0
-  let last: string[] = []
-  for (let start = 1; ; ) {
-    const query = { ...paged.query, startRow: start, pageRows }
-    await paged.beforePage?.()
-    const { root, records } = await client.list({ ...paged, query, size: 'page', mayBeEmpty: start > 1 })
-    const total = wholeIn(root?.attributes.TotalRows) ?? undefined
-    if (start === 1 && total !== undefined) report.total = total
-    const first = report.total
+  let yielded = 0
+  /** The keys of the rows that the next page must repeat. */
+  let overlap: string[] = []
+  for (let startRow = 1; ; ) {
+    const query = { ...list.query, startRow, pageRows }
+    await list.beforePage?.()
+    const { root, records } = await client.list({ ...list, query, size: 'page', mayBeEmpty: startRow > 1 })
+    const total = parseInteger(root?.attributes.TotalRows) ?? undefined
+    if (startRow === 1 && total !== undefined) summary.total = total
+    const initialTotal = summary.total
 
-    const known = new Set(last)
+    const repeatedKeys = new Set(overlap)
     let tail: string[] = []
-    let joins = last.length === 0
+    let isOverlapping = overlap.length === 0
     let rows = 0
-    let some: Xml[] = []
+    let chunk: Xml[] = []
     for await (const record of records) {
       rows++
-      const key = paged.keyOf(record)
+      const key = list.getKey(record)
       tail.push(key)
       if (tail.length > 2 * pageRows) tail = tail.slice(-pageRows)
-      if (known.has(key)) joins = true
+      if (repeatedKeys.has(key)) isOverlapping = true
       else {
-        counted++
-        some.push(record)
+        yielded++
+        chunk.push(record)
       }
-      // Only a server that does not page sends more than it was asked for.
-      if (some.length > pageRows) {
-        yield some
-        some = []
+      // Only a server that ignores the paging parameters sends more rows than requested.
+      if (chunk.length > pageRows) {
+        yield chunk
+        chunk = []
       }
     }
-    tail = tail.slice(tail.length - overlapOf(rows))
-    const repeats = tail.length > 0 && tail.join() === last.join()
-    const reached = start - 1 + rows
+    tail = tail.slice(tail.length - getOverlap(rows))
+    const isRepeated = tail.length > 0 && tail.join() === overlap.join()
+    const lastRow = startRow - 1 + rows
     const isEnd =
-      rows === 0 || (total !== undefined ? reached === total : start === 1 ? rows !== pageRows : rows < pageRows)
-    if (!joins && rows > 0) throw fault('two pages do not join')
-    if (total !== undefined && reached > total) throw fault('there are more rows than there should be')
-    if (repeats && !isEnd) {
-      // Without a total it may just be a server that does not page, and has exactly as many rows as a page.
+      rows === 0 || (total !== undefined ? lastRow === total : startRow === 1 ? rows !== pageRows : rows < pageRows)
+    if (!isOverlapping && rows > 0) throw createError('two pages do not overlap')
+    if (total !== undefined && lastRow > total) throw createError('more rows than TotalRows')
+    if (isRepeated && !isEnd) {
+      // Without a total, the server may ignore the paging parameters and have exactly as many rows as a page.
       if (total === undefined) return
-      throw fault('a page repeats the one before')
+      throw createError('a page repeats the previous page')
     }
-    if (some.length) yield some
+    if (chunk.length) yield chunk
 
     if (isEnd) {
-      if (counted < (first ?? 0)) throw fault('there are fewer rows than there should be')
+      if (yielded < (initialTotal ?? 0)) throw createError('fewer rows than TotalRows')
       return
     }
-    if (counted > (first === undefined ? mostRows : 2 * first + 10_000)) throw fault('the list does not end')
-    last = tail
-    start = reached - tail.length + 1
+    if (yielded > (initialTotal === undefined ? maxRows : 2 * initialTotal + 10_000))
+      throw createError('the list does not end')
+    overlap = tail
+    startRow = lastRow - tail.length + 1
   }
 }

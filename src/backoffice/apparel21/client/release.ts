@@ -2,33 +2,33 @@ import { isAtLeast, isRelease } from '../../../domain/values/release.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import type { Client } from './client.ts'
 
-/** What came with which release. */
-export const since = {
+/** The first release that has each feature. */
+export const featureReleases = {
   productsByChange: '2016.3',
   allStock: '2021.2',
   personsByChange: '2022.1',
   returns: '2017.2',
-  /** Documented in October 2022. */
+  /** First documented in October 2022. */
   ordersOfEveryone: '2022.4',
   voucherDeliveryDate: '2022.3',
 } as const
 
 /** Returns the text of an HTML page without its tags. Scans for brackets, because `/<[^>]*>/` takes quadratic time on a run of `<`. */
-function textIn(html: string) {
+function stripTags(html: string) {
   let text = ''
-  let at = 0
+  let position = 0
   for (;;) {
-    const open = html.indexOf('<', at)
+    const open = html.indexOf('<', position)
     const close = open < 0 ? -1 : html.indexOf('>', open)
-    if (close < 0) return text + html.slice(at)
-    text += `${html.slice(at, open)} `
-    at = close + 1
+    if (close < 0) return text + html.slice(position)
+    text += `${html.slice(position, open)} `
+    position = close + 1
   }
 }
 
-/** Returns the release that the root page names; undefined if it names none. */
-export function releaseIn(html: string): string | undefined {
-  const text = textIn(html)
+/** Returns the release that the root page shows. Returns undefined if it shows none. */
+export function parseRelease(html: string): string | undefined {
+  const text = stripTags(html)
     .replaceAll(/&nbsp;|&#160;|\s+/gi, ' ')
     .replaceAll(/ +/g, ' ')
   const [, year, number, letter = ''] = /Retail API Release\D{0,40}(\d{4})\.(\d{1,3})(?!\d)([a-z]?)/i.exec(text) ?? []
@@ -36,58 +36,56 @@ export function releaseIn(html: string): string | undefined {
   return isRelease(release) ? release : undefined
 }
 
-/** Milliseconds until it is asked again where nobody said. */
-const unknownMs = 60_000
+/** Milliseconds until the root page is read again if it showed no release. */
+const unknownReleaseTtlMs = 60_000
 
-/** The installed release of one Retail API. */
-export interface Release {
-  /** The last one that was told. Undefined where none ever was, which is warned of and counts as too early for everything. */
+/** Reads the installed release of one Retail API. */
+export interface ReleaseReader {
+  /** Returns the last known release. Returns undefined and logs a warning if no release was ever known. */
   read(): Promise<string | undefined>
-  has(feature: keyof typeof since): Promise<boolean>
-  /** The same where nothing but an answer will do. Throws where no release was ever told. */
-  surelyHas(feature: keyof typeof since): Promise<boolean>
+  /** True if the installed release has the feature. An unknown release has no feature. */
+  has(feature: keyof typeof featureReleases): Promise<boolean>
+  /** True if the installed release has the feature. Throws 502 `back_office_error` if the release is unknown. */
+  hasOrThrow(feature: keyof typeof featureReleases): Promise<boolean>
 }
 
 /**
- * Reads the root page when somebody asks, and remembers it; a pinned release outranks it. Nobody waits for a page that was read before:
- * while it is read anew the last known release goes on, and where it cannot be read that one stays.
+ * Creates a reader that loads the root page on demand and caches the release. A pinned release takes precedence.
+ * Pattern: stale-while-revalidate. While the page is loaded again, and if loading fails, the last known release is returned.
  */
-export function releaseOf(client: Client): Release {
+export function createReleaseReader(client: Client): ReleaseReader {
   const { pinnedRelease, log } = client.connection
-  const { releaseMs } = client.limits
-  let known: string | undefined
-  let look: Promise<string | undefined> | undefined
-  let until = 0
+  const { releaseTtlMs } = client.limits
+  let lastKnown: string | undefined
+  let loading: Promise<string | undefined> | undefined
+  let expiresAt = 0
 
-  const looked = async () => {
-    const told = await client.page().then(releaseIn, () => undefined)
-    until = performance.now() + (told === undefined ? Math.min(unknownMs, releaseMs) : releaseMs)
-    if (told === undefined) {
-      const what =
-        known === undefined
-          ? 'is not known: what needs a certain one is unavailable.'
-          : 'cannot be found out: the last known one goes on.'
-      log?.warn({ ...(known !== undefined && { release: known }) }, `The release of the back office ${what}`)
-    }
-    known = told ?? known
-    return known
+  const load = async () => {
+    const release = await client.page().then(parseRelease, () => undefined)
+    expiresAt = performance.now() + (release === undefined ? Math.min(unknownReleaseTtlMs, releaseTtlMs) : releaseTtlMs)
+    if (release === undefined && lastKnown === undefined)
+      log?.warn({}, 'back-office release unknown: features that need a release are unavailable')
+    else if (release === undefined)
+      log?.warn({ release: lastKnown }, 'back-office release unreadable: the last known release stays in effect')
+    lastKnown = release ?? lastKnown
+    return lastKnown
   }
   const read = async () => {
     if (pinnedRelease !== undefined) return pinnedRelease
-    if (!look || until < performance.now()) {
-      until = Number.POSITIVE_INFINITY
-      look = looked()
+    if (!loading || expiresAt < performance.now()) {
+      expiresAt = Number.POSITIVE_INFINITY
+      loading = load()
     }
-    return known ?? look
+    return lastKnown ?? loading
   }
   return {
     read,
-    has: async feature => isAtLeast((await read()) ?? '', since[feature]),
-    async surelyHas(feature) {
+    has: async feature => isAtLeast((await read()) ?? '', featureReleases[feature]),
+    async hasOrThrow(feature) {
       const release = await read()
       if (release === undefined)
         throw new ApiError('back_office_error', "The back-office version can't be determined. An operator can set it.")
-      return isAtLeast(release, since[feature])
+      return isAtLeast(release, featureReleases[feature])
     },
   }
 }

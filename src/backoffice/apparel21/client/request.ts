@@ -1,69 +1,84 @@
-import type { Connection, Size } from './connection.ts'
+import type { Connection, ResponseSize } from './connection.ts'
 import type { Endpoint } from './errors.ts'
 
-/** A call of the Retail API. */
-export interface Asking {
-  /** What it is about, for the meaning of its errors. */
+/** A request to the Retail API. */
+export interface RetailRequest {
+  /** Selects the meaning of error codes, and labels metrics and traces. */
   endpoint: Endpoint
-  /** Below the base, e.g. `['Persons', id, 'Orders']`. What no identifier can be is nobody's, and is not asked for. */
+  /** Segments below the base URL, for example `['Persons', id, 'Orders']`. An invalid segment counts as a missing record. */
   path: readonly (string | number)[]
-  /** Without `countryCode`, which every call has. */
+  /** Query parameters, except `countryCode`, which is added to every request. */
   query?: Readonly<Record<string, string | number | boolean | undefined>>
-  /** The payload version. */
+  /** The payload version. Default 2. */
   version?: 1 | 2 | 3 | 4
-  /** How much may come, and how long it may take. */
-  size?: Size
-  /** Of the request that this call is made for (W3C Trace Context). */
+  /** Selects the deadline and the largest response. Default `call`. */
+  size?: ResponseSize
+  /** The trace context of the API request behind this call (W3C Trace Context). */
   traceparent?: string | undefined
   signal?: AbortSignal
 }
 
-/** A write. Without a body none is sent. */
-export interface Writing extends Asking {
+/** A write request. */
+export interface WriteRequest extends RetailRequest {
   method: 'POST' | 'PUT' | 'DELETE'
   body?: string
 }
 
-/** What goes into a log as it is; everything else in a query may be personal, or a secret. */
-const harmless = new Set(['countrycode', 'startrow', 'pagerows', 'updatedafter', 'changedsince', 'storeid', 'order'])
+/** Query parameters that are logged with their values. All others can be personal or secret. */
+const loggableParameters = new Set([
+  'countrycode',
+  'startrow',
+  'pagerows',
+  'updatedafter',
+  'changedsince',
+  'storeid',
+  'order',
+])
 
-/** Whether a path is the one that it is meant to be: an identifier with anything else in it could lead to another one. */
-export const isPath = ({ path }: Pick<Asking, 'path'>) => path.every(name => /^[\w-]+$/.test(String(name)))
+/** True if each segment has only letters, digits, underscores and hyphens. Any other character could change the path. */
+export const isValidPath = ({ path }: Pick<RetailRequest, 'path'>) => path.every(name => /^[\w-]+$/.test(String(name)))
 
-const part = (text: string | number | boolean) => encodeURIComponent(String(text).toWellFormed())
+const encodeParameter = (value: string | number | boolean) => encodeURIComponent(String(value).toWellFormed())
 
-/** The address of a call, and the same without values of its query, for logs. */
-export function addressOf({ url, countryCode }: Pick<Connection, 'url' | 'countryCode'>, { path, query = {} }: Asking) {
-  const asked = Object.entries({ countryCode, ...query }).filter(entry => entry[1] !== undefined) as [string, string][]
-  const below = path.join('/')
-  const search = (shown: (name: string, value: string) => string) =>
-    asked.map(([name, value]) => `${part(name)}=${shown(name, value)}`).join('&')
+/** Returns the URL of a request. `masked` is its path and query for logs, with most parameter values hidden. */
+export function buildUrl(
+  { url, countryCode }: Pick<Connection, 'url' | 'countryCode'>,
+  { path, query = {} }: RetailRequest,
+) {
+  const parameters = Object.entries({ countryCode, ...query }).filter(entry => entry[1] !== undefined) as [
+    string,
+    string,
+  ][]
+  const joinedPath = path.join('/')
+  const buildQuery = (render: (name: string, value: string) => string) =>
+    parameters.map(([name, value]) => `${encodeParameter(name)}=${render(name, value)}`).join('&')
   const target = new URL(url.endsWith('/') ? url : `${url}/`)
-  target.pathname += below
-  target.search = search((_, value) => part(value))
-  const masked = search((name, value) => (harmless.has(name.toLowerCase()) ? part(value) : '***'))
-  return { target, shown: `/${below}?${masked}` }
+  target.pathname += joinedPath
+  target.search = buildQuery((_, value) => encodeParameter(value))
+  const maskedQuery = buildQuery((name, value) =>
+    loggableParameters.has(name.toLowerCase()) ? encodeParameter(value) : '***',
+  )
+  return { target, masked: `/${joinedPath}?${maskedQuery}` }
 }
 
-const traceparentForm = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+const traceparentPattern = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
 
-/** The headers of a call. */
-export function headersOf(
+export function buildHeaders(
   { username, password }: Pick<Connection, 'username' | 'password'>,
-  { version = 2, traceparent }: Asking,
+  { version = 2, traceparent }: RetailRequest,
 ): Record<string, string> {
-  const isKnown = username !== undefined && password !== undefined
+  const hasCredentials = username !== undefined && password !== undefined
   return {
     accept: `version_${version}.0`,
     'content-type': 'text/xml',
     'accept-encoding': 'identity',
-    ...(isKnown && { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }),
-    ...(traceparent !== undefined && traceparentForm.test(traceparent) && { traceparent }),
+    ...(hasCredentials && { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }),
+    ...(traceparent !== undefined && traceparentPattern.test(traceparent) && { traceparent }),
   }
 }
 
-/** The identifier of what was made: the last part of `Location`, before its query; undefined where there is none. */
-export function idIn(location: string | undefined): string | undefined {
+/** Returns the identifier of a created record: the last segment of `Location`, without its query. Returns undefined if it has no valid identifier. */
+export function parseLocationId(location: string | undefined): string | undefined {
   const last = location
     ?.split(/[?#]/, 1)[0]
     ?.split('/')

@@ -1,89 +1,90 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { retryAfterMs } from '../../../http-client/retry-after.ts'
+import { parseRetryAfterMs } from '../../../http-client/retry-after.ts'
 import { readDocument } from '../xml/xml.ts'
-import type { Incoming } from './exchange.ts'
 import { Failure } from './failure.ts'
-import { noData, Refusal, refusalIn } from './rejection.ts'
+import { noData, parseRetailApiError, RetailApiError } from './retail-api-error.ts'
+import type { HttpResponse } from './transport.ts'
 
-/** Milliseconds without a call after the credentials were refused: an account may be locked for asking on. */
-const deniedMs = 60_000
-/** An error answer has a page or a few lines. */
-const mostErrorBytes = 64 * 1024
+/** Milliseconds without calls after the credentials were rejected, because repeated attempts can lock the account. */
+const deniedBackoffMs = 60_000
+const maxErrorBytes = 64 * 1024
 
 /**
- * Looks at an answer's head, and at its body where it is an error. Throws the `Refusal` of an `AP21Error`, and of a bare 404, and a
- * `Failure` where the answer is none of this system, or is a 5xx to a write, which may have been carried out before.
+ * Checks the status of a response, and reads the body of an error.
+ * Throws `RetailApiError` for an `<AP21Error>` and for a 404 without a body.
+ * Throws `Failure` if the response doesn't come from the Retail API, or if it is a 5xx to a write, which may have been applied.
  */
-export async function judge(incoming: Incoming, isWrite: boolean): Promise<void> {
-  const { status, headers } = incoming
+export async function checkResponse(response: HttpResponse, isWrite: boolean): Promise<void> {
+  const { status, headers } = response
   if (status >= 200 && status < 300) return
   if (status >= 300 && status < 400) {
-    incoming.discard()
-    throw new Failure('unreadable', 'The answer sends somewhere else.', { status })
+    response.discard()
+    throw new Failure('unreadable', 'The response is a redirect.', { status })
   }
-  const body = await beginning(incoming)
-  const root = status === 401 ? undefined : await errorRoot(body)
+  const body = await readBeginning(response)
+  const root = status === 401 ? undefined : await findErrorRoot(body)
   if (root) {
-    const refusal = refusalIn(status, root)
-    if (!isWrite || status < 500) throw refusal
-    throw new Failure('crashed', `The answer has status ${status} and code ${refusal.code}.`, { status })
+    const error = parseRetailApiError(status, root)
+    if (!isWrite || status < 500) throw error
+    throw new Failure('crashed', `The response has status ${status} and code ${error.code}.`, { status })
   }
-  if (status === 404 && body.length === 0) throw new Refusal(status, noData, '')
-  throw failureOf(status, headers)
+  if (status === 404 && body.length === 0) throw new RetailApiError(status, noData, '')
+  throw toStatusFailure(status, headers)
 }
 
-function failureOf(status: number, headers: IncomingHttpHeaders) {
-  const message = `The answer has status ${status}.`
+function toStatusFailure(status: number, headers: IncomingHttpHeaders) {
+  const message = `The response has status ${status}.`
   if (status === 401)
-    return new Failure('denied', 'The back office does not accept the credentials.', { waitMs: deniedMs, status })
-  if (status === 429 || status === 503) return new Failure('busy', message, { waitMs: restMs(headers), status })
+    return new Failure('denied', 'The back office rejected the credentials.', { waitMs: deniedBackoffMs, status })
+  if (status === 429 || status === 503)
+    return new Failure('busy', message, { waitMs: getRetryAfterMs(headers), status })
   if (status === 502 || status === 504) return new Failure('gateway', message, { status })
   return new Failure(status >= 500 ? 'crashed' : 'unreadable', message, { status })
 }
 
-/** Whatever is asked for, it is tried again after so long: a day, or a date in the wrong year, may be a proxy's slip. */
-const longestRestMs = 5 * 60_000
+/** Upper bound of a `Retry-After`: a day, or a date in a wrong year, can be the mistake of a proxy. */
+const maxRetryAfterMs = 5 * 60_000
 
-function restMs(headers: IncomingHttpHeaders) {
-  const ms = retryAfterMs(headers['retry-after'])
-  return ms === undefined ? undefined : Math.min(ms, longestRestMs)
+function getRetryAfterMs(headers: IncomingHttpHeaders) {
+  const ms = parseRetryAfterMs(headers['retry-after'])
+  return ms === undefined ? undefined : Math.min(ms, maxRetryAfterMs)
 }
 
-async function beginning({ body }: Incoming): Promise<Buffer> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of body) {
-    parts.push(part)
-    size += part.length
-    if (size > mostErrorBytes) break
+async function readBeginning({ body }: HttpResponse): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes > maxErrorBytes) break
   }
-  return Buffer.concat(parts)
+  return Buffer.concat(chunks)
 }
 
-/** Whether what should be the answer to a write is a web page, as a proxy in between has them: it says nothing of the write. */
-export async function isPage(incoming: Incoming): Promise<boolean> {
-  if (!/^text\/html\b/i.test(incoming.headers['content-type'] ?? '')) return false
-  return (await beginning(incoming)).toString().trim() !== ''
+/** True if the response to a write is a web page, for example of a proxy. Such a page doesn't prove that the write was applied. */
+export async function isHtmlPage(response: HttpResponse): Promise<boolean> {
+  if (!/^text\/html\b/i.test(response.headers['content-type'] ?? '')) return false
+  return (await readBeginning(response)).toString().trim() !== ''
 }
 
-/** Throws where a body has been compressed, which nobody asked for. */
-export function requirePlain({ headers, discard }: Incoming) {
+/** Throws `Failure` if the body is compressed, although the request doesn't accept compression. */
+export function requireUncompressed({ headers, discard }: HttpResponse) {
   if (/^(identity)?$/i.test(headers['content-encoding'] ?? '')) return
   discard()
-  throw new Failure('unreadable', 'The answer is compressed.')
+  throw new Failure('unreadable', 'The response is compressed, although the request did not accept compression.')
 }
 
-/** The root of an `AP21Error`, whatever the case of its letters; undefined for a page, or anything else. */
-async function errorRoot(body: Buffer) {
+/** Returns the root of an `<AP21Error>`, whose name is not case-sensitive. Returns undefined for any other body. */
+async function findErrorRoot(body: Buffer) {
   const [, root] = /^[^<]*(?:<\?[^>]*\?>\s*)?<(ap21error)[\s/>]/i.exec(body.toString('utf8', 0, 1_000)) ?? []
   if (root === undefined) return
   try {
-    return await readDocument(one(body), [root])
+    return await readDocument(toAsyncIterable(body), [root])
   } catch {
     return
   }
 }
 
-async function* one(body: Buffer) {
+async function* toAsyncIterable(body: Buffer) {
   yield body
 }

@@ -1,54 +1,59 @@
 import { ignoreError } from '../../../telemetry/ignored-errors.ts'
-import { XmlFault } from '../xml/xml.ts'
-import { pause } from './cool-down.ts'
+import { XmlError } from '../xml/xml.ts'
 import { Failure, isOutage } from './failure.ts'
+import { pause } from './stages.ts'
 
-/** How many calls earn one repeat: a back office in trouble is not to be asked twice as much. */
-const callsPerRepeat = 10
-/** Calls' worth that may be saved up, and that a new process has. */
-const most = 100
-const first = 30
+/** Calls that earn one retry: retries must not double the load on a back office in trouble. */
+const callsPerRetry = 10
+/** Upper bound of the budget, in calls. */
+const maxSavedCalls = 100
+/** Budget of a new process, in calls. */
+const initialSavedCalls = 30
 
 interface RetryBudget {
-  /** Notes a call of somebody's. */
+  /** Counts a call that is not a retry. */
   earn(): void
-  /** Takes a repeat out of the budget; false: there is none left. */
+  /** Takes one retry out of the budget. Returns false if the budget is exhausted. */
   spend(): boolean
 }
 
-/** Repeats over time are at most a tenth of the calls. */
-export function makeRetryBudget(): RetryBudget {
-  let saved = first
+/** Creates a budget that limits retries to a tenth of all calls over time. */
+export function createRetryBudget(): RetryBudget {
+  let savedCalls = initialSavedCalls
   return {
     earn() {
-      saved = Math.min(most, saved + 1)
+      savedCalls = Math.min(maxSavedCalls, savedCalls + 1)
     },
     spend() {
-      if (saved < callsPerRepeat) return false
-      saved -= callsPerRepeat
+      if (savedCalls < callsPerRetry) return false
+      savedCalls -= callsPerRetry
       return true
     },
   }
 }
 
-interface Within {
+interface RetryOptions {
   budget: RetryBudget
-  /** The longest wait before the repeat, in milliseconds. */
-  patienceMs: number
+  /** The longest wait before the retry, in milliseconds. */
+  maxRetryWaitMs: number
   signal: AbortSignal
 }
 
-/** Does work, and once more where that may help and the budget has it. */
-export async function repeated<T>(work: () => Promise<T>, { budget, patienceMs, signal }: Within): Promise<T> {
+/** Runs `work`, and once more if a retry can help and the budget permits it. */
+export async function retryOnce<T>(
+  work: () => Promise<T>,
+  { budget, maxRetryWaitMs, signal }: RetryOptions,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof Failure) || signal.aborted || !mayHelp(error, patienceMs) || !budget.spend()) throw error
-    // Where the time is over meanwhile the repeat says so.
+    const canRetry = error instanceof Failure && !signal.aborted && canRetryHelp(error, maxRetryWaitMs)
+    if (!canRetry || !budget.spend()) throw error
+    // If the deadline passes during the pause, the retry reports it.
     await ignoreError(pause(error.waitMs ?? 100, signal), 'retry delay was cut short')
     return work()
   }
 }
 
-const mayHelp = (failure: Failure, patienceMs: number) =>
-  (isOutage(failure) && (failure.waitMs ?? 0) <= patienceMs) || failure.cause instanceof XmlFault
+const canRetryHelp = (failure: Failure, maxRetryWaitMs: number) =>
+  (isOutage(failure) && (failure.waitMs ?? 0) <= maxRetryWaitMs) || failure.cause instanceof XmlError

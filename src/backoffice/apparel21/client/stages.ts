@@ -1,55 +1,116 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CircuitBreaker } from '../../../http-client/circuit-breaker.ts'
 import type { Attempt } from './attempt.ts'
-import type { Incoming } from './exchange.ts'
+import type { Connection } from './connection.ts'
 import { Failure, isOutage } from './failure.ts'
-import type { Asking, Writing } from './request.ts'
+import { buildUrl, type RetailRequest, type WriteRequest } from './request.ts'
+import { noData, RetailApiError } from './retail-api-error.ts'
+import type { HttpResponse } from './transport.ts'
 
-/** Something that each call passes before it goes out: it may keep it back, by throwing, or have it wait. What it returns hears how the call ended. */
-export type Stage = (asked: Asking | Writing, signal: AbortSignal) => End | Promise<End>
+/**
+ * A stage that each call passes before its request is sent. A stage can delay the call, or reject it by throwing.
+ * The returned function is called when the call ends.
+ */
+export type Stage = (request: RetailRequest | WriteRequest, signal: AbortSignal) => OnEnd | Promise<OnEnd>
 
-/** `error`: a `Failure` or a `Refusal` that the call came to; undefined where all is well. */
-export type End = (error?: unknown) => void
+/** Called at the end of a call. `error` is a `Failure` or a `RetailApiError`, and undefined if the call succeeded. */
+export type OnEnd = (error?: unknown) => void
 
-/** A call under way: the head of a good answer has come. */
+/** A call in flight. The headers of a successful response have arrived. */
 export interface Call {
-  incoming: Incoming
-  /** Says how it ended; the first time counts. */
-  settle: End
+  response: HttpResponse
+  /** Ends the call. Only the first invocation counts. */
+  finish: OnEnd
 }
 
-/** Has each call pass the stages, in their order, before it is attempted; they hear of its end in the opposite order. */
-export const through =
+/** Creates a function that passes each call through the stages in order, then attempts it. Stages are notified of the end in reverse order. */
+export const createPipeline =
   (stages: readonly Stage[], attempt: Attempt) =>
-  async (asked: Asking | Writing, signal: AbortSignal): Promise<Call> => {
-    const ends: End[] = []
-    const settle: End = error => {
-      signal.removeEventListener('abort', giveUp)
-      for (const end of ends.splice(0).reverse()) end(error)
+  async (request: RetailRequest | WriteRequest, signal: AbortSignal): Promise<Call> => {
+    const onEnds: OnEnd[] = []
+    const finish: OnEnd = error => {
+      signal.removeEventListener('abort', onTimeout)
+      for (const onEnd of onEnds.splice(0).reverse()) onEnd(error)
     }
-    const giveUp = () => settle(new Failure('lost', 'The answer did not end in time.'))
+    const onTimeout = () => finish(new Failure('lost', 'The response did not end before the deadline.'))
     try {
-      for (const stage of stages) ends.push(await stage(asked, signal))
-      const incoming = await attempt(asked, signal)
-      // However its answer is left, it is over at its deadline.
-      signal.addEventListener('abort', giveUp, { once: true })
-      return { incoming, settle }
+      for (const stage of stages) onEnds.push(await stage(request, signal))
+      const response = await attempt(request, signal)
+      // A consumer that abandons the body doesn't end the call. The deadline does.
+      signal.addEventListener('abort', onTimeout, { once: true })
+      return { response, finish }
     } catch (error) {
-      settle(error)
+      finish(error)
       throw error
     }
   }
 
 /** Rejects calls while the circuit breaker is open, and reports how the others end. Rejected credentials open it at once. */
-export const guardedBy =
+export const guardWithCircuitBreaker =
   (breaker: CircuitBreaker, maxOpenMs: number): Stage =>
   ({ signal }) => {
     const waitMs = breaker.enter()
     if (waitMs > 0) throw new Failure('closed', 'The circuit breaker is open.', { waitMs })
     return error => {
       const failure = error instanceof Failure ? error : undefined
-      if (failure?.kind === 'denied') breaker.open(failure.waitMs ?? maxOpenMs)
-      else if (failure?.kind === 'closed' || signal?.aborted) breaker.onIgnored()
+      if (failure?.type === 'denied') breaker.open(failure.waitMs ?? maxOpenMs)
+      else if (failure?.type === 'closed' || signal?.aborted) breaker.onIgnored()
       else if (failure && isOutage(failure)) breaker.onFailure()
       else breaker.onSuccess()
     }
   }
+
+/** Logs failed and rejected calls, without personal data and secrets. */
+export const logFailures =
+  (connection: Connection): Stage =>
+  request =>
+  error => {
+    const warn = (facts: object, message: string) => {
+      const method = 'method' in request ? request.method : 'GET'
+      connection.log?.warn({ call: `${method} ${buildUrl(connection, request).masked}`, ...facts }, message)
+    }
+    if (error instanceof Failure) warn(toLogFields(error), 'back-office call failed')
+    else if (error instanceof RetailApiError && error.code !== noData)
+      warn({ status: error.status, code: error.code }, 'back-office call rejected')
+  }
+
+function toLogFields({ message, type, cause }: Failure) {
+  const { code } = (cause ?? {}) as { code?: unknown }
+  return { fault: message, kind: type, ...(typeof code === 'string' && { cause: code }) }
+}
+
+/** Delays calls until the `Retry-After` of the last busy response is over. Rejects calls that would wait longer than `maxWaitMs`. */
+export function obeyRetryAfter(maxWaitMs: number): Stage {
+  let until = 0
+  return async (_, signal) => {
+    const waitMs = until - performance.now()
+    if (waitMs > maxWaitMs) throw new Failure('closed', 'The back office is in a Retry-After cool-down.', { waitMs })
+    if (waitMs > 0) await pause(waitMs, signal)
+    return error => {
+      if (error instanceof Failure && error.type === 'busy' && error.waitMs)
+        until = Math.max(until, performance.now() + error.waitMs)
+    }
+  }
+}
+
+/** Waits for `ms` plus a jitter of up to 20 % and 50 ms, so that waiting calls don't resume at the same time. Throws `Failure` if aborted. */
+export const pause = (ms: number, signal: AbortSignal) =>
+  delay(ms + Math.random() * (50 + ms / 5), undefined, { signal }).catch(() => {
+    throw new Failure('closed', 'The deadline passed before the request could be sent.')
+  })
+
+/** Reports whether the back office accepts the user and password: after the first call, and after each change. */
+export function reportCredentials(onCredentials: Connection['onCredentials']): Stage {
+  let reported: 'accepted' | 'refused' | undefined
+  const report = (state: 'accepted' | 'refused') => {
+    if (reported === state) return
+    reported = state
+    onCredentials?.(state)
+  }
+  return ({ path }) =>
+    error => {
+      if (error instanceof Failure && error.type === 'denied') report('refused')
+      // The root page needs no credentials.
+      else if (!(error instanceof Failure) && path.length) report('accepted')
+    }
+}

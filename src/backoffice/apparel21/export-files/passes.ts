@@ -6,7 +6,7 @@ import type { ImportType } from '../../../import/pipeline/import-type.ts'
 import { knownCustomers } from '../../../store/customers/customers.ts'
 import { upsertSalesTold } from '../../../store/orders/transactions.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/export-lookups.ts'
-import { wallIn } from '../xml/values.ts'
+import { parseLocalTime } from '../xml/values.ts'
 import type { ExportKind } from './files.ts'
 import type { ExportLine } from './lines.ts'
 
@@ -41,7 +41,7 @@ const given = (lines: readonly ExportLine[], name: string) => [
 /** A time, or a day, in any form in which this system writes them; as it stands where it is none, so that its line is rejected with a reason. */
 const momentOf = (line: ExportLine, name: string) => {
   const text = cell(line, name)
-  return wallIn(text)?.replace('T', ' ') ?? text
+  return parseLocalTime(text)?.replace('T', ' ') ?? text
 }
 const dayOf = (line: ExportLine, name: string) => momentOf(line, name)?.slice(0, 10) ?? null
 
@@ -94,7 +94,7 @@ function emailOf(line: ExportLine) {
 }
 
 /** When the person changed; nothing where it cannot be read. */
-const changedAt = (line: ExportLine) => wallIn(cell(line, 'LAST_UPDATED'))?.replace('T', ' ') ?? null
+const changedAt = (line: ExportLine) => parseLocalTime(cell(line, 'LAST_UPDATED'))?.replace('T', ' ') ?? null
 
 /** The staff are persons with a tick; who has lost it has left. */
 const staff = (db: Database, service: Service): Pass => ({

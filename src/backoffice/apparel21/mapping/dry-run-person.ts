@@ -1,8 +1,8 @@
 import { readDocument, type Xml } from '../xml/xml.ts'
 
 /** The person that the back office would have, had it been told: what would be sent, and of `read` what that leaves as it is. */
-export async function triedPerson(body: string, read: Xml | undefined, id: string): Promise<Xml> {
-  const sent = await readDocument(bytesOf(body), ['Person'])
+export async function buildDryRunPerson(body: string, read: Xml | undefined, id: string): Promise<Xml> {
+  const sent = await readDocument(toBytes(body), ['Person'])
   if (!sent) throw new Error('a payload has a root')
   const own = new Set(sent.children.map(child => child.name))
   const kept = read?.children.filter(child => !own.has(child.name)) ?? [element('Id', id)]
@@ -11,6 +11,6 @@ export async function triedPerson(body: string, read: Xml | undefined, id: strin
 
 const element = (name: string, text: string): Xml => ({ name, attributes: {}, text, children: [] })
 
-async function* bytesOf(text: string) {
+async function* toBytes(text: string) {
   yield Buffer.from(text)
 }

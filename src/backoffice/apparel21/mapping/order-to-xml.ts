@@ -3,12 +3,12 @@ import type { OrderInput } from '../../../domain/orders/orders.ts'
 import type { OrderAddress } from '../../../domain/values/address.ts'
 import { amount } from '../../../domain/values/money.ts'
 import type { FieldError } from '../../../errors/api-error.ts'
-import { type Field, type Fields, payload } from '../xml/payload.ts'
-import { every, money, text } from '../xml/values.ts'
+import { buildPayload, type Field, type Fields } from '../xml/payload.ts'
+import { findElements, readAmount, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** An order, worked out, that is about to be placed. */
-export interface PlacedOrder extends Pick<Priced, 'lines' | 'freight' | 'total'> {
+export interface NewOrder extends Pick<Priced, 'lines' | 'freight' | 'total'> {
   number: string
   personId: string
   input: Pick<OrderInput, 'billingAddress' | 'deliveryAddress' | 'lines'>
@@ -29,10 +29,10 @@ export interface OrderContact {
 }
 
 /** The order in the guide's order of elements (payload version 2). Prices have the tax in them. */
-export function orderPayload(order: PlacedOrder): string {
+export function buildOrderPayload(order: NewOrder): string {
   const { number, personId, input, pickupStoreId, contact, freight, payments } = order
   const { phones } = contact
-  return payload('Order', [
+  return buildPayload('Order', [
     ['OrderNumber', number],
     ['PersonId', personId],
     ['PickupStoreId', pickupStoreId],
@@ -40,18 +40,25 @@ export function orderPayload(order: PlacedOrder): string {
     [
       'Addresses',
       [
-        ['Billing', addressOf(input.billingAddress, contact)],
-        ['Delivery', addressOf(input.deliveryAddress, contact)],
+        ['Billing', buildAddress(input.billingAddress, contact)],
+        ['Delivery', buildAddress(input.deliveryAddress, contact)],
       ],
     ],
     [
       'Contacts',
       [
         ['Email', contact.email],
-        ['Phones', [given('Home', phones.home), given('Mobile', phones.mobile), given('Work', phones.work)]],
+        [
+          'Phones',
+          [
+            buildOptionalField('Home', phones.home),
+            buildOptionalField('Mobile', phones.mobile),
+            buildOptionalField('Work', phones.work),
+          ],
+        ],
       ],
     ],
-    ['OrderDetails', input.lines.map((_, i) => lineOf(order, i))],
+    ['OrderDetails', input.lines.map((_, i) => buildLine(order, i))],
     [
       'SelectedFreightOption',
       freight > 0n
@@ -65,20 +72,20 @@ export function orderPayload(order: PlacedOrder): string {
   ])
 }
 
-const given = (name: string, value: string | null | undefined): Field => [name, value ?? undefined]
+const buildOptionalField = (name: string, value: string | null | undefined): Field => [name, value ?? undefined]
 
-const addressOf = (address: { [name in keyof OrderAddress]?: string | null }, { name }: OrderContact): Field[] => [
+const buildAddress = (address: { [name in keyof OrderAddress]?: string | null }, { name }: OrderContact): Field[] => [
   ['ContactName', address.contactName || name || undefined],
-  given('CompanyName', address.companyName),
-  given('AddressLine1', address.addressLine1),
-  given('AddressLine2', address.addressLine2),
-  given('City', address.city),
-  given('State', address.state),
-  given('Postcode', address.postcode),
-  given('Country', address.country),
+  buildOptionalField('CompanyName', address.companyName),
+  buildOptionalField('AddressLine1', address.addressLine1),
+  buildOptionalField('AddressLine2', address.addressLine2),
+  buildOptionalField('City', address.city),
+  buildOptionalField('State', address.state),
+  buildOptionalField('Postcode', address.postcode),
+  buildOptionalField('Country', address.country),
 ]
 
-function lineOf({ input, lines, decimals, skuIds }: PlacedOrder, i: number): Field {
+function buildLine({ input, lines, decimals, skuIds }: NewOrder, i: number): Field {
   const [line, priced] = [input.lines[i], lines[i]]
   if (!line || !priced) throw new Error('each line has been worked out')
   const discounts = (line.discounts ?? []).filter(({ amount }) => !/^[0.]*$/.test(amount))
@@ -89,13 +96,13 @@ function lineOf({ input, lines, decimals, skuIds }: PlacedOrder, i: number): Fie
       ['Quantity', line.quantity],
       ['Price', amount(priced.price, decimals)],
       ['Value', amount(priced.value, decimals)],
-      ['Discounts', discounts.length ? discounts.map(discountOf) : undefined],
+      ['Discounts', discounts.length ? discounts.map(buildDiscount) : undefined],
     ],
   ]
 }
 
 /** A discount given by hand: every other kind names a promotion, a loyalty or a reward of the back office's own. */
-const discountOf = ({ type, reason, amount }: { type: string; reason?: string | null; amount: string }): Field => [
+const buildDiscount = ({ type, reason, amount }: { type: string; reason?: string | null; amount: string }): Field => [
   'Discount',
   [
     ['DiscountTypeId', 1],
@@ -108,38 +115,38 @@ const discountOf = ({ type, reason, amount }: { type: string; reason?: string | 
  * Whether an order of the back office is this one, with or without its freight as a line: for the same person, the same units at
  * the same value, and the same total.
  */
-export function isThisOrder(found: Xml, { personId, input, lines, decimals, skuIds, total, freight }: PlacedOrder) {
+export function isSameOrder(found: Xml, { personId, input, lines, decimals, skuIds, total, freight }: NewOrder) {
   const keys = (values: (string | null | undefined)[][]) => values.map(each => JSON.stringify(each)).sort()
   const wanted = input.lines.map(({ sku, quantity }, i) => [
     ...[skuIds.get(sku), String(quantity), amount(lines[i]?.value ?? 0n, decimals)],
   ])
-  const details = every(found, 'OrderDetails', 'OrderDetail')
+  const details = findElements(found, 'OrderDetails', 'OrderDetail')
   const unitsOf = (detail: Xml) => [
-    ...[text(detail, 'SkuId'), money(detail, 0, 'Quantity'), money(detail, decimals, 'Value')],
+    ...[readText(detail, 'SkuId'), readAmount(detail, 0, 'Quantity'), readAmount(detail, decimals, 'Value')],
   ]
-  const isFreight = (detail: Xml) => freight > 0n && money(detail, decimals, 'Value') === amount(freight, decimals)
+  const isFreight = (detail: Xml) => freight > 0n && readAmount(detail, decimals, 'Value') === amount(freight, decimals)
   const has = (rows: Xml[]) => keys(rows.map(unitsOf)).join() === keys(wanted).join()
   const place = details.findLastIndex(isFreight)
   return (
-    text(found, 'PersonId') === personId &&
-    money(found, decimals, 'TotalDue') === amount(total, decimals) &&
+    readText(found, 'PersonId') === personId &&
+    readAmount(found, decimals, 'TotalDue') === amount(total, decimals) &&
     (has(details) || (place >= 0 && has(details.toSpliced(place, 1))))
   )
 }
 
 /** Letters of a country here. */
-export const longestCountry = 20
+export const maxCountryLength = 20
 
 /** What an order says that this system cannot take. */
-export function faultsOfOrder({ pickupStoreNumber, billingAddress, deliveryAddress }: OrderInput, freight: bigint) {
+export function checkOrder({ pickupStoreNumber, billingAddress, deliveryAddress }: OrderInput, freight: bigint) {
   const faults: FieldError[] = []
   const fault = (pointer: string, detail: string) => faults.push({ pointer, code: 'invalid_field', detail })
   for (const [pointer, { country }] of [
     ['/billingAddress', billingAddress],
     ['/deliveryAddress', deliveryAddress],
   ] as const)
-    if (country.length > longestCountry)
-      fault(`${pointer}/country`, `The back office takes at most ${longestCountry} characters here.`)
+    if (country.length > maxCountryLength)
+      fault(`${pointer}/country`, `The back office takes at most ${maxCountryLength} characters here.`)
   if (pickupStoreNumber && freight > 0n) fault('/freight', 'What is picked up has no freight.')
   return faults
 }

@@ -1,12 +1,12 @@
 import type { Connection } from '../client/connection.ts'
-import { type Field, inOrder } from '../xml/payload.ts'
+import { type Field, orderFields } from '../xml/payload.ts'
 
 const template = [
   ...(['Origin', 'Amount', 'CardType', 'Stan', 'Reference', 'AuthCode', 'Message'] as const),
   ...(['MerchantId', 'AccountId', 'VoucherNumber', 'ValidationId'] as const),
 ]
 
-interface Paid {
+interface GatewayPayment {
   /** Null: it is not known, and not told. */
   gateway: string | null
   /** With the currency's decimals. */
@@ -16,16 +16,16 @@ interface Paid {
 }
 
 /** A payment through a gateway. One of which the connection says nothing is a card of that name, without a merchant. */
-export function paymentThrough(
+export function buildGatewayPayment(
   { gateways = {} }: Pick<Connection, 'gateways'>,
-  { gateway, amount, reference }: Paid,
+  { gateway, amount, reference }: GatewayPayment,
 ): Field {
   const merchant = gateway !== null && Object.hasOwn(gateways, gateway) ? gateways[gateway] : undefined
   const { origin = 'CreditCard', merchantId, cardType = gateway ?? undefined, accountId } = merchant ?? {}
   const number = reference || undefined
   return [
     'PaymentDetail',
-    inOrder(template, {
+    orderFields(template, {
       Origin: origin,
       Amount: amount,
       CardType: cardType,
@@ -38,9 +38,9 @@ export function paymentThrough(
 }
 
 /** A payment by a gift voucher that was validated; the id of the validation is the back office's. */
-export const paymentByVoucher = (amount: string, number: string, validationId: string): Field => [
+export const buildVoucherPayment = (amount: string, number: string, validationId: string): Field => [
   'PaymentDetail',
-  inOrder(template, {
+  orderFields(template, {
     Origin: 'GiftVoucher',
     Amount: amount,
     CardType: 'GiftVoucher',
@@ -50,7 +50,7 @@ export const paymentByVoucher = (amount: string, number: string, validationId: s
 ]
 
 /** Of an order with nothing to pay. */
-export const noPayment = (nothing: string): Field => [
+export const buildZeroPayment = (nothing: string): Field => [
   'PaymentDetail',
-  inOrder(template, { Origin: 'CreditCard', Amount: nothing }),
+  orderFields(template, { Origin: 'CreditCard', Amount: nothing }),
 ]

@@ -1,7 +1,7 @@
 import { type CustomerChange, phonesOf } from '../../../domain/customers/input.ts'
 import type { FieldError } from '../../../errors/api-error.ts'
-import { type Content, type Field, inOrder, payload } from '../xml/payload.ts'
-import { at, every, text } from '../xml/values.ts'
+import { buildPayload, type Content, type Field, orderFields } from '../xml/payload.ts'
+import { findElement, findElements, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** What is written of a person, in the guide's order. Loyalties and custom data stay as they are when they are not sent (payload version 2). */
@@ -21,57 +21,57 @@ export interface PersonOutcome {
 }
 
 /** A new person. `startDate` is a day of the head office. */
-export const newPerson = (change: CustomerChange, outcome: PersonOutcome, startDate: string) =>
-  personWith(undefined, change, outcome, { StartDate: startDate })
+export const buildNewPerson = (change: CustomerChange, outcome: PersonOutcome, startDate: string) =>
+  buildPerson(undefined, change, outcome, { StartDate: startDate })
 
 /**
  * A person as it was read, with a change: all that this system would clear if it were not sent is sent as it was read. The stamp has
  * to be the very text that was read. (The password, which nobody can read, cannot be kept.)
  */
-export const changedPerson = (read: Xml, change: CustomerChange, outcome: PersonOutcome) =>
-  personWith(read, change, outcome, { UpdateTimeStamp: text(read, 'UpdateTimeStamp') })
+export const buildChangedPerson = (read: Xml, change: CustomerChange, outcome: PersonOutcome) =>
+  buildPerson(read, change, outcome, { UpdateTimeStamp: readText(read, 'UpdateTimeStamp') })
 
-function personWith(
+function buildPerson(
   read: Xml | undefined,
   change: CustomerChange,
   { privacy, references }: PersonOutcome,
   more: { StartDate?: string; UpdateTimeStamp?: string | null },
 ): string {
-  const kept = (name: string) => at(read, name)?.text
+  const kept = (name: string) => findElement(read, name)?.text
   const { title, firstname, surname, dateOfBirth } = change
-  return payload(
+  return buildPayload(
     'Person',
-    inOrder(personTemplate, {
+    orderFields(personTemplate, {
       Id: kept('Id'),
       Initials: kept('Initials'),
       Sex: kept('Sex'),
       StartDate: kept('StartDate'),
       JobTitle: kept('JobTitle'),
       IsAgent: kept('IsAgent'),
-      Title: said(title, kept('Title')),
-      Firstname: said(firstname, kept('Firstname')),
-      Surname: said(surname, kept('Surname')),
-      DateOfBirth: said(dateOfBirth, kept('DateOfBirth')),
+      Title: applyChange(title, kept('Title')),
+      Firstname: applyChange(firstname, kept('Firstname')),
+      Surname: applyChange(surname, kept('Surname')),
+      DateOfBirth: applyChange(dateOfBirth, kept('DateOfBirth')),
       Privacy: privacy,
-      References: referencesWith(read, references),
-      Addresses: [['Billing', billing(read, change)], ...delivery(read)],
-      Contacts: contacts(read, change),
+      References: buildReferences(read, references),
+      Addresses: [['Billing', buildBillingAddress(read, change)], ...buildDeliveryAddress(read)],
+      Contacts: buildContacts(read, change),
       ...more,
     }),
   )
 }
 
 /** What a request says; or, where it does not mention it, what was read. */
-const said = (given: string | null | undefined, read: string | undefined) => (given === undefined ? read : given)
+const applyChange = (given: string | null | undefined, read: string | undefined) => (given === undefined ? read : given)
 
 /** An address has at least one field here: where it would have none, it has the name. */
-function billing(read: Xml | undefined, { address, firstname, surname }: CustomerChange): Field[] {
-  const before = at(read, 'Addresses', 'Billing')
+function buildBillingAddress(read: Xml | undefined, { address, firstname, surname }: CustomerChange): Field[] {
+  const before = findElement(read, 'Addresses', 'Billing')
   const of = (name: string, given: string | null | undefined) =>
-    said(address === null ? null : given, at(before, name)?.text)
+    applyChange(address === null ? null : given, findElement(before, name)?.text)
   const fields: Partial<Record<(typeof addressTemplate)[number], Content>> = {
-    ContactName: at(before, 'ContactName')?.text,
-    CompanyName: at(before, 'CompanyName')?.text,
+    ContactName: findElement(before, 'ContactName')?.text,
+    CompanyName: findElement(before, 'CompanyName')?.text,
     AddressLine1: of('AddressLine1', address?.addressLine1),
     AddressLine2: of('AddressLine2', address?.addressLine2),
     City: of('City', address?.city),
@@ -80,36 +80,39 @@ function billing(read: Xml | undefined, { address, firstname, surname }: Custome
     Country: of('Country', address?.country),
   }
   const isEmpty = Object.values(fields).every(value => !String(value ?? '').trim())
-  if (!isEmpty) return inOrder(addressTemplate, fields)
-  const names = [said(firstname, at(read, 'Firstname')?.text), said(surname, at(read, 'Surname')?.text)]
-  return inOrder(addressTemplate, { ...fields, ContactName: names.join(' ').trim() })
+  if (!isEmpty) return orderFields(addressTemplate, fields)
+  const names = [
+    applyChange(firstname, findElement(read, 'Firstname')?.text),
+    applyChange(surname, findElement(read, 'Surname')?.text),
+  ]
+  return orderFields(addressTemplate, { ...fields, ContactName: names.join(' ').trim() })
 }
 
-function delivery(read: Xml | undefined): Field[] {
-  const before = at(read, 'Addresses', 'Delivery')
+function buildDeliveryAddress(read: Xml | undefined): Field[] {
+  const before = findElement(read, 'Addresses', 'Delivery')
   if (!before) return []
-  const fields = Object.fromEntries(addressTemplate.map(name => [name, at(before, name)?.text]))
-  return [['Delivery', inOrder(addressTemplate, fields)]]
+  const fields = Object.fromEntries(addressTemplate.map(name => [name, findElement(before, name)?.text]))
+  return [['Delivery', orderFields(addressTemplate, fields)]]
 }
 
-function contacts(read: Xml | undefined, change: CustomerChange): Field[] {
+function buildContacts(read: Xml | undefined, change: CustomerChange): Field[] {
   const { home, mobile, work } = phonesOf(change)
   const phone = (name: string, given: string | null | undefined): Field => [
     name,
-    said(given, at(read, 'Contacts', 'Phones', name)?.text),
+    applyChange(given, findElement(read, 'Contacts', 'Phones', name)?.text),
   ]
   return [
-    ['Email', said(change.contact?.email, at(read, 'Contacts', 'Email')?.text)],
+    ['Email', applyChange(change.contact?.email, findElement(read, 'Contacts', 'Email')?.text)],
     ['Phones', [phone('Home', home), phone('Mobile', mobile), phone('Work', work)]],
   ]
 }
 
 /** Every type that was read, with or without a value, and those that the change sets. The type comes before the value. */
-function referencesWith(read: Xml | undefined, changes: ReadonlyMap<string, string | null>): Field[] {
+function buildReferences(read: Xml | undefined, changes: ReadonlyMap<string, string | null>): Field[] {
   const values = new Map<string, string | null>()
-  for (const reference of every(read, 'References', 'Reference')) {
-    const type = text(reference, 'ReferenceTypeId')
-    if (type) values.set(type, text(reference, 'Id'))
+  for (const reference of findElements(read, 'References', 'Reference')) {
+    const type = readText(reference, 'ReferenceTypeId')
+    if (type) values.set(type, readText(reference, 'Id'))
   }
   for (const [type, value] of changes) if (value !== null || values.has(type)) values.set(type, value)
   return [...values].map(
@@ -124,15 +127,15 @@ function referencesWith(read: Xml | undefined, changes: ReadonlyMap<string, stri
 }
 
 /** Where this system takes fewer letters than the API does. */
-const lengths = [
+const maxLengths = [
   ['/title', 10, ({ title }: CustomerChange) => title],
   ['/firstname', 20, ({ firstname }: CustomerChange) => firstname],
   ['/surname', 20, ({ surname }: CustomerChange) => surname],
   ['/address/country', 20, ({ address }: CustomerChange) => address?.country],
 ] as const
 
-export const faultsOfLength = (change: CustomerChange): FieldError[] =>
-  lengths.flatMap(([pointer, most, of]): FieldError[] =>
+export const checkLengths = (change: CustomerChange): FieldError[] =>
+  maxLengths.flatMap(([pointer, most, of]): FieldError[] =>
     (of(change)?.length ?? 0) > most
       ? [{ pointer, code: 'invalid_field', detail: `The back office takes at most ${most} characters here.` }]
       : [],

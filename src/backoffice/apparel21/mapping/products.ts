@@ -1,10 +1,10 @@
 import type { SyncRows } from '../../../domain/sync/port.ts'
-import { Untranslatable } from '../xml/untranslatable.ts'
-import { every, money, text, wallIn, whole } from '../xml/values.ts'
+import { InvalidRecord } from '../xml/invalid-record.ts'
+import { findElements, parseLocalTime, readAmount, readInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { referenceValues } from './references.ts'
+import { readReferenceValues } from './references.ts'
 
-interface ProductReading {
+interface ProductContext {
   typeNames: ReadonlyMap<string, string>
   /** Decimals of the currency. */
   decimals: number
@@ -12,61 +12,63 @@ interface ProductReading {
 
 type Rows = SyncRows['products']
 
-export const productIdOf = (product: Xml): string => {
-  const id = text(product, 'Id')
-  if (!id) throw new Untranslatable('A product has no Id.')
+export const readProductId = (product: Xml): string => {
+  const id = readText(product, 'Id')
+  if (!id) throw new InvalidRecord('A product has no Id.')
   return id
 }
 
-export const productChangedAt = (product: Xml) => wallIn(text(product, 'UpdateTimeStamp'))
+export const readProductChangedAt = (product: Xml) => parseLocalTime(readText(product, 'UpdateTimeStamp'))
 
 /** The identifiers of the SKUs that a product has. */
-export const skuIdsOf = (product: Xml) =>
-  every(product, 'Clrs', 'Clr').flatMap(colour => every(colour, 'SKUs', 'SKU').flatMap(sku => text(sku, 'Id') ?? []))
+export const readSkuIds = (product: Xml) =>
+  findElements(product, 'Clrs', 'Clr').flatMap(colour =>
+    findElements(colour, 'SKUs', 'SKU').flatMap(sku => readText(sku, 'Id') ?? []),
+  )
 
 /** One row a SKU. The e-commerce SKU is left to the mapping. SKUs that cannot be sold, for want of a price, are rejected one by one. */
-export function productRowsFrom(
+export function parseProduct(
   product: Xml,
-  { typeNames, decimals }: ProductReading,
+  { typeNames, decimals }: ProductContext,
 ): { rows: Rows[]; rejected: string[] } {
-  const productId = productIdOf(product)
-  const productCode = text(product, 'Code') ?? productId
+  const productId = readProductId(product)
+  const productCode = readText(product, 'Code') ?? productId
   const shared: Rows['product'] = {
     productId,
     productCode,
-    name: text(product, 'Name') ?? productCode,
-    description: text(product, 'Description'),
-    sizeRange: text(product, 'SizeRange'),
-    referenceValues: referenceValues(product, typeNames),
+    name: readText(product, 'Name') ?? productCode,
+    description: readText(product, 'Description'),
+    sizeRange: readText(product, 'SizeRange'),
+    referenceValues: readReferenceValues(product, typeNames),
   }
   const rows: Rows[] = []
   const rejected: string[] = []
-  for (const colour of every(product, 'Clrs', 'Clr'))
-    for (const sku of every(colour, 'SKUs', 'SKU')) {
-      const [colourId, skuId, price] = [text(colour, 'Id'), text(sku, 'Id'), money(sku, decimals, 'Price')]
+  for (const colour of findElements(product, 'Clrs', 'Clr'))
+    for (const sku of findElements(colour, 'SKUs', 'SKU')) {
+      const [colourId, skuId, price] = [readText(colour, 'Id'), readText(sku, 'Id'), readAmount(sku, decimals, 'Price')]
       if (!colourId || !skuId || price === null || price.startsWith('-')) {
         rejected.push('A SKU has no identifier, no colour or no price.')
         continue
       }
-      const original = money(sku, decimals, 'OriginalPrice')
+      const original = readAmount(sku, decimals, 'OriginalPrice')
       rows.push({
         product: shared,
         colour: {
           productId,
           colourId,
-          code: text(colour, 'Code'),
-          name: text(colour, 'Name'),
-          markdownStatus: markdowns[text(colour, 'MarkdownStatus')?.toLowerCase() ?? ''] ?? 'none',
+          code: readText(colour, 'Code'),
+          name: readText(colour, 'Name'),
+          markdownStatus: markdownStatuses[readText(colour, 'MarkdownStatus')?.toLowerCase() ?? ''] ?? 'none',
         },
         variant: {
           productId,
           colourId,
           skuId,
           price,
-          sizeCode: text(sku, 'SizeCode') ?? '-',
-          sequence: whole(sku, 'Sequence'),
+          sizeCode: readText(sku, 'SizeCode') ?? '-',
+          sequence: readInteger(sku, 'Sequence'),
           originalPrice: original === null || original.startsWith('-') ? price : original,
-          barcode: text(sku, 'Barcode'),
+          barcode: readText(sku, 'Barcode'),
         },
       })
     }
@@ -75,7 +77,7 @@ export function productRowsFrom(
 }
 
 /** A permanent markdown does not end: it clears the stock. */
-const markdowns: Readonly<Record<string, 'none' | 'markdown' | 'clearance'>> = {
+const markdownStatuses: Readonly<Record<string, 'none' | 'markdown' | 'clearance'>> = {
   temporary: 'markdown',
   permanent: 'clearance',
   temppermanent: 'clearance',

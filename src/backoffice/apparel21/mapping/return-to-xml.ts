@@ -1,9 +1,9 @@
 import type { ReturnLine } from '../../../domain/orders/returns.ts'
 import type { FieldError } from '../../../errors/api-error.ts'
-import { payload } from '../xml/payload.ts'
+import { buildPayload } from '../xml/payload.ts'
 
 /** A return that is about to be made. */
-export interface MadeReturn {
+export interface NewReturn {
   number: string
   order: { number: string; personId: string }
   restock: boolean
@@ -14,8 +14,8 @@ export interface MadeReturn {
 }
 
 /** The return in the guide's order of elements (payload version 2). */
-export const returnPayload = ({ number, order, restock, lines, skuIds, reasonIds }: MadeReturn): string =>
-  payload('ReturnOrder', [
+export const buildReturnPayload = ({ number, order, restock, lines, skuIds, reasonIds }: NewReturn): string =>
+  buildPayload('ReturnOrder', [
     ['OrderNumber', number],
     ['OrigOrderNum', order.number],
     ['PersonId', order.personId],
@@ -27,7 +27,7 @@ export const returnPayload = ({ number, order, restock, lines, skuIds, reasonIds
         [
           ['SkuId', skuIds.get(sku)],
           ['Quantity', -quantity],
-          ['ReturnReasonId', reasonIds.get(comparableReason(reasonCode))],
+          ['ReturnReasonId', reasonIds.get(normalizeReasonCode(reasonCode))],
           ['ReturnReasonNotes', notes ?? undefined],
         ],
       ]),
@@ -35,12 +35,12 @@ export const returnPayload = ({ number, order, restock, lines, skuIds, reasonIds
   ])
 
 /** Codes of reasons are compared whatever their case. */
-export const comparableReason = (code: string) => code.trim().toLowerCase()
+export const normalizeReasonCode = (code: string) => code.trim().toLowerCase()
 
-const longestNotes = 250
+const maxNotesLength = 250
 
 /** What a return says that this system cannot take, the reasons that it does not know among it. */
-export const faultsOfReturn = (
+export const checkReturn = (
   lines: readonly ReturnLine[],
   reasons: readonly { code: string }[],
   reasonIds: ReadonlyMap<string, string>,
@@ -51,11 +51,11 @@ export const faultsOfReturn = (
       code: 'invalid_field',
       detail,
     })
-    const isUnknown = reasons.some(({ code }) => code === reasonCode) && !reasonIds.has(comparableReason(reasonCode))
+    const isUnknown = reasons.some(({ code }) => code === reasonCode) && !reasonIds.has(normalizeReasonCode(reasonCode))
     return [
       ...(isUnknown ? [fault('reasonCode', `The back office has no return reason ${reasonCode}.`)] : []),
-      ...((notes?.length ?? 0) > longestNotes
-        ? [fault('notes', `The back office takes at most ${longestNotes} characters here.`)]
+      ...((notes?.length ?? 0) > maxNotesLength
+        ? [fault('notes', `The back office takes at most ${maxNotesLength} characters here.`)]
         : []),
     ]
   })

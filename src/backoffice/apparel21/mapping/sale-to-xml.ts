@@ -1,12 +1,12 @@
 import type { VoucherInput } from '../../../domain/vouchers/vouchers.ts'
 import type { Connection } from '../client/connection.ts'
-import { payload } from '../xml/payload.ts'
-import { every, money, text } from '../xml/values.ts'
+import { buildPayload } from '../xml/payload.ts'
+import { findElements, readAmount, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { paymentThrough } from './payment.ts'
+import { buildGatewayPayment } from './payment.ts'
 
 /** A voucher as it is sold, under a number and to a person that the back office knows. */
-export interface Sale extends VoucherInput {
+export interface VoucherOrder extends VoucherInput {
   gateway: string | null
   number: string
   personId: string
@@ -18,25 +18,25 @@ export interface Sale extends VoucherInput {
  * Whether an order is this sale: for the same person, of the same voucher, and of nothing else. Nothing but a voucher has a receiver; what
  * SKU it was sold as may be set otherwise by now.
  */
-export function isThisSale(
+export function isSameSale(
   order: Xml | undefined,
-  sale: Pick<Sale, 'personId' | 'amount' | 'receiverName' | 'senderName'>,
+  sale: Pick<VoucherOrder, 'personId' | 'amount' | 'receiverName' | 'senderName'>,
 ): boolean {
-  const [line, ...others] = every(order, 'OrderDetails', 'OrderDetail')
+  const [line, ...others] = findElements(order, 'OrderDetails', 'OrderDetail')
   return (
     line !== undefined &&
     others.length === 0 &&
-    text(order, 'PersonId') === sale.personId &&
-    money(line, sale.amount.split('.')[1]?.length ?? 0, 'Price') === sale.amount &&
-    text(line, 'ReceiverName') === sale.receiverName.trim() &&
-    text(line, 'SenderName') === sale.senderName.trim()
+    readText(order, 'PersonId') === sale.personId &&
+    readAmount(line, sale.amount.split('.')[1]?.length ?? 0, 'Price') === sale.amount &&
+    readText(line, 'ReceiverName') === sale.receiverName.trim() &&
+    readText(line, 'SenderName') === sale.senderName.trim()
   )
 }
 
 /** The order in the guide's order of elements. The payer is known by name and address alone; whom to write to is the receiver. */
-export function salePayload(connection: Pick<Connection, 'gateways'>, sale: Sale): string {
+export function buildSalePayload(connection: Pick<Connection, 'gateways'>, sale: VoucherOrder): string {
   const { amount: worth, receiverName, receiverEmail, senderName, billingAddress: payer } = sale
-  return payload('Order', [
+  return buildPayload('Order', [
     ['OrderNumber', sale.number],
     ['PersonId', sale.personId],
     [
@@ -93,6 +93,6 @@ export function salePayload(connection: Pick<Connection, 'gateways'>, sale: Sale
         ],
       ],
     ],
-    ['Payments', [paymentThrough(connection, { gateway: sale.gateway, amount: worth })]],
+    ['Payments', [buildGatewayPayment(connection, { gateway: sale.gateway, amount: worth })]],
   ])
 }

@@ -1,25 +1,25 @@
 import type { SyncRows } from '../../../domain/sync/port.ts'
-import { Untranslatable } from '../xml/untranslatable.ts'
-import { text } from '../xml/values.ts'
+import { InvalidRecord } from '../xml/invalid-record.ts'
+import { readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** A store. One without a number is known by its code. */
-export function storeFrom(store: Xml): SyncRows['stores'] {
-  const storeId = text(store, 'StoreId')
-  if (!storeId) throw new Untranslatable('A store has no StoreId.')
-  const code = text(store, 'Code')
-  const storeNumber = text(store, 'StoreNo') ?? code ?? storeId
+export function parseStore(store: Xml): SyncRows['stores'] {
+  const storeId = readText(store, 'StoreId')
+  if (!storeId) throw new InvalidRecord('A store has no StoreId.')
+  const code = readText(store, 'Code')
+  const storeNumber = readText(store, 'StoreNo') ?? code ?? storeId
   return {
     storeId,
     storeNumber,
     code,
-    name: text(store, 'Name') ?? code ?? storeNumber,
-    email: text(store, 'Email'),
-    addressLine1: text(store, 'Address1'),
-    addressLine2: text(store, 'Address2'),
-    city: text(store, 'City'),
-    state: text(store, 'State'),
-    postcode: text(store, 'Postcode'),
-    country: text(store, 'Country'),
+    name: readText(store, 'Name') ?? code ?? storeNumber,
+    email: readText(store, 'Email'),
+    addressLine1: readText(store, 'Address1'),
+    addressLine2: readText(store, 'Address2'),
+    city: readText(store, 'City'),
+    state: readText(store, 'State'),
+    postcode: readText(store, 'Postcode'),
+    country: readText(store, 'Country'),
   }
 }

@@ -1,8 +1,17 @@
 import type { RetailTransaction } from '../../../domain/orders/transactions.ts'
 import type { SyncRows } from '../../../domain/sync/port.ts'
 import { decimalsOf } from '../../../domain/values/money.ts'
-import { Untranslatable } from '../xml/untranslatable.ts'
-import { decimal, every, localTime, money, percent, text, units, whole } from '../xml/values.ts'
+import { InvalidRecord } from '../xml/invalid-record.ts'
+import {
+  findElements,
+  readAmount,
+  readDecimal,
+  readInteger,
+  readLocalTime,
+  readPercentage,
+  readQuantity,
+  readText,
+} from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 type Row = SyncRows['transactions']
@@ -20,9 +29,9 @@ const types: Readonly<Record<string, RetailTransaction['type']>> = {
 
 const currencies = new Set(Intl.supportedValuesOf('currency'))
 
-const transactionIdOf = (transaction: Xml): string => {
-  const id = text(transaction, 'Id')
-  if (!id) throw new Untranslatable('A transaction has no Id.')
+const readTransactionId = (transaction: Xml): string => {
+  const id = readText(transaction, 'Id')
+  if (!id) throw new InvalidRecord('A transaction has no Id.')
   return id
 }
 
@@ -30,62 +39,64 @@ const transactionIdOf = (transaction: Xml): string => {
  * One row a line of a customer's transaction. `storeNumber` is what this system calls `StoreCode`: a store's number, or its code.
  * Identifiers of SKUs are not in it.
  */
-export function transactionRowsFrom(transaction: Xml, customerId: string, currency: string): Row[] {
-  const id = transactionIdOf(transaction)
-  const saleDate = localTime(transaction, 'SaleDate')
-  if (!saleDate) throw new Untranslatable('A transaction has no SaleDate.')
-  const given = text(transaction, 'Currency', 'Code')?.toUpperCase() ?? ''
+export function parseTransaction(transaction: Xml, customerId: string, currency: string): Row[] {
+  const id = readTransactionId(transaction)
+  const saleDate = readLocalTime(transaction, 'SaleDate')
+  if (!saleDate) throw new InvalidRecord('A transaction has no SaleDate.')
+  const given = readText(transaction, 'Currency', 'Code')?.toUpperCase() ?? ''
   const paidIn = currencies.has(given) ? given : currency
-  const number = text(transaction, 'Number')
+  const number = readText(transaction, 'Number')
   const header: Row['header'] = {
     id,
     number,
     saleDate,
     customerId,
     currency: paidIn,
-    orderNumber: text(transaction, 'OrderNumber'),
+    orderNumber: readText(transaction, 'OrderNumber'),
     channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',
-    type: types[text(transaction, 'Type')?.toLowerCase().replaceAll(/\s+/g, ' ') ?? ''] ?? 'sale',
-    storeNumber: text(transaction, 'StoreCode'),
-    storeName: text(transaction, 'StoreName'),
+    type: types[readText(transaction, 'Type')?.toLowerCase().replaceAll(/\s+/g, ' ') ?? ''] ?? 'sale',
+    storeNumber: readText(transaction, 'StoreCode'),
+    storeName: readText(transaction, 'StoreName'),
   }
-  const lines = every(transaction, 'Details', 'Detail').map(detail => ({
+  const lines = findElements(transaction, 'Details', 'Detail').map(detail => ({
     header,
-    line: lineFrom(detail, decimalsOf(paidIn)),
+    line: parseLine(detail, decimalsOf(paidIn)),
   }))
-  if (!lines.length) throw new Untranslatable('A transaction has no line.')
+  if (!lines.length) throw new InvalidRecord('A transaction has no line.')
   return lines
 }
 
-function lineFrom(detail: Xml, decimals: number): Row['line'] {
-  const [id, quantity] = [text(detail, 'Id'), units(detail, 'Quantity')]
-  const [price, value] = [money(detail, decimals, 'Price'), money(detail, decimals, 'Value')]
+function parseLine(detail: Xml, decimals: number): Row['line'] {
+  const [id, quantity] = [readText(detail, 'Id'), readQuantity(detail, 'Quantity')]
+  const [price, value] = [readAmount(detail, decimals, 'Price'), readAmount(detail, decimals, 'Value')]
   if (!id || quantity === null || price === null || value === null)
-    throw new Untranslatable('A line of a transaction has no identifier, quantity, price or value.')
+    throw new InvalidRecord('A line of a transaction has no identifier, quantity, price or value.')
   return {
     id,
     quantity,
     price,
     value,
-    sequence: whole(detail, 'Sequence'),
-    productCode: text(detail, 'ProductCode'),
-    productName: text(detail, 'ProductName'),
-    colourCode: text(detail, 'ColourCode'),
-    colourName: text(detail, 'ColourName'),
-    sizeCode: text(detail, 'SizeCode'),
+    sequence: readInteger(detail, 'Sequence'),
+    productCode: readText(detail, 'ProductCode'),
+    productName: readText(detail, 'ProductName'),
+    colourCode: readText(detail, 'ColourCode'),
+    colourName: readText(detail, 'ColourName'),
+    sizeCode: readText(detail, 'SizeCode'),
     // Orders call it TaxPercent.
-    taxPercent: percent(detail, 'TaxPercentage') ?? percent(detail, 'TaxPercent'),
-    discounts: every(detail, 'Discounts', 'Discount').flatMap(discount => discountFrom(discount, decimals) ?? []),
+    taxPercent: readPercentage(detail, 'TaxPercentage') ?? readPercentage(detail, 'TaxPercent'),
+    discounts: findElements(detail, 'Discounts', 'Discount').flatMap(
+      discount => parseDiscount(discount, decimals) ?? [],
+    ),
   }
 }
 
-function discountFrom(discount: Xml, decimals: number): Discount | undefined {
-  const amount = money(discount, decimals, 'Amount')
-  if (amount === null || decimal(discount, 'Amount') === '0') return
+function parseDiscount(discount: Xml, decimals: number): Discount | undefined {
+  const amount = readAmount(discount, decimals, 'Amount')
+  if (amount === null || readDecimal(discount, 'Amount') === '0') return
   return {
-    type: text(discount, 'Type')?.toLowerCase() ?? 'discount',
-    reason: text(discount, 'Reason'),
+    type: readText(discount, 'Type')?.toLowerCase() ?? 'discount',
+    reason: readText(discount, 'Reason'),
     amount,
-    percentage: percent(discount, 'Percentage'),
+    percentage: readPercentage(discount, 'Percentage'),
   }
 }

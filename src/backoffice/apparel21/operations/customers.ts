@@ -22,50 +22,53 @@ import { erase } from '../../../store/privacy/erasure.ts'
 import type { WithTransaction, Write } from '../../../writes/write.ts'
 import type { CustomerWrites } from '../../port/customers.ts'
 import type { Client } from '../client/client.ts'
-import { effect } from '../client/effect.ts'
-import { refusalBehind } from '../client/rejection.ts'
-import { triedPerson } from '../mapping/dry-run-person.ts'
-import { comparable, idOf } from '../mapping/person-from-xml.ts'
-import { changedPerson, faultsOfLength, newPerson, type PersonOutcome } from '../mapping/person-to-xml.ts'
-import { isAsAsked, isWhatWasAsked } from '../mapping/same-person.ts'
+import { performWrite } from '../client/perform-write.ts'
+import { findRetailApiError } from '../client/retail-api-error.ts'
+import { buildDryRunPerson } from '../mapping/dry-run-person.ts'
+import { normalizeEmail, readPersonId } from '../mapping/person-from-xml.ts'
+import { buildChangedPerson, buildNewPerson, checkLengths, type PersonOutcome } from '../mapping/person-to-xml.ts'
+import { isChangeApplied, isCreatedByAttempt } from '../mapping/same-person.ts'
 import {
-  fetchValuesOf,
-  personByEmail,
-  personById,
-  personOf,
-  type Readied,
-  readied,
-  referenceTypeIds,
+  fetchPersonByEmail,
+  fetchPersonById,
+  fetchPersonOfCustomer,
+  fetchReferenceValues,
+  loadReferenceTypeIds,
+  type PreparedPerson,
+  preparePerson,
   storePerson,
 } from '../queries/persons.ts'
 import type { Upstream } from '../queries/upstream.ts'
 import type { Xml } from '../xml/xml.ts'
-import { atText } from './rejected.ts'
+import { pointToText } from './error-pointers.ts'
 
 /** The reason for which a customer of the back office can't be erased here. */
-export const whyNoErasure =
+export const noErasureReason =
   'The back office has no way to erase a person by its interface: they are erased there first, and then here.'
 
 /** How often a change is tried that somebody at the head office gets ahead of. */
-const mostTries = 3
+const maxAttempts = 3
 /** The person was updated by somebody else since it was read. */
-const updatedMeanwhile = 5010
+const updatedByOther = 5010
 
 /** Customers as the back office's persons. What is answered, and stored here, is what it has when the write is done. */
-export const customerWrites = (upstream: Upstream): CustomerWrites => ({
+export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
   async createCustomer(write, given) {
     const { service, step } = write
     const input = withoutNulls(given)
-    await fetchValuesOf(upstream, write, input)
-    const judged = await step(async tx => judge(write, input, undefined, await lockReferencesOf(tx, service, input)), {
-      names: [`e-mail ${comparable(input.contact.email)}`],
-    })
+    await fetchReferenceValues(upstream, write, input)
+    const judged = await step(
+      async tx => validateChange(write, input, undefined, await lockReferencesOf(tx, service, input)),
+      {
+        names: [`e-mail ${normalizeEmail(input.contact.email)}`],
+      },
+    )
     // What an attempt that was left open has made is looked for before its repeat is refused.
     if (!write.wasOpen()) throwIfAny(judged.faults)
     const person =
-      (await earlierAttempt(upstream, write, input, judged)) ?? (await create(upstream, write, input, judged))
-    const ready = await readied(upstream, write, person)
-    return tx => stored({ ...write, tx }, ready, { change: input, ...judged }, undefined)
+      (await findEarlierPerson(upstream, write, input, judged)) ?? (await createPerson(upstream, write, input, judged))
+    const ready = await preparePerson(upstream, write, person)
+    return tx => storeWrittenPerson({ ...write, tx }, ready, { change: input, ...judged }, undefined)
   },
 
   eraseCustomer: (write, id) => eraseCustomer(upstream, write, id),
@@ -74,11 +77,11 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
     const { client } = upstream
     const { service, step } = write
     await step(async () => {}, { names: [`customer ${id}`] })
-    await fetchValuesOf(upstream, write, change)
+    await fetchReferenceValues(upstream, write, change)
     for (let tries = 1; ; tries++) {
-      const person = await personOf(upstream, write, id)
-      if (!person || idOf(person) !== id) return async () => undefined
-      const ready = await readied(upstream, write, person)
+      const person = await fetchPersonOfCustomer(upstream, write, id)
+      if (!person || readPersonId(person) !== id) return async () => undefined
+      const ready = await preparePerson(upstream, write, person)
       const { lastKnown, before, judged } = await step(async tx => {
         const known = await lockReferencesOf(tx, service, change)
         // All hold what a customer shows before the customer.
@@ -86,11 +89,11 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
         const lastKnown = await lockCustomer(tx, service, id)
         const before = await storePerson(tx, service, ready)
         write.requireMatch(before.record)
-        return { lastKnown, before, judged: judge(write, change, before, known) }
+        return { lastKnown, before, judged: validateChange(write, change, before, known) }
       })
       // What an attempt that nobody follows up any more has come to is what the person is like by now.
-      if (write.isSettling && isAsAsked(ready.row, change, judged))
-        return tx => stored({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
+      if (write.isSettling && isChangeApplied(ready.row, change, judged))
+        return tx => storeWrittenPerson({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
       throwIfAny(judged.faults)
       // Nothing of it is the back office's, which would also lose the person's password over a change.
       if (isOursAlone(change))
@@ -98,30 +101,31 @@ export const customerWrites = (upstream: Upstream): CustomerWrites => ({
           const { record } = await storePerson(tx, service, ready, { change, ...judged })
           return { id, record, warnings: [] }
         }
-      const body = changedPerson(person, change, await outcomeOf(upstream, change, judged))
+      const body = buildChangedPerson(person, change, await resolveOutcome(upstream, change, judged))
       try {
-        await effect(client, write, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
+        await performWrite(client, write, { endpoint: 'persons', method: 'PUT', path: ['Persons', id], body })
       } catch (error) {
-        if (refusalBehind(error)?.code !== updatedMeanwhile || tries === mostTries) throw atText(error, change)
+        if (findRetailApiError(error)?.code !== updatedByOther || tries === maxAttempts)
+          throw pointToText(error, change)
         continue
       }
-      const now = write.isTrial ? await triedPerson(body, person, id) : await made(client, id)
-      const changed = await readied(upstream, write, now)
-      return tx => stored({ ...write, tx }, changed, { change, ...judged }, before.consent)
+      const now = write.isTrial ? await buildDryRunPerson(body, person, id) : await fetchWrittenPerson(client, id)
+      const changed = await preparePerson(upstream, write, now)
+      return tx => storeWrittenPerson({ ...write, tx }, changed, { change, ...judged }, before.consent)
     }
   },
 })
 
 /** Erases here whom the back office has no more; it would bring back anybody else. */
 async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'learn' | 'requireMatch'>, id: string) {
-  if (await personOf(upstream, write, id)) throw new ApiError('capability_unavailable', whyNoErasure)
+  if (await fetchPersonOfCustomer(upstream, write, id)) throw new ApiError('capability_unavailable', noErasureReason)
   return (tx: Db) => erase(tx, write.service, id, write.requireMatch)
 }
 
 /** Puts a person that was written into our tables, with what has become of its consent. */
-async function stored(
+async function storeWrittenPerson(
   write: WithTransaction,
-  person: Readied,
+  person: PreparedPerson,
   written: JudgedChange & { change: CustomerChange },
   before: Consent | undefined,
 ) {
@@ -133,7 +137,7 @@ async function stored(
 }
 
 /** Judges a change, by the rules of the back office too. */
-function judge(
+function validateChange(
   { service: { settings } }: Write,
   change: CustomerChange,
   before: CustomerState | undefined,
@@ -141,18 +145,18 @@ function judge(
 ): JudgedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
   const judged = judgeChange(change, before, known, settings, today)
-  const tooLong = omitUnchanged(faultsOfLength(change), change, before && JSON.parse(before.record))
+  const tooLong = omitUnchanged(checkLengths(change), change, before && JSON.parse(before.record))
   return { ...judged, faults: [...judged.faults, ...tooLong] }
 }
 
 /** What a change makes of the person, in the back office's own terms. Throws where it has no such type of reference. */
-async function outcomeOf(
+async function resolveOutcome(
   upstream: Upstream,
   change: CustomerChange,
   { consent, chosen }: JudgedChange,
 ): Promise<PersonOutcome> {
   if (chosen.size === 0) return { privacy: consent.privacy, references: new Map() }
-  const typeIds = await referenceTypeIds(upstream)
+  const typeIds = await loadReferenceTypeIds(upstream)
   const unknown = [...chosen].flatMap(([type, value]) => (value !== null && !typeIds.has(type) ? [type] : []))
   const detail = 'The back office has no such type of reference.'
   throwIfAny(
@@ -178,7 +182,7 @@ async function outcomeOf(
  * The person that an earlier attempt to create this customer has made, whose outcome nobody knew, or who was killed on the way;
  * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it, who is a customer here from then on.
  */
-async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
+async function findEarlierPerson(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
   const { service, step, read, learn } = write
   const { client } = upstream
   const { email } = input.contact
@@ -188,14 +192,14 @@ async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerI
       return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
     })
   const { owner, isOurs } = await ownerHere()
-  if (owner !== undefined && isOurs && (await personOf(upstream, write, owner))) throw emailTaken(owner)
-  const found = await personByEmail(client, email)
-  const foundId = found && idOf(found)
+  if (owner !== undefined && isOurs && (await fetchPersonOfCustomer(upstream, write, owner))) throw emailTaken(owner)
+  const found = await fetchPersonByEmail(client, email)
+  const foundId = found && readPersonId(found)
   if (owner !== undefined && owner !== foundId) {
     // The address may have been taken from that customer since our tables were told, or the customer may have gone.
-    const person = await personOf(upstream, write, owner)
+    const person = await fetchPersonOfCustomer(upstream, write, owner)
     if (person) {
-      const ready = await readied(upstream, write, person)
+      const ready = await preparePerson(upstream, write, person)
       await learn(tx => storePerson(tx, service, ready))
     }
     const { owner: still } = await ownerHere()
@@ -204,30 +208,40 @@ async function earlierAttempt(upstream: Upstream, write: Write, input: CustomerI
   if (!found || foundId === undefined) return
   // Who was erased here does not come back by this, and could not be found by the name.
   if ((await read(db => erasedAmong(db, service, [foundId]))).size) throw emailTaken(undefined)
-  const ready = await readied(upstream, write, found)
-  if (isWhatWasAsked(ready.row, input, judged, today(client).subtract({ days: 1 }).toString())) return found
+  const ready = await preparePerson(upstream, write, found)
+  if (isCreatedByAttempt(ready.row, input, judged, getToday(client).subtract({ days: 1 }).toString())) return found
   await learn(tx => storePerson(tx, service, ready))
   throw emailTaken(foundId)
 }
 
 /** The day at the head office. */
-const today = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.timeZone)
+const getToday = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.timeZone)
 
-async function create(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange): Promise<Xml> {
+async function createPerson(
+  upstream: Upstream,
+  write: Write,
+  input: CustomerInput,
+  judged: JudgedChange,
+): Promise<Xml> {
   const { client } = upstream
   throwIfAny(judged.faults)
-  const body = newPerson(input, await outcomeOf(upstream, input, judged), today(client).toString())
-  const { id } = await effect(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body }).catch(
-    error => {
-      throw atText(error, input)
-    },
-  )
-  return write.isTrial ? triedPerson(body, undefined, write.reference) : made(client, id, input.contact.email)
+  const body = buildNewPerson(input, await resolveOutcome(upstream, input, judged), getToday(client).toString())
+  const { id } = await performWrite(client, write, {
+    endpoint: 'persons',
+    method: 'POST',
+    path: ['Persons'],
+    body,
+  }).catch(error => {
+    throw pointToText(error, input)
+  })
+  return write.isTrial
+    ? buildDryRunPerson(body, undefined, write.reference)
+    : fetchWrittenPerson(client, id, input.contact.email)
 }
 
 /** A person that was just written, as the back office has it. */
-async function made(client: Client, id: string | undefined, email = ''): Promise<Xml> {
-  const person = id === undefined ? await personByEmail(client, email) : await personById(client, id)
+async function fetchWrittenPerson(client: Client, id: string | undefined, email = ''): Promise<Xml> {
+  const person = id === undefined ? await fetchPersonByEmail(client, email) : await fetchPersonById(client, id)
   if (!person) throw new ApiError('back_office_error')
   return person
 }

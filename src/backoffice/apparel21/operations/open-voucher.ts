@@ -8,37 +8,41 @@ import { standingNow, type UpstreamVoucher } from '../../../store/vouchers/upstr
 import type { VoucherRead } from '../../port/vouchers.ts'
 import { beginGuess, countWrongGuess, type Guess } from '../../vouchers/guesses.ts'
 import type { Client } from '../client/client.ts'
-import { Refusal, refusalBehind } from '../client/rejection.ts'
-import { day, money, text } from '../xml/values.ts'
+import { findRetailApiError, RetailApiError } from '../client/retail-api-error.ts'
+import { readAmount, readDate, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** What a voucher is held by. */
-export const nameOf = (number: string) => `voucher ${number}`
+export const getVoucherLock = (number: string) => `voucher ${number}`
 
 /** A number that can stand in a path, and that this system may have: the words of its own paths have no digit. */
-const isNumber = (number: string) => /^(?=.*\d)[\w-]{1,50}$/.test(number)
+const isVoucherNumber = (number: string) => /^(?=.*\d)[\w-]{1,50}$/.test(number)
 
 /** What came of a guess: the voucher that it opens, or the guess, to be counted; or why nobody was asked. */
-type Opened = { guess: Guess; voucher: UpstreamVoucher | undefined } | ApiError
+type OpeningResult = { guess: Guess; voucher: UpstreamVoucher | undefined } | ApiError
 
 /** Asks what number and PIN open. What is the matter with a voucher that they open is thrown. */
 export async function openVoucher(
   client: Client,
   { step, keys, service, origin }: VoucherRead,
   { number, pin }: { number: string; pin: string },
-): Promise<Opened> {
-  const guess = await step(tx => beginGuess(tx, keys, service, { number, origin }), { names: [nameOf(number)] })
+): Promise<OpeningResult> {
+  const guess = await step(tx => beginGuess(tx, keys, service, { number, origin }), { names: [getVoucherLock(number)] })
   if (guess instanceof ApiError) return guess
-  if (guess.isRefused || !isNumber(number)) return { guess, voucher: undefined }
-  const found = await ask(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })
+  if (guess.isRefused || !isVoucherNumber(number)) return { guess, voucher: undefined }
+  const found = await queryVoucher(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })
   if (found instanceof ApiError && found.code !== 'voucher_not_accepted') throw found
-  const voucher = found instanceof ApiError ? undefined : voucherFrom(found, service)
+  const voucher = found instanceof ApiError ? undefined : parseVoucher(found, service)
   // One that only resembles what was asked for would get around what is counted, and held, by number.
   return { guess, voucher: voucher?.number === number ? voucher : undefined }
 }
 
 /** Counts a guess that opens nothing, and forgets those before one that does. */
-export async function judgedGuess(tx: Db, service: Service, opened: Opened): Promise<UpstreamVoucher | ApiError> {
+export async function resolveGuess(
+  tx: Db,
+  service: Service,
+  opened: OpeningResult,
+): Promise<UpstreamVoucher | ApiError> {
   if (opened instanceof ApiError) return opened
   const { guess, voucher } = opened
   if (!voucher) return countWrongGuess(tx, service, guess)
@@ -47,56 +51,60 @@ export async function judgedGuess(tx: Db, service: Service, opened: Opened): Pro
 }
 
 /** Validates a voucher that number and PIN have just opened. Returns the back office's id, or what it refuses it for. */
-export async function validateUpstream(
+export async function validateAtBackOffice(
   client: Client,
   number: string,
   pin: string,
   amount: string,
 ): Promise<string | ApiError> {
   const query = { pin, amount }
-  const found = await ask(client, { endpoint: 'voucherValidation', path: ['Voucher', 'GVValid', number], query })
+  const found = await queryVoucher(client, {
+    endpoint: 'voucherValidation',
+    path: ['Voucher', 'GVValid', number],
+    query,
+  })
   // The look-up says with this code that there is no such voucher; of one that there is, it says that it is over.
-  if (refusalBehind(found)?.code === 5056)
+  if (findRetailApiError(found)?.code === 5056)
     return new ApiError('voucher_unusable', 'The voucher is expired.', { members: { reason: 'expired' } })
-  return found instanceof ApiError ? found : (text(found, 'ValidationId') ?? new ApiError('back_office_error'))
+  return found instanceof ApiError ? found : (readText(found, 'ValidationId') ?? new ApiError('back_office_error'))
 }
 
-interface Question {
+interface VoucherQuery {
   endpoint: 'voucher' | 'voucherValidation'
   path: readonly string[]
   query: { pin: string; amount?: string }
 }
 
 /** The answer to a question about a voucher, or why there is none. Words of the back office, which may quote the PIN, go no further. */
-async function ask(client: Client, question: Question): Promise<Xml | ApiError> {
+async function queryVoucher(client: Client, question: VoucherQuery): Promise<Xml | ApiError> {
   try {
     return (await client.document({ ...question, roots: ['Voucher'] })) ?? new ApiError('voucher_not_accepted')
   } catch (error) {
-    const refusal = refusalBehind(error)
+    const refusal = findRetailApiError(error)
     if (!(error instanceof ApiError) || !refusal) throw error
-    error.cause = new Refusal(refusal.status, refusal.code, '')
+    error.cause = new RetailApiError(refusal.status, refusal.code, '')
     return error
   }
 }
 
-function voucherFrom(found: Xml, { settings: { currency } }: Service): UpstreamVoucher {
+function parseVoucher(found: Xml, { settings: { currency } }: Service): UpstreamVoucher {
   const amountOf = (name: string) => {
-    const amount = money(found, decimalsOf(currency), name)
+    const amount = readAmount(found, decimalsOf(currency), name)
     if (amount === null || amount.startsWith('-')) throw new ApiError('back_office_error')
     return amount
   }
   return {
-    number: text(found, 'VoucherNumber') ?? '',
+    number: readText(found, 'VoucherNumber') ?? '',
     currency,
     originalAmount: amountOf('OriginalAmount'),
     usedAmount: amountOf('UsedAmount'),
     availableAmount: amountOf('AvailableAmount'),
-    expiryDate: day(found, 'ExpiryDate'),
+    expiryDate: readDate(found, 'ExpiryDate'),
   }
 }
 
 /** A voucher as callers see it at this moment: with our lock, and expired where its last day is over. */
-export async function shownVoucher(db: Db, service: Service, voucher: UpstreamVoucher) {
+export async function toVoucher(db: Db, service: Service, voucher: UpstreamVoucher) {
   const { lockedUntil, isPast } = await standingNow(db, service, voucher)
   const { currency, availableAmount } = voucher
   const isEmpty = !/[1-9]/.test(availableAmount)

@@ -22,52 +22,52 @@ import {
 import type { Write } from '../../../writes/write.ts'
 import type { OrderWrites } from '../../port/orders.ts'
 import type { Client } from '../client/client.ts'
-import { derivedNumber } from '../mapping/numbers.ts'
-import { faultsOfOrder, type OrderContact, type PlacedOrder } from '../mapping/order-to-xml.ts'
-import { noPayment, paymentByVoucher, paymentThrough } from '../mapping/payment.ts'
-import { orderNumberHold } from '../queries/adopted-orders.ts'
-import { type EarlierOrder, earlierOrder } from '../queries/earlier-order.ts'
-import { orderNumbered } from '../queries/order-search.ts'
-import { isCustomer, orGone } from '../queries/persons.ts'
+import { deriveNumber } from '../mapping/numbers.ts'
+import { checkOrder, type NewOrder, type OrderContact } from '../mapping/order-to-xml.ts'
+import { buildGatewayPayment, buildVoucherPayment, buildZeroPayment } from '../mapping/payment.ts'
+import { getOrderNumberLock } from '../queries/adopted-orders.ts'
+import { type EarlierOrder, findEarlierOrder } from '../queries/earlier-order.ts'
+import { fetchOrderByNumber } from '../queries/order-search.ts'
+import { ensureCustomer, toCustomerGoneError } from '../queries/persons.ts'
 import { findOrder } from '../queries/stored-orders.ts'
 import type { Upstream } from '../queries/upstream.ts'
 import type { Fields } from '../xml/payload.ts'
-import { nameOf } from './open-voucher.ts'
-import { createReturn, returnReasons } from './returns.ts'
-import { place, taken } from './submit-order.ts'
-import { soldAs } from './voucher-sale.ts'
-import { drawableValidation, noteDrawn } from './vouchers.ts'
+import { getVoucherLock } from './open-voucher.ts'
+import { createReturn, listReturnReasons } from './returns.ts'
+import { createNumberTaken, submitOrder } from './submit-order.ts'
+import { findGiftCardSkuId } from './voucher-sale.ts'
+import { recordRedemption, requireDrawableValidation } from './vouchers.ts'
 
 /**
  * Orders placed with the back office, under its own identifiers. Stock, sales and rewards are its business: they come back with the
  * syncs. Here an order's lines are `processing` until the back office says that they are shipped.
  */
-export const orderWrites = (upstream: Upstream): OrderWrites => ({
+export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
   async placeOrder(write, input) {
     const { client } = upstream
     const decimals = decimalsOf(write.service.settings.currency)
-    const { number, judged } = await judgedOrder(upstream, write, input, decimals)
-    const find = memoize(() => orderNumbered(client, number, input.customerId))
+    const { number, judged } = await lockAndValidateOrder(upstream, write, input, decimals)
+    const find = memoize(() => fetchOrderByNumber(client, number, input.customerId))
     const attempt = async () => {
       if (judged instanceof ApiError) throw judged
       const { order, variants } = judged
-      return { ...order, variants, id: await place(client, write, order, input, find) }
+      return { ...order, variants, id: await submitOrder(client, write, order, input, find) }
     }
     const placed = await attempt().catch(async error => {
-      const earlier = await earlierOrder(write, input, { find, decimals, error })
-      if (!earlier) throw await orGone(upstream, write, input.customerId, error)
+      const earlier = await findEarlierOrder(write, input, { find, decimals, error })
+      if (!earlier) throw await toCustomerGoneError(upstream, write, input.customerId, error)
       return earlier
     })
-    return tx => stored(tx, write, input, { ...placed, number, decimals })
+    return tx => storeOrder(tx, write, input, { ...placed, number, decimals })
   },
   findOrder: (reading, name) => findOrder(upstream, reading, name),
   createReturn: createReturn(upstream),
-  returnReasons: returnReasons(upstream),
+  returnReasons: listReturnReasons(upstream),
 })
 
-interface Judged {
+interface ValidatedOrder {
   /** As the back office is to have it. */
-  order: PlacedOrder
+  order: NewOrder
   /** What it sells. */
   variants: ReadonlyMap<string, SoldVariant>
 }
@@ -76,16 +76,16 @@ interface Judged {
  * Judges an order, and holds its number and the vouchers that pay: its number, and what it is, or why it is refused. The number is the one
  * given, or the write's own; where that was used long ago, since a key counts for a day, the one that follows (`turn`).
  */
-async function judgedOrder(
+async function lockAndValidateOrder(
   upstream: Upstream,
   write: Write,
   input: OrderInput,
   decimals: number,
   turn = 0,
-): Promise<{ number: string; judged: Judged | ApiError }> {
+): Promise<{ number: string; judged: ValidatedOrder | ApiError }> {
   const { service, step, reference } = write
-  const number = input.orderNumber ?? derivedNumber('W', reference, turn)
-  const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [nameOf(voucher.number)] : []))
+  const number = input.orderNumber ?? deriveNumber('W', reference, turn)
+  const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [getVoucherLock(voucher.number)] : []))
   const judge = () =>
     step(
       async tx => {
@@ -95,38 +95,40 @@ async function judgedOrder(
         ])
         const isOurs = typeof input.orderNumber !== 'string'
         const names = { ...known, numberTaken: isGiven && !isOurs }
-        const judged = await judgedIn(tx, upstream.client, write, input, names, { number, decimals }).catch(asApiError)
+        const judged = await validateOrder(tx, upstream.client, write, input, names, { number, decimals }).catch(
+          asApiError,
+        )
         return { number, isUsed: isGiven && isOurs, isKnown: known.customer, judged }
       },
-      { names: [orderNumberHold(number), ...vouchers], untilKnown: true },
+      { names: [getOrderNumberLock(number), ...vouchers], untilKnown: true },
     )
   const first = await judge()
-  if (first.isUsed) return judgedOrder(upstream, write, input, decimals, turn + 1)
-  return !first.isKnown && (await isCustomer(upstream, write, input.customerId)) ? judge() : first
+  if (first.isUsed) return lockAndValidateOrder(upstream, write, input, decimals, turn + 1)
+  return !first.isKnown && (await ensureCustomer(upstream, write, input.customerId)) ? judge() : first
 }
 
 /** Throws all that is wrong with an order. */
-async function judgedIn(
+async function validateOrder(
   tx: Db,
   client: Client,
   write: Write,
   input: OrderInput,
   known: Awaited<ReturnType<typeof knownToOrder>>,
   { number, decimals }: { number: string; decimals: number },
-): Promise<Judged> {
+): Promise<ValidatedOrder> {
   const { service } = write
   const skus = input.lines.map(line => line.sku)
   const [found, giftCardSkuId, contact] = await Promise.all([
     variantsOf(tx, service, skus, decimals),
-    soldAs(tx, service),
-    contactOf(tx, service, input.customerId),
+    findGiftCardSkuId(tx, service),
+    loadContact(tx, service, input.customerId),
   ])
   const variants = new Map(found.map(variant => [variant.sku, variant]))
   const priced = priceOrder(input, { ...known, giftCardSkuId, variants }, service.settings.currency, decimals)
-  const faults = [...priced.faults, ...faultsOfOrder(input, priced.freight)]
-  if (known.customer && !contact) faults.push(noAddress)
+  const faults = [...priced.faults, ...checkOrder(input, priced.freight)]
+  if (known.customer && !contact) faults.push(missingEmail)
   throwIfAny(inOrder(faults))
-  if (!contact) throw toApiError([noAddress])
+  if (!contact) throw toApiError([missingEmail])
   const order = {
     ...priced,
     input,
@@ -135,29 +137,29 @@ async function judgedIn(
     number,
     personId: input.customerId,
     skuIds: new Map([...variants].map(([sku, variant]) => [sku, variant.skuId])),
-    pickupStoreId: await storeIdOf(tx, service, input),
-    payments: await paymentsOf(tx, client, write, input, decimals),
+    pickupStoreId: await findStoreId(tx, service, input),
+    payments: await buildPayments(tx, client, write, input, decimals),
   }
   return { order, variants }
 }
 
-interface Stored extends EarlierOrder {
+interface ConfirmedOrder extends EarlierOrder {
   number: string
   decimals: number
 }
 
 /** Puts an order that the back office has into our tables. */
-async function stored(
+async function storeOrder(
   tx: Db,
   { keys, service }: Write,
   input: OrderInput,
-  { id, number, decimals, variants, ...priced }: Stored,
+  { id, number, decimals, variants, ...priced }: ConfirmedOrder,
 ) {
   const { currency } = service.settings
   const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
   // Somebody has looked this very order up, when nobody was about it any more: it is in our tables, and its vouchers are as they were.
-  if (!made && !(await holdOrder(tx, service, { id }))) throw taken(number)
-  await forEachVoucher(input.payments, draw => noteDrawn(tx, keys, service, draw))
+  if (!made && !(await holdOrder(tx, service, { id }))) throw createNumberTaken(number)
+  await forEachVoucher(input.payments, draw => recordRedemption(tx, keys, service, draw))
   if (made) {
     await insertLines(tx, service, made, input.lines, priced.lines, variants)
     await insertPayments(tx, service, made, input.payments)
@@ -167,14 +169,14 @@ async function stored(
   return { id, ...record }
 }
 
-const noAddress: FieldError = {
+const missingEmail: FieldError = {
   pointer: '/customerId',
   code: 'invalid_field',
   detail: 'The back office asks for an e-mail address of the customer.',
 }
 
 /** Whom an order is for; undefined where there is no e-mail address. */
-async function contactOf(tx: Db, service: Service, customerId: string): Promise<OrderContact | undefined> {
+async function loadContact(tx: Db, service: Service, customerId: string): Promise<OrderContact | undefined> {
   const found = await customerRecord(tx, service, customerId)
   const { firstname, surname, contact } = JSON.parse(found?.record ?? '{}')
   if (!contact?.email) return
@@ -182,25 +184,25 @@ async function contactOf(tx: Db, service: Service, customerId: string): Promise<
   return { name, email: contact.email, phones: contact.phones }
 }
 
-async function storeIdOf(tx: Db, service: Service, { pickupStoreNumber }: OrderInput) {
+async function findStoreId(tx: Db, service: Service, { pickupStoreNumber }: OrderInput) {
   if (!pickupStoreNumber) return
   const [store] = await findStoresByNumber(tx, service, [pickupStoreNumber])
   return store?.store_id
 }
 
 /** How an order is paid, as the back office wants to know it. */
-async function paymentsOf(
+async function buildPayments(
   tx: Db,
   client: Client,
   { keys, service }: Write,
   { payments }: OrderInput,
   decimals: number,
 ): Promise<Fields> {
-  if (payments.length === 0) return [noPayment(amount(0n, decimals))]
-  const validations = await forEachVoucher(payments, draw => drawableValidation(tx, keys, service, draw))
+  if (payments.length === 0) return [buildZeroPayment(amount(0n, decimals))]
+  const validations = await forEachVoucher(payments, draw => requireDrawableValidation(tx, keys, service, draw))
   return payments.map(payment =>
     payment.voucher
-      ? paymentByVoucher(payment.amount, payment.voucher.number, validations.get(payment.voucher.number) ?? '')
-      : paymentThrough(client.connection, payment),
+      ? buildVoucherPayment(payment.amount, payment.voucher.number, validations.get(payment.voucher.number) ?? '')
+      : buildGatewayPayment(client.connection, payment),
   )
 }

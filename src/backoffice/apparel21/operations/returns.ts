@@ -11,16 +11,16 @@ import { insertReturn, insertReturnLines, returnNumberTaken, returnRecord } from
 import { NotApplied, type Write } from '../../../writes/write.ts'
 import type { OrderWrites } from '../../port/orders.ts'
 import type { Client } from '../client/client.ts'
-import { effect } from '../client/effect.ts'
-import { numberExists, refusalBehind } from '../client/rejection.ts'
-import { type Release, since } from '../client/release.ts'
-import { derivedNumber, markedNumber } from '../mapping/numbers.ts'
-import { comparableReason, faultsOfReturn, type MadeReturn, returnPayload } from '../mapping/return-to-xml.ts'
-import { isReturnThere, type PlaceOfReturn, returnsPath } from '../queries/created-returns.ts'
-import { orderNumbered } from '../queries/order-search.ts'
-import { knownOrder } from '../queries/stored-orders.ts'
+import { performWrite } from '../client/perform-write.ts'
+import { featureReleases, type ReleaseReader } from '../client/release.ts'
+import { findRetailApiError, numberExists } from '../client/retail-api-error.ts'
+import { addOwnershipSuffix, deriveNumber } from '../mapping/numbers.ts'
+import { buildReturnPayload, checkReturn, type NewReturn, normalizeReasonCode } from '../mapping/return-to-xml.ts'
+import { buildReturnsPath, doesReturnExist, type ReturnKey } from '../queries/created-returns.ts'
+import { fetchOrderByNumber } from '../queries/order-search.ts'
+import { refreshOrder } from '../queries/stored-orders.ts'
 import type { Upstream } from '../queries/upstream.ts'
-import { text } from '../xml/values.ts'
+import { readText } from '../xml/values.ts'
 
 /**
  * Makes returns with the back office. It does not refuse what is more than was bought: our tables do, and no two returns of an order are
@@ -30,7 +30,7 @@ export const createReturn =
   (upstream: Upstream): OrderWrites['createReturn'] =>
   async (write, orderId, input) => {
     const { service, keys, step, read } = write
-    const known = await knownOrder(upstream, write, orderId)
+    const known = await refreshOrder(upstream, write, orderId)
     await requireReturns(upstream.release)
     if (!known) throw notFound('order')
     const { order, lines } = known
@@ -41,30 +41,30 @@ export const createReturn =
     const { returnReasons } = service.settings
     const judge = (left: typeof lines) => judgeReturn(input, { number: order.number, lines: left }, service.settings)
     const asOurs = judge(lines)
-    const asThere = known.asThere ? judge(known.asThere) : asOurs
+    const asThere = known.returnableLines ? judge(known.returnableLines) : asOurs
     const named = returnReasons
       .map(({ code }) => code)
       .filter(code => asOurs.lines.some(line => line.reasonCode === code))
-    const reasonIds = await upstream.returnReasons.idsOf(named)
+    const reasonIds = await upstream.returnReasons.getIds(named)
     const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-    const free = (db: Db) => freeNumber(db, write, order.id, returnNumber)
+    const free = (db: Db) => findFreeNumber(db, write, order.id, returnNumber)
     // A number of our own making is no other order's.
-    const holding = returnNumber !== undefined && { names: [returnNumberHold(returnNumber)], untilKnown: true }
+    const holding = returnNumber !== undefined && { names: [getReturnNumberLock(returnNumber)], untilKnown: true }
     const number = await (holding ? step(free, holding) : read(free))
-    const faults = [...asThere.faults, ...faultsOfReturn(asThere.lines, returnReasons, reasonIds)]
+    const faults = [...asThere.faults, ...checkReturn(asThere.lines, returnReasons, reasonIds)]
     if (number === undefined) {
       throwIfAny(inOrder([...faults, taken]))
       throw toApiError([taken])
     }
-    const there = returnNumber === undefined ? number : markedNumber(keys, service, order.id, returnNumber)
+    const there = returnNumber === undefined ? number : addOwnershipSuffix(keys, service, order.id, returnNumber)
     const place = { order: { id: order.id, number: order.number, personId }, number: there }
     // What is refused now, or has come back there, an attempt before this one may have returned.
-    const isInDoubt = faults.length > 0 || known.asThere !== undefined
-    const isMade = isInDoubt && (await wasMade(upstream.client, write, place, asOurs))
+    const isInDoubt = faults.length > 0 || known.returnableLines !== undefined
+    const isMade = isInDoubt && (await wasCreatedEarlier(upstream.client, write, place, asOurs))
     if (!isMade) throwIfAny(inOrder(faults))
     const { portions, lines: returned } = isMade ? asOurs : asThere
 
-    const authorisation = await give(upstream.client, write, place, isMade, {
+    const authorisation = await submitReturn(upstream.client, write, place, isMade, {
       restock,
       lines: returned,
       reasonIds,
@@ -84,34 +84,34 @@ export const createReturn =
   }
 
 /** What a return with a number of the caller's is held by. */
-const returnNumberHold = (number: string) => `return number ${number}`
+const getReturnNumberLock = (number: string) => `return number ${number}`
 
 /** The reasons of a service that the back office has as well: it takes no others. */
-export const returnReasons =
+export const listReturnReasons =
   ({ returnReasons }: Upstream): OrderWrites['returnReasons'] =>
   async ({ settings }) => {
     // Where nobody can say what is new, what was known will do.
     const ids = await returnReasons
-      .idsOf(settings.returnReasons.map(({ code }) => code))
-      .catch(() => returnReasons.idsOf([]))
-    return settings.returnReasons.filter(({ code }) => ids.has(comparableReason(code)))
+      .getIds(settings.returnReasons.map(({ code }) => code))
+      .catch(() => returnReasons.getIds([]))
+    return settings.returnReasons.filter(({ code }) => ids.has(normalizeReasonCode(code)))
   }
 
 /** A release that is not known is given a try: the call itself will tell. */
-async function requireReturns(release: Release) {
+async function requireReturns(release: ReleaseReader) {
   const known = await release.read()
-  if (known === undefined || isAtLeast(known, since.returns)) return
+  if (known === undefined || isAtLeast(known, featureReleases.returns)) return
   throw new ApiError(
     'capability_unavailable',
-    `Returns need back-office version ${since.returns} or later; this one is ${known}.`,
+    `Returns need back-office version ${featureReleases.returns} or later; this one is ${known}.`,
   )
 }
 
 /** The number that is given, undefined where it is taken; else that of this write's return of this order, or, where it was used long ago, the one that follows. */
-async function freeNumber(db: Db, { service, reference }: Write, orderId: string, given: string | undefined) {
+async function findFreeNumber(db: Db, { service, reference }: Write, orderId: string, given: string | undefined) {
   if (given !== undefined) return (await returnNumberTaken(db, service, given)) ? undefined : given
   for (let turn = 0; ; turn++) {
-    const number = derivedNumber('R', `${reference} ${orderId}`, turn)
+    const number = deriveNumber('R', `${reference} ${orderId}`, turn)
     if (!(await returnNumberTaken(db, service, number))) return number
   }
 }
@@ -121,39 +121,39 @@ async function freeNumber(db: Db, { service, reference }: Write, orderId: string
  * against one that head office has. After an attempt that was left open that is asked whatever is said of its reasons; else not about
  * everybody's slips. Throws where it has to be known, and nobody can say.
  */
-async function wasMade(client: Client, write: Write, place: PlaceOfReturn, { faults }: JudgedReturn) {
+async function wasCreatedEarlier(client: Client, write: Write, place: ReturnKey, { faults }: JudgedReturn) {
   const isOpen = write.wasOpen()
-  const mayBe = isOpen ? !faults.some(isOfUnits) : write.isKeyed && faults.length === 0
-  const isThere = mayBe && (await isReturnThere(client, place))
-  if (isThere === undefined && isOpen) throw nobodyCanSay()
+  const mayBe = isOpen ? !faults.some(isAboutUnits) : write.isKeyed && faults.length === 0
+  const isThere = mayBe && (await doesReturnExist(client, place))
+  if (isThere === undefined && isOpen) throw createUnknownOutcome()
   return isThere === true
 }
 
 /** What no other return can have changed: while one of an order is open there is no other one. */
-const isOfUnits = ({ code }: FieldError) => code === 'sku_not_on_order' || code === 'quantity_exceeds_returnable'
+const isAboutUnits = ({ code }: FieldError) => code === 'sku_not_on_order' || code === 'quantity_exceeds_returnable'
 
-const nobodyCanSay = () => new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
+const createUnknownOutcome = () => new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
 
 /**
  * Makes a return, unless an earlier attempt has: only this service makes its number. Returns the number that the shopper writes on the
  * parcel; where that cannot be found out any more, the return's own, by which the head office finds it as well.
  */
-async function give(
+async function submitReturn(
   client: Client,
   write: Write,
-  place: PlaceOfReturn,
+  place: ReturnKey,
   isMade: boolean,
-  body: Pick<MadeReturn, 'restock' | 'lines' | 'reasonIds' | 'skuIds'>,
+  body: Pick<NewReturn, 'restock' | 'lines' | 'reasonIds' | 'skuIds'>,
 ): Promise<string> {
   const { order, number } = place
-  const path = returnsPath(order)
+  const path = buildReturnsPath(order)
   if (write.isTrial) return number
   const make = async () => {
     try {
       const telling = { endpoint: 'returns', method: 'POST', path } as const
-      return (await effect(client, write, { ...telling, body: returnPayload({ ...body, ...place }) })).id
+      return (await performWrite(client, write, { ...telling, body: buildReturnPayload({ ...body, ...place }) })).id
     } catch (error) {
-      if (!(await isOfEarlier(client, write, place, error))) throw error
+      if (!(await isEarlierReturn(client, write, place, error))) throw error
       write.note('done')
       return
     }
@@ -162,10 +162,10 @@ async function give(
   if (isMade) write.note('done')
   else id = await make()
   try {
-    id ??= text(await orderNumbered(client, number), 'Id') ?? undefined
+    id ??= readText(await fetchOrderByNumber(client, number), 'Id') ?? undefined
     if (id === undefined) return number
     const made = await client.document({ endpoint: 'returns', path: [...path, id], roots: ['ReturnOrder', 'Order'] })
-    return text(made, 'ReturnAuthorisationNumber') ?? number
+    return readText(made, 'ReturnAuthorisationNumber') ?? number
   } catch (error) {
     // It is made, whatever can be read of it now; a repeat could not find out more.
     if (error instanceof ApiError) return number
@@ -174,12 +174,12 @@ async function give(
 }
 
 /** Whether a return was not made because an earlier attempt at it has made it. Throws where that cannot be found out. */
-async function isOfEarlier(client: Client, write: Write, place: PlaceOfReturn, error: unknown): Promise<boolean> {
-  const refusal = refusalBehind(error)
+async function isEarlierReturn(client: Client, write: Write, place: ReturnKey, error: unknown): Promise<boolean> {
+  const refusal = findRetailApiError(error)
   if (refusal?.code === numberExists) return true
   // After an attempt that was left open anything may be said of its return before its number is.
   if (!(error instanceof NotApplied || (refusal && write.wasOpen()))) return false
-  const isThere = await isReturnThere(client, place)
-  if (isThere === undefined) throw nobodyCanSay()
+  const isThere = await doesReturnExist(client, place)
+  if (isThere === undefined) throw createUnknownOutcome()
   return isThere
 }

@@ -4,47 +4,51 @@ import { amount, decimalsOf, minorUnits } from '../../../domain/values/money.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import type { RewardReads } from '../../port/rewards.ts'
 import type { Client } from '../client/client.ts'
-import { accountFrom, lotsFrom } from '../mapping/rewards.ts'
+import { parseAccount, parseLots } from '../mapping/rewards.ts'
 import { isId } from '../queries/is-id.ts'
-import { personById } from '../queries/persons.ts'
+import { fetchPersonById } from '../queries/persons.ts'
 import type { Upstream } from '../queries/upstream.ts'
-import { Untranslatable } from '../xml/untranslatable.ts'
-import { at, every, money, text, whole } from '../xml/values.ts'
+import { InvalidRecord } from '../xml/invalid-record.ts'
+import { findElement, findElements, readAmount, readInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** Reward accounts as the back office has them at this moment. Nothing that was stored stands in for it: a balance is true, or not told. */
-export const rewardReads = ({ client }: Upstream): RewardReads => ({
+export const createRewardReads = ({ client }: Upstream): RewardReads => ({
   async rewardAccount({ service }, by) {
-    const id = 'id' in by ? by.id : await accountIdOf(client, by.customerId)
+    const id = 'id' in by ? by.id : await fetchAccountId(client, by.customerId)
     if (id === undefined || !isId(id)) return
     const path = ['Rewards', 'Accounts', id]
     const found = await client.document({ endpoint: 'rewards', path, version: 1, roots: ['RewardAccount'] })
-    return found && { record: JSON.stringify(translated(found, service)) }
+    return found && { record: JSON.stringify(convertAccount(found, service)) }
   },
 })
 
 /** There is no look-up of accounts by person: a person names their account. */
-async function accountIdOf(client: Client, customerId: string): Promise<string | undefined> {
-  const person = await personById(client, customerId)
-  return text(at(person, 'RewardsAccounts', 'Account'), 'Id') ?? undefined
+async function fetchAccountId(client: Client, customerId: string): Promise<string | undefined> {
+  const person = await fetchPersonById(client, customerId)
+  return readText(findElement(person, 'RewardsAccounts', 'Account'), 'Id') ?? undefined
 }
 
-function translated(account: Xml, service: Service): RewardAccount {
+function convertAccount(account: Xml, service: Service): RewardAccount {
   try {
-    return rewardAccountFrom(account, service.settings.currency)
+    return parseRewardAccount(account, service.settings.currency)
   } catch (error) {
-    if (!(error instanceof Untranslatable)) throw error
+    if (!(error instanceof InvalidRecord)) throw error
     throw Object.assign(new ApiError('back_office_error'), { cause: error })
   }
 }
 
 /** An account with its open lots. Balances are the sums of what the lots have left. */
-export function rewardAccountFrom(account: Xml, currency: string): RewardAccount {
+export function parseRewardAccount(account: Xml, currency: string): RewardAccount {
   const decimals = decimalsOf(currency)
-  const { id, customerId, programId, tierId, tierLockedUntilDate, joinDate } = accountFrom(account, decimals, new Map())
-  const { lots } = lotsFrom(account, decimals)
+  const { id, customerId, programId, tierId, tierLockedUntilDate, joinDate } = parseAccount(
+    account,
+    decimals,
+    new Map(),
+  )
+  const { lots } = parseLots(account, decimals)
   const giftNames = new Map(
-    every(account, 'GiftList', 'Gift').map(gift => [text(gift, 'GiftId'), text(gift, 'GiftName')]),
+    findElements(account, 'GiftList', 'Gift').map(gift => [readText(gift, 'GiftId'), readText(gift, 'GiftName')]),
   )
   const counted = (kind: 'points' | 'reward', places: number) =>
     lots
@@ -71,17 +75,17 @@ export function rewardAccountFrom(account: Xml, currency: string): RewardAccount
     id,
     customerId,
     programId,
-    programName: text(account, 'ProgramName') ?? programId,
+    programName: readText(account, 'ProgramName') ?? programId,
     tierId: tierId ?? null,
-    tierName: text(account, 'TierName'),
+    tierName: readText(account, 'TierName'),
     tierLockedUntilDate: tierLockedUntilDate ?? null,
     joinDate: joinDate ?? null,
     currency,
     availablePoints: Number(sum(points)),
     availableRewards: inMoney(sum(rewards)),
-    pointsToNextReward: atLeastNone(whole(account, 'PointsToNextReward')),
-    spendToNextTier: money(account, decimals, 'SpendToNextTier'),
-    nextTierId: text(account, 'NextTierId'),
+    pointsToNextReward: atLeastNone(readInteger(account, 'PointsToNextReward')),
+    spendToNextTier: readAmount(account, decimals, 'SpendToNextTier'),
+    nextTierId: readText(account, 'NextTierId'),
     points: points.map(({ lot, total, redeemed, pending, available, expiryDate }) => ({
       ...lot,
       total: Number(total),

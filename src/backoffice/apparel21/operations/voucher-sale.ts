@@ -13,18 +13,18 @@ import { noteVoucherSale, type VoucherSale } from '../../../store/vouchers/upstr
 import { type CommitPhase, isRejection, NotApplied, type Write } from '../../../writes/write.ts'
 import { giftCardSkuId } from '../../vouchers/gift-card.ts'
 import type { Client } from '../client/client.ts'
-import { effect } from '../client/effect.ts'
-import { numberExists, refusalBehind } from '../client/rejection.ts'
-import { type Release, since } from '../client/release.ts'
-import { longestCountry } from '../mapping/order-to-xml.ts'
-import { isThisSale, type Sale, salePayload } from '../mapping/sale-to-xml.ts'
-import { earlierSale, saleNumbers } from '../queries/earlier-sale.ts'
+import { performWrite } from '../client/perform-write.ts'
+import { featureReleases, type ReleaseReader } from '../client/release.ts'
+import { findRetailApiError, numberExists } from '../client/retail-api-error.ts'
+import { maxCountryLength } from '../mapping/order-to-xml.ts'
+import { buildSalePayload, isSameSale, type VoucherOrder } from '../mapping/sale-to-xml.ts'
+import { findEarlierSale, lockSaleNumbers } from '../queries/earlier-sale.ts'
 import type { GiftCard } from '../queries/gift-cards.ts'
-import { orderNumbered } from '../queries/order-search.ts'
+import { fetchOrderByNumber } from '../queries/order-search.ts'
 import type { Upstream } from '../queries/upstream.ts'
-import { text } from '../xml/values.ts'
-import { receiverOf } from './receiver.ts'
-import { atText } from './rejected.ts'
+import { readText } from '../xml/values.ts'
+import { pointToText } from './error-pointers.ts'
+import { findOrCreateReceiver } from './receiver.ts'
 
 /**
  * Sells a voucher: an order of the gift card SKU. The back office makes number and PIN later, e-mails them itself, and tells nobody
@@ -40,24 +40,24 @@ export async function sellVoucher(
   const { currency } = settings
   const gateway = gatewayOf(input, settings)
   const sell = async () => {
-    const { card, faults, today } = await faultsOf(release, write, input)
+    const { card, faults, today } = await checkSale(release, write, input)
     throwIfAny(faults)
     if (card === undefined) throw toApiError([unknownGiftCard(settings)])
-    throwIfAny(await giftCards.faultsOf(card))
+    throwIfAny(await giftCards.check(card))
     const deliveryDate = input.deliveryDate === today ? null : (input.deliveryDate ?? null)
     const { skuId, voucherType } = card
-    return place(client, write, { ...input, gateway, deliveryDate, skuId, voucherType }, input)
+    return placeUnderFreeNumber(client, write, { ...input, gateway, deliveryDate, skuId, voucherType }, input)
   }
   const sale = await sell().catch(async error => {
     // Days pass, settings and head office change: what is refused by now may be sold.
     const isInDoubt = write.wasOpen() && isRejection(error)
-    const earlier = isInDoubt ? await earlierSale(client, write, { ...input, gateway }) : undefined
+    const earlier = isInDoubt ? await findEarlierSale(client, write, { ...input, gateway }) : undefined
     if (!earlier) throw error
     return earlier
   })
   const nothing = amount(0n, decimalsOf(currency))
   return async tx => {
-    if (!(await noteVoucherSale(tx, write.service, sale))) throw numberTaken()
+    if (!(await noteVoucherSale(tx, write.service, sale))) throw createNumberTaken()
     return {
       number: null,
       pin: null,
@@ -75,27 +75,27 @@ export async function sellVoucher(
 }
 
 /** Places the order under the number that is given, or one of our own making. */
-async function place(
+async function placeUnderFreeNumber(
   client: Client,
   write: Write,
-  sale: Omit<Sale, 'number' | 'personId'>,
+  sale: Omit<VoucherOrder, 'number' | 'personId'>,
   input: VoucherInput,
 ): Promise<VoucherSale> {
   const { gateway, amount } = sale
   let receiver: string | undefined
-  for await (const number of saleNumbers(write, sale.orderNumber)) {
-    receiver ??= await receiverOf(client, write, sale)
+  for await (const number of lockSaleNumbers(write, sale.orderNumber)) {
+    receiver ??= await findOrCreateReceiver(client, write, sale)
     const personId = receiver
-    const placed = await placeOrder(client, write, { ...sale, number, personId }, input)
+    const placed = await submitSale(client, write, { ...sale, number, personId }, input)
     if (placed !== 'taken') return { number, gateway, amount, personId, orderId: placed.id }
   }
-  throw numberTaken()
+  throw createNumberTaken()
 }
 
-const numberTaken = () => pointedAt('/orderNumber', new ApiError('order_number_taken'))
+const createNumberTaken = () => pointedAt('/orderNumber', new ApiError('order_number_taken'))
 
 /** The back office's identifier of the SKU that vouchers are sold as: the setting names it as shoppers know it, or by that very identifier. */
-export async function soldAs(db: Db, service: Service): Promise<string | undefined> {
+export async function findGiftCardSkuId(db: Db, service: Service): Promise<string | undefined> {
   const known = await giftCardSkuId(db, service)
   if (known !== undefined) return known
   // The web store need not export it. An identifier that there is not is refused when it is sold.
@@ -104,23 +104,23 @@ export async function soldAs(db: Db, service: Service): Promise<string | undefin
 }
 
 /** What vouchers are sold as; undefined where settings do not say, or nothing is known by the name that they say. */
-export async function giftCardOf(db: Db, service: Service, skuId: string | undefined): Promise<GiftCard | undefined> {
+export async function findGiftCard(db: Db, service: Service, skuId: string | undefined): Promise<GiftCard | undefined> {
   const { voucherType } = service.settings
   if (skuId === undefined || voucherType === null) return
   const kept = (await findStockKey(db, service, skuId)) ?? { productId: undefined, wasInStock: false }
   return { skuId, voucherType, ...kept }
 }
 
-async function faultsOf(release: Release, write: Write, input: VoucherInput) {
+async function checkSale(release: ReleaseReader, write: Write, input: VoucherInput) {
   const { step, service } = write
   const { settings } = service
   const { days, card, skuId, gateways } = await step(async tx => {
     const [days, skuId, gateways] = await Promise.all([
       voucherDays(tx, service),
-      soldAs(tx, service),
+      findGiftCardSkuId(tx, service),
       gatewayNames(tx, service),
     ])
-    return { days, skuId, gateways, card: await giftCardOf(tx, service, skuId) }
+    return { days, skuId, gateways, card: await findGiftCard(tx, service, skuId) }
   })
   const faults: FieldError[] = unconfigured(settings, skuId !== undefined)
   faults.push(...issueFaults(input, settings, { gateways, ...days }))
@@ -130,63 +130,63 @@ async function faultsOf(release: Release, write: Write, input: VoucherInput) {
     faults.push({
       pointer: '/deliveryDate',
       code: 'invalid_field',
-      detail: `\`deliveryDate\` can only be today: other days need release ${since.voucherDeliveryDate} of the back office.`,
+      detail: `\`deliveryDate\` can only be today: other days need release ${featureReleases.voucherDeliveryDate} of the back office.`,
     })
-  if ((input.billingAddress.country?.length ?? 0) > longestCountry)
+  if ((input.billingAddress.country?.length ?? 0) > maxCountryLength)
     faults.push({
       pointer: '/billingAddress/country',
       code: 'invalid_field',
-      detail: `The back office takes at most ${longestCountry} characters here.`,
+      detail: `The back office takes at most ${maxCountryLength} characters here.`,
     })
-  if (orderNumber && orderNumber.length > longestNumber)
+  if (orderNumber && orderNumber.length > maxNumberLength)
     faults.push({
       pointer: '/orderNumber',
       code: 'invalid_field',
-      detail: `\`orderNumber\` has at most ${longestNumber} characters.`,
+      detail: `\`orderNumber\` has at most ${maxNumberLength} characters.`,
     })
   return { card, faults, today: days.today }
 }
 
-const longestNumber = 30
+const maxNumberLength = 30
 
 /** Places the order, unless an attempt before did. Its identifier is undefined where the back office does not tell, or has forgotten it. */
-async function placeOrder(
+async function submitSale(
   client: Client,
   write: Write,
-  sale: Sale,
+  sale: VoucherOrder,
   input: VoucherInput,
 ): Promise<{ id: string | undefined } | 'taken'> {
   const path = ['Persons', sale.personId, 'Orders']
-  const body = salePayload(client.connection, sale)
+  const body = buildSalePayload(client.connection, sale)
   let neverTold: NotApplied | undefined
   try {
-    return { id: (await effect(client, write, { endpoint: 'orders', method: 'POST', path, body })).id }
+    return { id: (await performWrite(client, write, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
     if (error instanceof NotApplied) neverTold = error
-    else if (refusalBehind(error)?.code !== numberExists) throw asOfVoucher(error, input)
+    else if (findRetailApiError(error)?.code !== numberExists) throw translateOrderError(error, input)
     else write.note('done')
   }
-  const order = await orderNumbered(client, sale.number, sale.personId)
-  if (order && isThisSale(order, sale)) return { id: text(order, 'Id') ?? undefined }
+  const order = await fetchOrderByNumber(client, sale.number, sale.personId)
+  if (order && isSameSale(order, sale)) return { id: readText(order, 'Id') ?? undefined }
   if (neverTold) throw neverTold
   // A number of our own making is nobody else's, whatever is still known of its order.
   return !order && !sale.orderNumber ? { id: undefined } : 'taken'
 }
 
 /** What the errors of an order are to whoever buys a voucher; those that point into an order are faults of ours. */
-function asOfVoucher(error: unknown, input: VoucherInput): unknown {
-  const code = refusalBehind(error)?.code
+function translateOrderError(error: unknown, input: VoucherInput): unknown {
+  const code = findRetailApiError(error)?.code
   if (!(error instanceof ApiError) || code === undefined) return error
   const { cause } = error
   const told = (...[of, detail]: ConstructorParameters<typeof ApiError>) =>
     Object.assign(new ApiError(of, detail), { cause })
   if (code === 5129) return told('voucher_not_configured', "The back office doesn't sell the gift card SKU.")
   if (code === 5004) return pointedAt('/receiverEmail', error)
-  if (code === 5014) return atText(error, input)
+  if (code === 5014) return pointToText(error, input)
   // Where none is named it is the setting's.
   if (code === 5100) return input.gateway ? pointedAt('/gateway', error) : told('unknown_gateway', error.message)
-  const isForeign = error.errors.some(({ pointer }) => pointer !== undefined && !ownFields.includes(pointer))
+  const isForeign = error.errors.some(({ pointer }) => pointer !== undefined && !voucherFields.includes(pointer))
   return isForeign ? told('back_office_error') : error
 }
 
-const ownFields = ['/billingAddress', '/receiverEmail', '/receiverName', '/subject', '/message']
+const voucherFields = ['/billingAddress', '/receiverEmail', '/receiverName', '/subject', '/message']

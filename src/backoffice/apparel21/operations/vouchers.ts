@@ -25,9 +25,9 @@ import { after, type CommitPhase, NotApplied, type Write } from '../../../writes
 import type { VoucherRead, VoucherWrites } from '../../port/vouchers.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
 import type { Client } from '../client/client.ts'
-import { effect } from '../client/effect.ts'
+import { performWrite } from '../client/perform-write.ts'
 import type { Upstream } from '../queries/upstream.ts'
-import { judgedGuess, nameOf, openVoucher, shownVoucher, validateUpstream } from './open-voucher.ts'
+import { getVoucherLock, openVoucher, resolveGuess, toVoucher, validateAtBackOffice } from './open-voucher.ts'
 import { sellVoucher } from './voucher-sale.ts'
 
 /**
@@ -35,13 +35,13 @@ import { sellVoucher } from './voucher-sale.ts'
  * office ends a validation when anybody asks for the next one, so it is not asked while somebody holds the voucher, and about one
  * voucher there is one question at a time. Guesses are counted here, before the back office is asked.
  */
-export const voucherWrites = ({ client, release, giftCards }: Upstream): VoucherWrites => ({
+export const createVoucherWrites = ({ client, release, giftCards }: Upstream): VoucherWrites => ({
   async lookUpVoucher(reading, opening) {
     const opened = await openVoucher(client, reading, opening)
     const { service } = reading
     return async tx => {
-      const voucher = await judgedGuess(tx, service, opened)
-      return voucher instanceof ApiError ? voucher : shownVoucher(tx, service, voucher)
+      const voucher = await resolveGuess(tx, service, opened)
+      return voucher instanceof ApiError ? voucher : toVoucher(tx, service, voucher)
     }
   },
 
@@ -50,12 +50,12 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
   async lockVoucher(write, lock) {
     // What may be a lock was noted before the back office was told of it.
     if (write.isSettling) throw new NotApplied()
-    if ('validationId' in lock) return lockBy(client, write, lock)
+    if ('validationId' in lock) return lockByValidation(client, write, lock)
     const { service, keys, step, username, reference } = write
     const { number, pin, amount = '', lockSeconds } = lock
     const own = repeatableValidation(keys, service, number, [reference, pin, amount])
     const hold = async (validationId: string) => {
-      const held = await lockBy(client, write, { number, lockSeconds, validationId })
+      const held = await lockByValidation(client, write, { number, lockSeconds, validationId })
       return after(held, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
     }
     // Nobody but an attempt before this one, whose outcome nobody knows, can have locked it with this very validation.
@@ -64,9 +64,9 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
       const judged = judgeValidation(keys, service, taken, number, own.validationId)
       return judged === 'newest' && taken?.state === 'locked' && taken.isFresh
     }
-    if (write.isKeyed && (await step(isMine, { names: [nameOf(number)] }))) return hold(own.validationId)
+    if (write.isKeyed && (await step(isMine, { names: [getVoucherLock(number)] }))) return hold(own.validationId)
     // To validate is to end the validation before, which is to stay where nothing comes of it.
-    const against = async (tx: Db) => (lockSeconds > 0 ? againstOneMore(tx, write) : undefined)
+    const against = async (tx: Db) => (lockSeconds > 0 ? checkLockLimit(tx, write) : undefined)
     const validate = await validateVoucher(client, write, lock, own, against)
     if (write.isTrial)
       return async tx => {
@@ -74,7 +74,7 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
         if (validated instanceof ApiError) return validated
         const { validationId, ...voucher } = validated
         await noteHeld(tx, service, number, lockSeconds, username)
-        return { ...(await shownVoucher(tx, service, voucher)), validationId }
+        return { ...(await toVoucher(tx, service, voucher)), validationId }
       }
     // Nobody gets between: the voucher is this write's until it ends.
     const validated = await step(validate)
@@ -86,7 +86,7 @@ export const voucherWrites = ({ client, release, giftCards }: Upstream): Voucher
 })
 
 /** Why an account cannot hold one more. */
-const againstOneMore = async (tx: Db, { service, username }: Write) =>
+const checkLockLimit = async (tx: Db, { service, username }: Write) =>
   tooManyHeld(await upstreamHeldBy(tx, service, username))
 
 /** Validates a voucher for an amount, or for all that is left, unless something else is `against` it. */
@@ -101,9 +101,9 @@ async function validateVoucher(
   const { settings } = service
   const opened = await openVoucher(client, reading, { number, pin })
   const judged = await step(async tx => {
-    const voucher = await judgedGuess(tx, service, opened)
+    const voucher = await resolveGuess(tx, service, opened)
     if (voucher instanceof ApiError) return voucher
-    const shown = await shownVoucher(tx, service, voucher)
+    const shown = await toVoucher(tx, service, voucher)
     const amount = named ?? shown.availableAmount
     const standing = { ...shown, state: shown.status, balance: unitsOf(shown.availableAmount, settings) }
     return (
@@ -114,7 +114,7 @@ async function validateVoucher(
   if (judged instanceof ApiError) return async () => judged
   const { voucher, shown, amount } = judged
   // To ask is to end the validation before: it changes something.
-  const upstreamId = isTrial ? '' : await validateUpstream(client, number, pin, amount)
+  const upstreamId = isTrial ? '' : await validateAtBackOffice(client, number, pin, amount)
   if (upstreamId instanceof ApiError) return async () => upstreamId
   const { validationId, hash } = made
   return async tx => {
@@ -124,7 +124,7 @@ async function validateVoucher(
 }
 
 /** Holds a voucher for its newest validation, holds it anew, or gives it back. */
-async function lockBy(
+async function lockByValidation(
   client: Client,
   write: Write,
   { number, validationId, lockSeconds }: { number: string; validationId: string; lockSeconds: number },
@@ -137,18 +137,18 @@ async function lockBy(
       if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, origin)
       const isNew = lockSeconds > 0 && taken.state !== 'locked'
       const against =
-        againstHolding(taken, judged, lockSeconds) ?? (isNew ? await againstOneMore(tx, write) : undefined)
+        againstHolding(taken, judged, lockSeconds) ?? (isNew ? await checkLockLimit(tx, write) : undefined)
       if (against) return against
       // Held here from now on: whatever becomes of this, nobody else's validation ends what may be a lock.
       if (isNew) await noteHeld(tx, service, number, lockSeconds, username)
       return { taken, isNew }
     },
-    { names: [nameOf(number)] },
+    { names: [getVoucherLock(number)] },
   )
   if (judged instanceof ApiError) return async () => judged
   const { taken, isNew } = judged
   const upstreamId = upstreamValidationOf(keys, service, taken)
-  const refusal = await lockUpstream(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
+  const refusal = await lockAtBackOffice(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
     const isRefused = error instanceof ApiError && error.code !== 'outcome_unknown'
     if (isRefused && isNew) await step(tx => noteHeld(tx, service, number, 0, username))
     throw error
@@ -157,18 +157,18 @@ async function lockBy(
     // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
     if (refusal) await endUpstreamValidation(tx, service, number)
     else await noteHeld(tx, service, number, lockSeconds, username)
-    return refusal ?? shownVoucher(tx, service, taken.voucher)
+    return refusal ?? toVoucher(tx, service, taken.voucher)
   }
 }
 
 /** Locks, renews or unlocks at the back office; returns the error where it does not know the validation any more. */
-async function lockUpstream(
+async function lockAtBackOffice(
   client: Client,
   write: Write,
   { number, upstreamId, lockSeconds }: { number: string; upstreamId: string; lockSeconds: number },
 ) {
   try {
-    await effect(client, write, {
+    await performWrite(client, write, {
       endpoint: 'voucherLock',
       method: 'PUT',
       path: ['Voucher', 'Lock', number],
@@ -185,7 +185,7 @@ async function lockUpstream(
  * What an order has to name to the back office so that it draws on a voucher. Throws what stands against it, as the embedded back office
  * does (`requireDrawable`).
  */
-export async function drawableValidation(
+export async function requireDrawableValidation(
   tx: Db,
   keys: Keys,
   service: Service,
@@ -202,7 +202,7 @@ export async function drawableValidation(
  * Notes what an order has drawn on a voucher: the validation that it named is spent, and the lock that this held. One that somebody else has
  * asked for since knows of the draw, and stays.
  */
-export async function noteDrawn(
+export async function recordRedemption(
   tx: Db,
   keys: Keys,
   service: Service,

@@ -1,30 +1,30 @@
 import type { Client } from '../client/client.ts'
-import { numberExists, refusalBehind } from '../client/rejection.ts'
-import { returnPayload } from '../mapping/return-to-xml.ts'
+import { findRetailApiError, numberExists } from '../client/retail-api-error.ts'
+import { buildReturnPayload } from '../mapping/return-to-xml.ts'
 
 /** Where a return is, or would be. */
-export interface PlaceOfReturn {
+export interface ReturnKey {
   order: { id: string; number: string; personId: string }
   /** As the back office has it, or would. */
   number: string
 }
 
 /** The path of the returns of an order. */
-export const returnsPath = ({ id, personId }: PlaceOfReturn['order']) => ['Persons', personId, 'Orders', id, 'Returns']
+export const buildReturnsPath = ({ id, personId }: ReturnKey['order']) => ['Persons', personId, 'Orders', id, 'Returns']
 
 /**
  * Whether the back office has a return with this number, which cannot be looked up: it is told one with this number that cannot be made,
  * of a SKU that is on no order, and refuses it for its number where that is taken. Undefined where nobody can say: it refuses the very
  * number of the order for the SKU as well.
  */
-export async function isReturnThere(client: Client, { order, number }: PlaceOfReturn): Promise<boolean | undefined> {
-  if (await isTaken(client, order, number)) return true
-  return (await isTaken(client, order, order.number)) ? false : undefined
+export async function doesReturnExist(client: Client, { order, number }: ReturnKey): Promise<boolean | undefined> {
+  if (await isNumberTaken(client, order, number)) return true
+  return (await isNumberTaken(client, order, order.number)) ? false : undefined
 }
 
-async function isTaken(client: Client, order: PlaceOfReturn['order'], number: string): Promise<boolean> {
+async function isNumberTaken(client: Client, order: ReturnKey['order'], number: string): Promise<boolean> {
   const line = { sku: '', quantity: 1, reasonCode: '', notes: null }
-  const body = returnPayload({
+  const body = buildReturnPayload({
     number,
     order,
     restock: false,
@@ -33,9 +33,9 @@ async function isTaken(client: Client, order: PlaceOfReturn['order'], number: st
     reasonIds: new Map(),
   })
   try {
-    await client.write({ endpoint: 'returns', method: 'POST', path: returnsPath(order), body })
+    await client.write({ endpoint: 'returns', method: 'POST', path: buildReturnsPath(order), body })
   } catch (error) {
-    const refusal = refusalBehind(error)
+    const refusal = findRetailApiError(error)
     if (refusal) return refusal.code === numberExists
     throw error
   }

@@ -1,25 +1,25 @@
 import { type VoucherSale, voucherSaleNumbered } from '../../../store/vouchers/upstream-sales.ts'
 import type { Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
-import { derivedNumber } from '../mapping/numbers.ts'
-import { idOf } from '../mapping/person-from-xml.ts'
-import { isThisSale, type Sale } from '../mapping/sale-to-xml.ts'
-import { text } from '../xml/values.ts'
-import { orderNumberHold } from './adopted-orders.ts'
-import { orderNumbered } from './order-search.ts'
-import { personByEmail } from './persons.ts'
+import { deriveNumber } from '../mapping/numbers.ts'
+import { readPersonId } from '../mapping/person-from-xml.ts'
+import { isSameSale, type VoucherOrder } from '../mapping/sale-to-xml.ts'
+import { readText } from '../xml/values.ts'
+import { getOrderNumberLock } from './adopted-orders.ts'
+import { fetchOrderByNumber } from './order-search.ts'
+import { fetchPersonByEmail } from './persons.ts'
 
 /** How many numbers of our own making are tried: each but the last was used up by the same key long ago. */
-const mostTurns = 10
+const maxAttempts = 10
 
 /** The numbers that a sale may have and no other one here has, each held from then on: the one given, or those of our own making. */
-export async function* saleNumbers(
+export async function* lockSaleNumbers(
   { service, step, reference }: Pick<Write, 'service' | 'step' | 'reference'>,
   given: string | null | undefined,
 ): AsyncGenerator<string> {
-  for (let turn = 0; turn < (given ? 1 : mostTurns); turn++) {
-    const number = given ?? derivedNumber('W', reference, turn)
-    const holding = { names: [orderNumberHold(number)], untilKnown: true }
+  for (let turn = 0; turn < (given ? 1 : maxAttempts); turn++) {
+    const number = given ?? deriveNumber('W', reference, turn)
+    const holding = { names: [getOrderNumberLock(number)], untilKnown: true }
     if (!(await step(tx => voucherSaleNumbered(tx, service, number), holding))) yield number
   }
 }
@@ -28,19 +28,25 @@ export async function* saleNumbers(
  * The sale of a voucher that an earlier attempt at this write has made, which was left open; undefined: there is none. What vouchers are
  * sold as may be something else by now, or nothing.
  */
-export async function earlierSale(
+export async function findEarlierSale(
   client: Client,
   write: Pick<Write, 'service' | 'step' | 'reference'>,
-  sale: Omit<Sale, 'number' | 'personId' | 'skuId' | 'voucherType'>,
+  sale: Omit<VoucherOrder, 'number' | 'personId' | 'skuId' | 'voucherType'>,
 ): Promise<VoucherSale | undefined> {
-  const receiver = await personByEmail(client, sale.receiverEmail)
+  const receiver = await fetchPersonByEmail(client, sale.receiverEmail)
   if (!receiver) return
-  const personId = idOf(receiver)
-  for await (const number of saleNumbers(write, sale.orderNumber)) {
-    const order = await orderNumbered(client, number, personId)
+  const personId = readPersonId(receiver)
+  for await (const number of lockSaleNumbers(write, sale.orderNumber)) {
+    const order = await fetchOrderByNumber(client, number, personId)
     if (!order) return
-    if (isThisSale(order, { ...sale, personId }))
-      return { number, gateway: sale.gateway, amount: sale.amount, personId, orderId: text(order, 'Id') ?? undefined }
+    if (isSameSale(order, { ...sale, personId }))
+      return {
+        number,
+        gateway: sale.gateway,
+        amount: sale.amount,
+        personId,
+        orderId: readText(order, 'Id') ?? undefined,
+      }
   }
   return
 }

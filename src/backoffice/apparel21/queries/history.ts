@@ -1,9 +1,9 @@
 import type { SyncRows } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
-import { pagesOf } from '../client/pagination.ts'
-import { transactionRowsFrom } from '../mapping/transactions.ts'
-import { translated } from '../xml/untranslatable.ts'
-import { text } from '../xml/values.ts'
+import { readPages } from '../client/pagination.ts'
+import { parseTransaction } from '../mapping/transactions.ts'
+import { convertRecords } from '../xml/invalid-record.ts'
+import { readText } from '../xml/values.ts'
 
 /** What the back office tells of one customer's sales. */
 interface History {
@@ -13,20 +13,20 @@ interface History {
 }
 
 /** The sales of one customer, all of them: there is no list of everybody's, and none of what changed. */
-export async function historyOf(
+export async function fetchHistory(
   client: Client,
   customerId: string,
   { currency, signal }: { currency: string; signal: AbortSignal },
 ): Promise<History> {
-  const pages = pagesOf(client, {
+  const pages = readPages(client, {
     endpoint: 'transactions',
     path: ['Persons', customerId, 'RetailTransactions'],
     signal,
     roots: ['Transactions'],
     record: 'Transaction',
-    keyOf: transaction => text(transaction, 'Id') ?? '',
+    getKey: transaction => readText(transaction, 'Id') ?? '',
   })
   const found = (await Array.fromAsync(pages)).flat()
-  const { rows, rejected } = translated(found, one => transactionRowsFrom(one, customerId, currency))
+  const { rows, rejected } = convertRecords(found, one => parseTransaction(one, customerId, currency))
   return { rows: rows.flat(), rejected }
 }

@@ -6,19 +6,19 @@ import { ApiError, asApiError } from '../../../errors/api-error.ts'
 const timeoutMs = 3_000
 
 /** Asks for something, and stores it. Answers what is wrong with what could be stored in part alone. */
-type Bring = () => Promise<ApiError | undefined>
+type Refresh = () => Promise<ApiError | undefined>
 
 /** Brings what a caller waits for; answers why it may not be as it stands at the back office. */
-export type Asked = (key: string, bring: Bring) => Promise<ApiError | undefined>
+export type ReadThrough = (key: string, bring: Refresh) => Promise<ApiError | undefined>
 
 /** What is asked for by several callers at once, by its key, is asked for once. */
-export function openAsked(): Asked {
+export function createReadThrough(): ReadThrough {
   const share = singleFlight()
-  return (key, bring) => within(timeoutMs, share(key, bring)).catch(asApiError)
+  return (key, bring) => withTimeout(timeoutMs, share(key, bring)).catch(asApiError)
 }
 
 /** Resolves with the result of `work`, or with an error after `ms`. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | ApiError> {
+async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | ApiError> {
   const over = new AbortController()
   const late = setTimeout(ms, undefined, { signal: over.signal }).then(
     () => new ApiError('back_office_unavailable', 'The back office did not respond in time.'),

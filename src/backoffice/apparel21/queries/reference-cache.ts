@@ -1,40 +1,46 @@
 import { memoize, ttlCache } from '../../../concurrency/ttl-cache.ts'
 import type { ReferenceKey, SyncRows } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
-import { carried, type ReferenceType, referenceFrom, referenceTypeFrom, typeNames } from '../mapping/references.ts'
-import { translated } from '../xml/untranslatable.ts'
-import { every, text } from '../xml/values.ts'
+import {
+  buildTypeNames,
+  parseReference,
+  parseReferenceType,
+  type ReferenceType,
+  readReferences,
+} from '../mapping/references.ts'
+import { convertRecords } from '../xml/invalid-record.ts'
+import { findElements, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 type Row = SyncRows['references']
 
 /** The types of loyalty, and their codes, are references of this type. */
-const loyaltyTypes = '366'
+const loyaltyReferenceType = '366'
 
 const valueRoots = ['ReferencesbyType', 'ReferencesByType']
 
 /** What is known of references, asked for when it is needed, and once. */
-export interface ReferenceBook {
+export interface ReferenceCache {
   /** The names of all types that customers and products carry. */
-  names(): Promise<ReadonlyMap<string, string>>
+  getNames(): Promise<ReadonlyMap<string, string>>
   /** The same, with types that these records carry beyond that. */
-  namesFor(records: readonly Xml[]): Promise<ReadonlyMap<string, string>>
+  getNamesFor(records: readonly Xml[]): Promise<ReadonlyMap<string, string>>
   /** All values of a type. */
-  values(typeId: string): Promise<Row[]>
+  getValues(typeId: string): Promise<Row[]>
   /** Rows for values that the cache does not have. One that this system does not know either is left out. */
-  missing(keys: readonly ReferenceKey[]): Promise<Row[]>
-  loyaltyCodes(): Promise<ReadonlyMap<string, string>>
+  fetchRows(keys: readonly ReferenceKey[]): Promise<Row[]>
+  getLoyaltyCodes(): Promise<ReadonlyMap<string, string>>
 }
 
-export function openReferenceBook(client: Client, signal: AbortSignal): ReferenceBook {
+export function createReferenceCache(client: Client, signal: AbortSignal): ReferenceCache {
   const asking = (...path: string[]) => ({ endpoint: 'references', path, version: 2, signal }) as const
 
   async function typesOf(list: string): Promise<ReferenceType[]> {
     const root = await client.document({ ...asking(list), roots: [list] })
-    return translated(every(root, 'ReferenceTypes', 'Reference'), referenceTypeFrom).rows
+    return convertRecords(findElements(root, 'ReferenceTypes', 'Reference'), parseReferenceType).rows
   }
   const names = memoize(async () =>
-    typeNames([...(await typesOf('PersonReferenceTypes')), ...(await typesOf('ProductReferenceTypes'))]),
+    buildTypeNames([...(await typesOf('PersonReferenceTypes')), ...(await typesOf('ProductReferenceTypes'))]),
   )
 
   /** The name of a type that is in neither list. */
@@ -45,9 +51,9 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
     })
     // Another request may have learned it meanwhile: the name that it has been told by stays.
     if (into.has(typeId)) return
-    const element = root?.name === 'ReferenceType' ? root : every(root, 'ReferenceType')[0]
-    const type = { id: typeId, code: text(element, 'Code'), name: text(element, 'Name') }
-    const name = typeNames([type]).get(typeId) ?? typeId
+    const element = root?.name === 'ReferenceType' ? root : findElements(root, 'ReferenceType')[0]
+    const type = { id: typeId, code: readText(element, 'Code'), name: readText(element, 'Name') }
+    const name = buildTypeNames([type]).get(typeId) ?? typeId
     into.set(typeId, [...into.values()].includes(name) ? `${name}${typeId}` : name)
   }
 
@@ -56,19 +62,19 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
     const root = await client.document({ ...asking(...path), size: 'page', roots: valueRoots })
     const name = (await names()).get(typeId)
     if (name === undefined) return []
-    return translated(every(root, 'References', 'Reference'), value => referenceFrom(value, name)).rows
+    return convertRecords(findElements(root, 'References', 'Reference'), value => parseReference(value, name)).rows
   }
   const values = ttlCache({ load: (typeId: string) => fetchValues(typeId) })
 
   return {
-    names,
-    async namesFor(records) {
+    getNames: names,
+    async getNamesFor(records) {
       const found = await names()
-      for (const [typeId] of records.flatMap(carried)) if (!found.has(typeId)) await learn(typeId, found)
+      for (const [typeId] of records.flatMap(readReferences)) if (!found.has(typeId)) await learn(typeId, found)
       return found
     },
-    values: typeId => values.get(typeId),
-    async missing(keys) {
+    getValues: typeId => values.get(typeId),
+    async fetchRows(keys) {
       const idOf = new Map([...(await names())].map(([id, name]) => [name, id]))
       const rows: Row[] = []
       for (const { type, value } of keys) {
@@ -81,10 +87,10 @@ export function openReferenceBook(client: Client, signal: AbortSignal): Referenc
       }
       return rows
     },
-    loyaltyCodes: memoize(async () => {
-      const root = await client.document({ ...asking('References', loyaltyTypes), roots: valueRoots })
-      const codes = every(root, 'References', 'Reference')
-      return new Map(codes.map(value => [text(value, 'Id') ?? '', text(value, 'Code') ?? '']))
+    getLoyaltyCodes: memoize(async () => {
+      const root = await client.document({ ...asking('References', loyaltyReferenceType), roots: valueRoots })
+      const codes = findElements(root, 'References', 'Reference')
+      return new Map(codes.map(value => [readText(value, 'Id') ?? '', readText(value, 'Code') ?? '']))
     }),
   }
 }

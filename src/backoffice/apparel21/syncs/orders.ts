@@ -1,10 +1,10 @@
 import type { OpenOrder, SyncBatch, SyncRequest, SyncRows } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
-import { statusesIn } from '../mapping/order-from-xml.ts'
+import { readLineStatuses } from '../mapping/order-from-xml.ts'
 import { isId } from '../queries/is-id.ts'
-import { pagesOfOrders } from '../queries/order-search.ts'
-import { stepTo } from '../queries/stored-orders.ts'
-import { text } from '../xml/values.ts'
+import { readOrderPages } from '../queries/order-search.ts'
+import { toStoredStatus } from '../queries/stored-orders.ts'
+import { readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { refreshed } from './refreshes.ts'
 
@@ -23,9 +23,9 @@ export async function* fetchOrders(client: Client, { signal, openOrders }: SyncR
   const batches = refreshed(customers(), async ({ id }) => {
     const wanted = new Map(byCustomer.get(id)?.map(order => [order.id, order]))
     const rows: SyncRows['orders'][] = []
-    for await (const page of pagesOfOrders(client, id, signal))
+    for await (const page of readOrderPages(client, id, signal))
       for (const order of page) {
-        const open = wanted.get(text(order, 'Id') ?? '')
+        const open = wanted.get(readText(order, 'Id') ?? '')
         if (open) rows.push(...followed(order, open))
       }
     return { rows: { orders: rows } }
@@ -42,9 +42,9 @@ const shuffled = <T>(all: Iterable<T>) =>
 
 /** The steps of an order that is open here, as the back office has it; none where nothing has happened. */
 export function followed(order: Xml, { id, lines }: OpenOrder): SyncRows['orders'][] {
-  const seen = statusesIn(order, lines)
+  const seen = readLineStatuses(order, lines)
   const steps = lines.flatMap(({ sequence, isOpen }) => {
-    const status = stepTo(seen.get(sequence) ?? 'processing')
+    const status = toStoredStatus(seen.get(sequence) ?? 'processing')
     return !isOpen || status === 'processing' ? [] : [{ sequence, status }]
   })
   return steps.length ? [{ orderId: id, steps }] : []

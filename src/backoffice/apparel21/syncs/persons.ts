@@ -1,21 +1,21 @@
 import type { SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import type { Client } from '../client/client.ts'
-import { pagesOf, type Report } from '../client/pagination.ts'
-import type { Release } from '../client/release.ts'
+import { type ListSummary, readPages } from '../client/pagination.ts'
+import type { ReleaseReader } from '../client/release.ts'
 import {
-  accountRefreshes,
-  accountsHad,
-  changedAt,
-  customerFrom,
-  historyRefresh,
-  idOf,
+  buildAccountRefreshes,
+  buildGoneAccounts,
+  buildHistoryRefresh,
+  parseCustomer,
+  readPersonChangedAt,
+  readPersonId,
 } from '../mapping/person-from-xml.ts'
-import { carried } from '../mapping/references.ts'
-import { personById } from '../queries/persons.ts'
-import { openReferenceBook } from '../queries/reference-cache.ts'
-import { translated } from '../xml/untranslatable.ts'
-import { every, text } from '../xml/values.ts'
+import { readReferences } from '../mapping/references.ts'
+import { fetchPersonById } from '../queries/persons.ts'
+import { createReferenceCache } from '../queries/reference-cache.ts'
+import { convertRecords } from '../xml/invalid-record.ts'
+import { findElements, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { trackFetch } from './checkpoint.ts'
 import { totalOf } from './products.ts'
@@ -25,17 +25,21 @@ import { toldBy } from './reported.ts'
  * All persons, or those that changed: nothing below release 2022.1, which would answer with everybody. Whoever is shown is due a
  * refresh by the syncs of transactions and of reward accounts.
  */
-export async function* fetchPersons(client: Client, release: Release, request: SyncRequest): AsyncGenerator<SyncBatch> {
+export async function* fetchPersons(
+  client: Client,
+  release: ReleaseReader,
+  request: SyncRequest,
+): AsyncGenerator<SyncBatch> {
   const { since, signal } = request
-  if (since !== undefined && !(await release.surelyHas('personsByChange'))) {
+  if (since !== undefined && !(await release.hasOrThrow('personsByChange'))) {
     yield { end: { isIdle: true } }
     return
   }
   const fetched = trackFetch({ ...client.connection, ...client.limits })
   const batchOf = batches(client, request)
-  const report: Report = {}
+  const report: ListSummary = {}
   let requestedAt = ''
-  const pages = pagesOf(
+  const pages = readPages(
     client,
     {
       endpoint: 'persons',
@@ -44,7 +48,7 @@ export async function* fetchPersons(client: Client, release: Release, request: S
       record: 'Person',
       signal,
       query: { UpdatedAfter: since },
-      keyOf: person => text(person, 'Id') ?? '',
+      getKey: person => readText(person, 'Id') ?? '',
       async beforePage() {
         requestedAt = await request.now()
       },
@@ -52,7 +56,7 @@ export async function* fetchPersons(client: Client, release: Release, request: S
     report,
   )
   for await (const page of pages) {
-    for (const person of page) fetched.show(changedAt(person))
+    for (const person of page) fetched.show(readPersonChangedAt(person))
     yield batchOf(page, requestedAt)
   }
   yield { end: { ...fetched.end(), ...totalOf('customer', report) } }
@@ -67,37 +71,37 @@ export async function* refetchPersons(
   const batchOf = batches(client, request)
   for (const id of ids) {
     const requestedAt = await request.now()
-    const person = await personById(client, id, request.signal)
+    const person = await fetchPersonById(client, id, request.signal)
     if (person) yield batchOf([person], requestedAt)
   }
 }
 
 /** Makes batches of persons, with the values of references that the cache does not have. */
 function batches(client: Client, { settings, signal, unknownReferences }: SyncRequest) {
-  const book = openReferenceBook(client, signal)
+  const book = createReferenceCache(client, signal)
   const told = toldBy(client, settings)
   return async (persons: readonly Xml[], requestedAt: string): Promise<SyncBatch> => {
-    const typeNames = await book.namesFor(persons)
-    const isLoyal = persons.some(person => every(person, 'Loyalties', 'Loyalty').length > 0)
-    const loyaltyCodes = isLoyal ? await book.loyaltyCodes() : new Map<string, string>()
+    const typeNames = await book.getNamesFor(persons)
+    const isLoyal = persons.some(person => findElements(person, 'Loyalties', 'Loyalty').length > 0)
+    const loyaltyCodes = isLoyal ? await book.getLoyaltyCodes() : new Map<string, string>()
     const { subscriptionMapping } = settings
     const reading = { typeNames, loyaltyCodes, subscriptionMapping }
-    const { rows, rejected } = translated(persons, person => ({
-      ...customerFrom(person, reading),
-      ...told(changedAt(person)),
+    const { rows, rejected } = convertRecords(persons, person => ({
+      ...parseCustomer(person, reading),
+      ...told(readPersonChangedAt(person)),
     }))
-    const keys = persons.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
-    const ids = translated(persons, idOf).rows
+    const keys = persons.flatMap(readReferences).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
+    const ids = convertRecords(persons, readPersonId).rows
     return {
       requestedAt,
-      rows: { references: await book.missing(await unknownReferences(keys)), customers: rows },
+      rows: { references: await book.fetchRows(await unknownReferences(keys)), customers: rows },
       seen: [{ list: 'customer', ids }],
       rejected,
       isSeenIncomplete: ids.length < persons.length,
-      removedAccounts: persons.flatMap(accountsHad),
+      removedAccounts: persons.flatMap(buildGoneAccounts),
       refreshes: [
-        { sync: 'transactions', due: translated(persons, historyRefresh).rows },
-        { sync: 'reward-accounts', due: persons.flatMap(accountRefreshes) },
+        { sync: 'transactions', due: convertRecords(persons, buildHistoryRefresh).rows },
+        { sync: 'reward-accounts', due: persons.flatMap(buildAccountRefreshes) },
       ],
     }
   }
@@ -112,7 +116,7 @@ export async function findExistingPersons(
   const there: string[] = []
   for (const id of ids) {
     signal.throwIfAborted()
-    const isGone = await personById(client, id, signal).then(
+    const isGone = await fetchPersonById(client, id, signal).then(
       person => person === undefined,
       error => {
         if (error instanceof ApiError && error.code === 'back_office_error') return false

@@ -1,33 +1,33 @@
 import type { SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
 import { decimalsOf } from '../../../domain/values/money.ts'
 import type { Client } from '../client/client.ts'
-import { pagesOf, type Report } from '../client/pagination.ts'
-import type { Release } from '../client/release.ts'
-import { productChangedAt, productIdOf, productRowsFrom, skuIdsOf } from '../mapping/products.ts'
-import { carried } from '../mapping/references.ts'
-import { openReferenceBook } from '../queries/reference-cache.ts'
-import { translated } from '../xml/untranslatable.ts'
-import { text } from '../xml/values.ts'
+import { type ListSummary, readPages } from '../client/pagination.ts'
+import type { ReleaseReader } from '../client/release.ts'
+import { parseProduct, readProductChangedAt, readProductId, readSkuIds } from '../mapping/products.ts'
+import { readReferences } from '../mapping/references.ts'
+import { createReferenceCache } from '../queries/reference-cache.ts'
+import { convertRecords } from '../xml/invalid-record.ts'
+import { readText } from '../xml/values.ts'
 import { trackFetch } from './checkpoint.ts'
 import { toldBy } from './reported.ts'
 
 /** The styles that the web store exports, or those that changed; nothing where the release cannot tell which did. */
 export async function* fetchProducts(
   client: Client,
-  release: Release,
+  release: ReleaseReader,
   request: SyncRequest,
 ): AsyncGenerator<SyncBatch> {
   const { since, settings, signal } = request
-  if (since !== undefined && !(await release.surelyHas('productsByChange'))) {
+  if (since !== undefined && !(await release.hasOrThrow('productsByChange'))) {
     yield { end: { isIdle: true } }
     return
   }
   const fetched = trackFetch({ ...client.connection, ...client.limits })
-  const book = openReferenceBook(client, signal)
+  const book = createReferenceCache(client, signal)
   const decimals = decimalsOf(settings.currency)
   const told = toldBy(client, settings)
-  const report: Report = {}
-  const pages = pagesOf(
+  const report: ListSummary = {}
+  const pages = readPages(
     client,
     {
       endpoint: 'products',
@@ -36,28 +36,28 @@ export async function* fetchProducts(
       record: 'Product',
       signal,
       query: { updatedAfter: since, order: '{id:asc}' },
-      keyOf: product => text(product, 'Id') ?? '',
+      getKey: product => readText(product, 'Id') ?? '',
     },
     report,
   )
   for await (const page of pages) {
-    const typeNames = await book.namesFor(page)
-    const { rows, rejected } = translated(page, product => {
-      const { rows, rejected } = productRowsFrom(product, { typeNames, decimals })
-      const stamp = told(productChangedAt(product))
+    const typeNames = await book.getNamesFor(page)
+    const { rows, rejected } = convertRecords(page, product => {
+      const { rows, rejected } = parseProduct(product, { typeNames, decimals })
+      const stamp = told(readProductChangedAt(product))
       return { rows: rows.map(row => ({ ...row, product: { ...row.product, ...stamp } })), rejected }
     })
-    const keys = page.flatMap(carried).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
-    const ids = translated(page, productIdOf).rows
-    for (const product of page) fetched.show(productChangedAt(product))
+    const keys = page.flatMap(readReferences).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
+    const ids = convertRecords(page, readProductId).rows
+    for (const product of page) fetched.show(readProductChangedAt(product))
     yield {
       rows: {
-        references: await book.missing(await request.unknownReferences(keys)),
+        references: await book.fetchRows(await request.unknownReferences(keys)),
         products: rows.flatMap(product => product.rows),
       },
       seen: [
         { list: 'product', ids },
-        { list: 'variant', ids: page.flatMap(skuIdsOf) },
+        { list: 'variant', ids: page.flatMap(readSkuIds) },
       ],
       rejected: [...rejected, ...rows.flatMap(product => product.rejected)],
       isSeenIncomplete: ids.length < page.length,
@@ -66,5 +66,5 @@ export async function* fetchProducts(
   yield { end: { ...fetched.end(), ...totalOf('product', report) } }
 }
 
-export const totalOf = (list: string, { total }: Report) =>
+export const totalOf = (list: string, { total }: ListSummary) =>
   total === undefined ? {} : { total: { list, atLeast: total } }

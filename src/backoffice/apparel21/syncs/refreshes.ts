@@ -1,7 +1,7 @@
 import type { Refresh, SyncBatch } from '../../../domain/sync/port.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { handleLater } from '../../../telemetry/ignored-errors.ts'
-import { refusalBehind } from '../client/rejection.ts'
+import { findRetailApiError } from '../client/retail-api-error.ts'
 
 /** Visits under way at a time: few, so that the callers of the API find a place. */
 const atOnce = 3
@@ -27,7 +27,7 @@ export async function* refreshed(
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'back_office_error') throw error
       // A refusal is an answer about this one record, and will be the same tomorrow.
-      if (!refusalBehind(error) && ++faults > mostFaults) throw error
+      if (!findRetailApiError(error) && ++faults > mostFaults) throw error
       yield { rejected: ['The answer about a record could not be read.'], refreshed: begun.refreshed }
     }
   }

@@ -1,9 +1,9 @@
 import type { Refresh, SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
 import { decimalsOf, minorUnits } from '../../../domain/values/money.ts'
 import type { Client } from '../client/client.ts'
-import { accountUnknown, refusalBehind } from '../client/rejection.ts'
-import { accountFrom, giftRowsFrom, lotsFrom, type Qualifying, tierRowsFrom } from '../mapping/rewards.ts'
-import { translated } from '../xml/untranslatable.ts'
+import { accountUnknown, findRetailApiError } from '../client/retail-api-error.ts'
+import { parseAccount, parseGifts, parseLots, parseTiers, type QualifyingSpends } from '../mapping/rewards.ts'
+import { convertRecords } from '../xml/invalid-record.ts'
 import type { Xml } from '../xml/xml.ts'
 import { refreshed } from './refreshes.ts'
 
@@ -28,8 +28,8 @@ export async function* fetchRewardPrograms(
 }
 
 function batchOf(found: readonly Xml[], decimals: number): SyncBatch {
-  const tiers = translated(found, program => tierRowsFrom(program, decimals))
-  const gifts = translated(found, giftRowsFrom)
+  const tiers = convertRecords(found, program => parseTiers(program, decimals))
+  const gifts = convertRecords(found, parseGifts)
   return {
     rows: { rewardPrograms: tiers.rows.flat(), rewardGifts: gifts.rows.flat() },
     rejected: [...tiers.rejected, ...gifts.rejected],
@@ -43,7 +43,7 @@ export async function* fetchRewardAccounts(
 ): AsyncGenerator<SyncBatch> {
   const decimals = decimalsOf(settings.currency)
   let found: Xml[] | undefined
-  let spend: Qualifying | undefined
+  let spend: QualifyingSpends | undefined
   async function* due(): AsyncGenerator<Refresh> {
     for await (const refresh of refreshes) {
       found ??= await programs(client, signal)
@@ -55,9 +55,9 @@ export async function* fetchRewardAccounts(
     const account = await accountById(client, id, signal)
     // Where it has no programmes either it is not the account that is gone.
     if (!account) return found?.length ? { removedAccounts: [{ accountId: id }] } : {}
-    const { rows, rejected } = translated([account], one => ({
-      account: accountFrom(one, decimals, spend ?? new Map()),
-      lots: lotsFrom(one, decimals),
+    const { rows, rejected } = convertRecords([account], one => ({
+      account: parseAccount(one, decimals, spend ?? new Map()),
+      lots: parseLots(one, decimals),
     }))
     return { rows: { rewardAccounts: rows.map(row => row.account), rewardLots: rows.map(row => row.lots) }, rejected }
   })
@@ -74,12 +74,12 @@ const accountById = (client: Client, id: string, signal: AbortSignal): Promise<X
   client
     .document({ endpoint: 'rewards', path: ['Rewards', 'Accounts', id], version: 1, roots: ['RewardAccount'], signal })
     .catch(error => {
-      if (refusalBehind(error)?.code === accountUnknown) return undefined
+      if (findRetailApiError(error)?.code === accountUnknown) return undefined
       throw error
     })
 
-function qualifyingOf(found: readonly Xml[], decimals: number): Qualifying {
-  const tiers = translated(found, program => tierRowsFrom(program, decimals)).rows.flat()
+function qualifyingOf(found: readonly Xml[], decimals: number): QualifyingSpends {
+  const tiers = convertRecords(found, program => parseTiers(program, decimals)).rows.flat()
   return new Map(
     [...Map.groupBy(tiers, row => row.program.programId)].map(([programId, rows]) => [
       programId,

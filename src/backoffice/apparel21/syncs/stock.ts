@@ -1,11 +1,11 @@
 import type { SyncBatch, SyncRequest, SyncStockRow } from '../../../domain/sync/port.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import type { Client } from '../client/client.ts'
-import { pagesOf } from '../client/pagination.ts'
-import type { Release } from '../client/release.ts'
-import { changedStockFrom, freeStockFrom, lastChangeOf } from '../mapping/stock.ts'
-import { translated } from '../xml/untranslatable.ts'
-import { text, wholeIn } from '../xml/values.ts'
+import { readPages } from '../client/pagination.ts'
+import type { ReleaseReader } from '../client/release.ts'
+import { parseChangedStock, parseFreeStock, readLastChange } from '../mapping/stock.ts'
+import { convertRecords } from '../xml/invalid-record.ts'
+import { parseInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { trackFetch, wallAt } from './checkpoint.ts'
 import { toldBy } from './reported.ts'
@@ -19,7 +19,11 @@ const together = 1_000
  */
 const firstReachMs = 26 * 3_600_000
 
-export async function* fetchStock(client: Client, release: Release, request: SyncRequest): AsyncGenerator<SyncBatch> {
+export async function* fetchStock(
+  client: Client,
+  release: ReleaseReader,
+  request: SyncRequest,
+): AsyncGenerator<SyncBatch> {
   if (request.since !== undefined) return yield* fetchChangedStock(client, request.since, request)
   const beganMs = Date.now()
   yield* (await release.has('allStock'))
@@ -48,10 +52,10 @@ async function* fetchChangedStock(
   const told = toldBy(client, settings)
   // It tells when the stock of a store last changed, and not of which SKU.
   const changed = (store: Xml) => {
-    const { rows, rejected } = changedStockFrom(store)
-    return { rows: rows.map(row => ({ ...row, ...told(lastChangeOf(store)) })), rejected }
+    const { rows, rejected } = parseChangedStock(store)
+    return { rows: rows.map(row => ({ ...row, ...told(readLastChange(store)) })), rejected }
   }
-  yield* batches(records, changed, store => fetched.show(lastChangeOf(store)))
+  yield* batches(records, changed, store => fetched.show(readLastChange(store)))
   yield { end: fetched.end() }
 }
 
@@ -66,8 +70,8 @@ async function* fetchAllStock(client: Client, signal: AbortSignal): AsyncGenerat
     record: 'Style',
   })
   let styles = 0
-  yield* batches(records, freeStockFrom, () => styles++)
-  const total = wholeIn(root?.attributes.TotalRows) ?? undefined
+  yield* batches(records, parseFreeStock, () => styles++)
+  const total = parseInteger(root?.attributes.TotalRows) ?? undefined
   if (total !== undefined && total !== styles) {
     client.connection.log?.warn({ total, styles }, 'The answer with all stock has not as many styles as it says.')
     throw new ApiError('back_office_error')
@@ -76,21 +80,21 @@ async function* fetchAllStock(client: Client, signal: AbortSignal): AsyncGenerat
 
 /** Style by style, for releases that cannot give all. */
 async function* fetchStockByStyle(client: Client, signal: AbortSignal): AsyncGenerator<SyncBatch> {
-  const pages = pagesOf(client, {
+  const pages = readPages(client, {
     endpoint: 'products',
     path: ['ProductsSimple'],
     roots: ['ProductsSimple'],
     record: 'ProductSimple',
     signal,
     query: { order: '{id:asc}' },
-    keyOf: product => text(product, 'Id') ?? '',
+    getKey: product => readText(product, 'Id') ?? '',
   })
-  for await (const page of pages) yield* batches(stylesOf(client, page, signal), freeStockFrom)
+  for await (const page of pages) yield* batches(stylesOf(client, page, signal), parseFreeStock)
 }
 
 async function* stylesOf(client: Client, products: readonly Xml[], signal: AbortSignal): AsyncGenerator<Xml> {
   for (const product of products) {
-    const path = ['Freestock', 'style', text(product, 'Id') ?? '']
+    const path = ['Freestock', 'style', readText(product, 'Id') ?? '']
     const style = await client.document({ endpoint: 'stock', path, roots: ['Style', 'Clr', 'Sku'], signal })
     if (style) yield style
   }
@@ -98,14 +102,14 @@ async function* stylesOf(client: Client, products: readonly Xml[], signal: Abort
 
 async function* batches(
   records: AsyncIterable<Xml>,
-  translate: typeof freeStockFrom,
+  translate: typeof parseFreeStock,
   show: (record: Xml) => void = () => {},
 ): AsyncGenerator<SyncBatch> {
   let stock: SyncStockRow[] = []
   let rejected: string[] = []
   for await (const record of records) {
     show(record)
-    const one = translated([record], translate)
+    const one = convertRecords([record], translate)
     stock.push(...one.rows.flatMap(({ rows }) => rows))
     rejected.push(...one.rejected, ...one.rows.flatMap(row => row.rejected))
     if (stock.length < together) continue

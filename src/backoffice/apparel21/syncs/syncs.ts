@@ -1,10 +1,10 @@
 import type { SyncBatch, SyncDefinition, SyncRequest } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
-import type { Release } from '../client/release.ts'
-import { storeFrom } from '../mapping/stores.ts'
-import { historyOf } from '../queries/history.ts'
-import { openReferenceBook } from '../queries/reference-cache.ts'
-import { translated } from '../xml/untranslatable.ts'
+import type { ReleaseReader } from '../client/release.ts'
+import { parseStore } from '../mapping/stores.ts'
+import { fetchHistory } from '../queries/history.ts'
+import { createReferenceCache } from '../queries/reference-cache.ts'
+import { convertRecords } from '../xml/invalid-record.ts'
 import { fetchOrders } from './orders.ts'
 import { fetchPersons, findExistingPersons, refetchPersons } from './persons.ts'
 import { fetchProducts } from './products.ts'
@@ -23,7 +23,7 @@ const maxLookbackSeconds = 7 * day
  */
 export const buildSyncs = (
   client: Client,
-  release: Release,
+  release: ReleaseReader,
   every: Readonly<Record<string, number>> = {},
 ): SyncDefinition[] =>
   syncs(client, release).map(sync =>
@@ -31,7 +31,7 @@ export const buildSyncs = (
   )
 
 /** As often as the market asks for them (apparel21.md 7.2). A value of a reference that a record has and the cache has not is fetched with the record. */
-const syncs = (client: Client, release: Release): SyncDefinition[] => [
+const syncs = (client: Client, release: ReleaseReader): SyncDefinition[] => [
   { name: 'references', intervalSeconds: day, fetch: request => fetchReferences(client, request) },
   { name: 'stores', intervalSeconds: day, fetch: request => fetchStores(client, request) },
   {
@@ -84,19 +84,19 @@ async function* fetchStores(client: Client, { signal }: SyncRequest): AsyncGener
     roots: ['Stores', 'Store'],
     record: 'Store',
   })
-  const { rows, rejected } = translated(await Array.fromAsync(records), storeFrom)
+  const { rows, rejected } = convertRecords(await Array.fromAsync(records), parseStore)
   yield { rows: { stores: rows }, rejected }
 }
 
 /** All values of the types that customers and products carry. */
 async function* fetchReferences(client: Client, { signal }: SyncRequest): AsyncGenerator<SyncBatch> {
-  const book = openReferenceBook(client, signal)
-  for (const typeId of (await book.names()).keys()) yield { rows: { references: await book.values(typeId) } }
+  const book = createReferenceCache(client, signal)
+  for (const typeId of (await book.getNames()).keys()) yield { rows: { references: await book.getValues(typeId) } }
 }
 
 /** The histories of the customers that are due. */
 const fetchTransactions = (client: Client, { settings: { currency }, signal, refreshes }: SyncRequest) =>
   refreshed(refreshes, async ({ id }) => {
-    const { rows, rejected } = await historyOf(client, id, { currency, signal })
+    const { rows, rejected } = await fetchHistory(client, id, { currency, signal })
     return { rows: { transactions: rows }, rejected }
   })

@@ -1,83 +1,85 @@
 import { SaxesParser } from 'saxes'
 
-/** An element as it was read. */
+/** A parsed element. */
 export interface Xml {
   name: string
   attributes: Readonly<Record<string, string>>
-  /** Of the element itself, its children apart. */
+  /** The text of the element without its children. */
   text: string
   children: Xml[]
 }
 
-/** An answer that is not the XML that was asked for. The message names no content. */
-export class XmlFault extends Error {
-  override name = 'XmlFault'
+/** Thrown for a response that isn't the expected XML. The message contains no data of the response. */
+export class XmlError extends Error {
+  override name = 'XmlError'
 }
 
-/** What an answer may have at its root, and which elements below are its records. */
-export interface Expected {
+/** The permitted root elements of a response, and the name of its records. */
+export interface ExpectedDocument {
   roots: readonly string[]
-  /** The outermost elements of this name are records; the root may itself be one. Absent: none, the root has it all. */
+  /** The outermost elements of this name are records. The root can be a record. If undefined, the root contains everything. */
   record?: string
 }
 
-/** Deeper than any answer of this system. */
-const mostDepth = 32
-/** Of one record: a style with all its stores has some thousand; the stock that changed in a store has one for each SKU. */
-const mostElements = 250_000
-/** Of a list, beside its records. */
-const mostOutside = 10_000
-/** Characters of one text, tag or comment. */
-const mostCharacters = 4 * 1024 ** 2
-const pieceBytes = 64 * 1024
+/** Deeper than any response of the Retail API. */
+const maxDepth = 32
+/** Elements per record: a style with all its stores has a few thousand, and the changed stock of a store has one per SKU. */
+const maxElements = 250_000
+/** Elements of a list outside its records. */
+const maxElementsOutsideRecords = 10_000
+/** Characters of one text node, tag or comment. */
+const maxCharacters = 4 * 1024 ** 2
+const chunkBytes = 64 * 1024
 
 interface Reader {
-  /** Empty until the root is open. */
+  /** Undefined until the root has been opened. */
   readonly root: Xml | undefined
   write(text: string): void
-  /** The records that have been completed. */
-  take(): Xml[]
+  /** Returns the records that have been completed since the last call. */
+  takeRecords(): Xml[]
   end(): void
 }
 
-function makeReader({ roots, record }: Expected): Reader {
+function createReader({ roots, record }: ExpectedDocument): Reader {
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false })
   const open: Xml[] = []
   let root: Xml | undefined
-  let found: Xml[] = []
+  let completed: Xml[] = []
   let recordDepth = 0
   let elements = 0
-  let outside = 0
+  let elementsOutside = 0
   let tags = 0
-  let silent = 0
+  let charactersSinceTag = 0
 
   parser.on('error', () => {
-    throw new XmlFault('The answer is not well-formed XML.')
+    throw new XmlError('The response is not well-formed XML.')
   })
   parser.on('doctype', () => {
-    throw new XmlFault('The answer declares a document type.')
+    throw new XmlError('The response declares a document type.')
   })
   parser.on('opentag', ({ name, attributes }) => {
     tags++
     const element: Xml = { name, attributes, text: '', children: [] }
     if (!root) {
-      if (!roots.includes(name)) throw new XmlFault(`The answer's root is another one than ${roots.join(' or ')}.`)
+      if (!roots.includes(name)) throw new XmlError(`The root of the response must be ${roots.join(' or ')}.`)
       root = element
     }
-    const begins = recordDepth === 0 && name === record
+    const isRecord = recordDepth === 0 && name === record
     const tooMany =
-      record !== undefined && recordDepth === 0 && !begins ? ++outside > mostOutside : ++elements > mostElements
-    if (tooMany) throw new XmlFault('The answer has too many elements in one place.')
-    if (!begins) open.at(-1)?.children.push(element)
-    if (open.push(element) > mostDepth) throw new XmlFault('The answer is nested too deeply.')
-    if (begins) {
+      record !== undefined && recordDepth === 0 && !isRecord
+        ? ++elementsOutside > maxElementsOutsideRecords
+        : ++elements > maxElements
+    if (tooMany) throw new XmlError('A part of the response has too many elements.')
+    if (!isRecord) open.at(-1)?.children.push(element)
+    if (open.push(element) > maxDepth) throw new XmlError('The response is nested too deeply.')
+    if (isRecord) {
       recordDepth = open.length
       elements = 0
     }
   })
   const addText = (text: string) => {
     const element = open.at(-1)
-    // The blanks between the records of a list would add up.
+    // Ignored, because the whitespace between the records of a list would accumulate in the root.
     if (!element || (record !== undefined && recordDepth === 0 && text.trim() === '')) return
     element.text += text
   }
@@ -88,7 +90,7 @@ function makeReader({ roots, record }: Expected): Reader {
     const element = open.pop()
     if (!element || open.length + 1 !== recordDepth) return
     recordDepth = 0
-    found.push(element)
+    completed.push(element)
   })
 
   return {
@@ -98,101 +100,102 @@ function makeReader({ roots, record }: Expected): Reader {
     write(text) {
       const before = tags
       parser.write(text)
-      silent = tags === before ? silent + text.length : 0
-      if (silent > mostCharacters) throw new XmlFault('A part of the answer is too long.')
+      charactersSinceTag = tags === before ? charactersSinceTag + text.length : 0
+      if (charactersSinceTag > maxCharacters) throw new XmlError('A part of the response is too long.')
     },
-    take() {
-      const taken = found
-      found = []
-      return taken
+    takeRecords() {
+      const records = completed
+      completed = []
+      return records
     },
     end() {
-      if (!root) throw new XmlFault('The answer has no XML.')
+      if (!root) throw new XmlError('The response has no XML.')
       parser.close()
     },
   }
 }
 
-/** The text of a body in UTF-8, with or without a byte order mark, in pieces. */
-async function* textOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+/** Decodes a UTF-8 body, with or without a byte order mark, in chunks. Throws `XmlError` if it isn't UTF-8. */
+async function* decodeText(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  const decoded = (bytes?: Uint8Array) => {
+  const decode = (bytes?: Uint8Array) => {
     try {
       return bytes ? decoder.decode(bytes, { stream: true }) : decoder.decode()
     } catch {
-      throw new XmlFault('The answer is not UTF-8.')
+      throw new XmlError('The response is not UTF-8.')
     }
   }
   for await (const bytes of body)
-    for (let at = 0; at < bytes.length; at += pieceBytes) yield decoded(bytes.subarray(at, at + pieceBytes))
-  yield decoded()
+    for (let start = 0; start < bytes.length; start += chunkBytes)
+      yield decode(bytes.subarray(start, start + chunkBytes))
+  yield decode()
 }
 
-/** A reference to a control character, which XML 1.0 does not have and .NET writes all the same (`&#x1F;`). */
-const control = /&#(?:x0*(?:[0-8bcef]|1[0-9a-f])|0*(?:[0-8]|1[124-9]|2\d|3[01]));/gi
-/** Longer than any reference that is written for a reason. */
-const longestReference = 16
+/** A reference to a control character, such as `&#x1F;`. XML 1.0 forbids these references, but .NET writes them. */
+const controlReference = /&#(?:x0*(?:[0-8bcef]|1[0-9a-f])|0*(?:[0-8]|1[124-9]|2\d|3[01]));/gi
+/** Longer than any valid reference. */
+const maxReferenceLength = 16
 
-/** The same text with blanks for references to control characters, wherever its pieces end. */
-async function* withoutControls(pieces: AsyncIterable<string>): AsyncGenerator<string> {
-  let held = ''
-  for await (const piece of pieces) {
-    const text = held + piece
+/** Replaces references to control characters by spaces, even if a reference is split between two chunks. */
+async function* removeControlReferences(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let pending = ''
+  for await (const chunk of chunks) {
+    const text = pending + chunk
     const last = text.lastIndexOf('&')
-    const isCut = last >= 0 && text.length - last < longestReference && !text.includes(';', last)
-    held = isCut ? text.slice(last) : ''
-    yield (isCut ? text.slice(0, last) : text).replace(control, ' ')
+    const isCut = last >= 0 && text.length - last < maxReferenceLength && !text.includes(';', last)
+    pending = isCut ? text.slice(last) : ''
+    yield (isCut ? text.slice(0, last) : text).replace(controlReference, ' ')
   }
-  yield held
+  yield pending
 }
 
-/** A list whose records are parsed while they arrive. */
-interface Listing {
-  /** The root without its records; undefined where the body is empty. */
+/** The records of a list, parsed while they arrive. */
+export interface RecordList {
+  /** The root without its records. Undefined if the body is empty. */
   root: Xml | undefined
-  /** To be walked to its end, or left by `return`. */
-  records: AsyncGenerator<Xml>
+  /** Must be iterated to the end, or closed with `return`, to release the response. */
+  records: AsyncGenerator<Xml, void>
 }
 
 /**
- * Opens a document as far as its root. Throws `XmlFault`, then or from `records`, where it is not well-formed, has another root, a
- * document type, or is larger than any answer: the records until then are whole.
+ * Parses a document as far as its root. Throws `XmlError`, now or from `records`, if the document is not well-formed, has an
+ * unexpected root, declares a document type, or exceeds a limit. Records that were yielded before the error are complete.
  */
-export async function readRecords(body: AsyncIterable<Uint8Array>, expected: Expected): Promise<Listing> {
-  const reader = makeReader(expected)
-  const pieces = withoutControls(textOf(body))
-  let blank = true
-  let ended = false
+export async function readRecords(body: AsyncIterable<Uint8Array>, expected: ExpectedDocument): Promise<RecordList> {
+  const reader = createReader(expected)
+  const chunks = removeControlReferences(decodeText(body))
+  let isBlank = true
+  let hasEnded = false
   try {
-    while (!reader.root && !ended) {
-      const { value = '', done = false } = await pieces.next()
-      ended = done
-      if (value.trim() !== '') blank = false
-      if (!blank) reader.write(value)
+    while (!reader.root && !hasEnded) {
+      const { value = '', done = false } = await chunks.next()
+      hasEnded = done
+      if (value.trim() !== '') isBlank = false
+      if (!isBlank) reader.write(value)
     }
-    if (ended && !blank) reader.end()
+    if (hasEnded && !isBlank) reader.end()
   } catch (error) {
-    await pieces.return(undefined)
+    await chunks.return(undefined)
     throw error
   }
-  return { root: reader.root, records: rest() }
+  return { root: reader.root, records: yieldRecords() }
 
-  async function* rest(): AsyncGenerator<Xml> {
+  async function* yieldRecords(): AsyncGenerator<Xml, void> {
     try {
-      yield* reader.take()
-      if (ended) return
-      for await (const piece of pieces) {
-        reader.write(piece)
-        yield* reader.take()
+      yield* reader.takeRecords()
+      if (hasEnded) return
+      for await (const chunk of chunks) {
+        reader.write(chunk)
+        yield* reader.takeRecords()
       }
       reader.end()
     } finally {
-      await pieces.return(undefined)
+      await chunks.return(undefined)
     }
   }
 }
 
-/** A whole document as its root; undefined where the body is empty. */
+/** Parses a complete document and returns its root. Returns undefined if the body is empty. Throws `XmlError` as `readRecords` does. */
 export async function readDocument(
   body: AsyncIterable<Uint8Array>,
   roots: readonly string[],
