@@ -36,7 +36,7 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   const [logged, unlogged] = [await shopWith(loaded, 7), await shopWith(loaded, 0)]
   const served = await startService(bench.directory, { DATABASE_URL: loaded.url, RUN_JOBS: 'false' })
   const used = () => cpuSeconds(served.pid) + cpuSeconds(bench.postgresPid)
-  /** A turn, with what to export after it. */
+  /** Measures one turn, including the writes that follow it. */
   const turnOf = async (scenario: Scenario) => {
     const sample = await ask(bench, served, scenario, { connections: 32, seconds: secondsOfTurn })
     const before = used()

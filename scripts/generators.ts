@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { documents } from '../src/commands/docs.ts'
+import { buildDocuments } from '../src/commands/docs.ts'
 import { installedByNpm, installedByPip, openApiTypeScript } from './installed.ts'
 
 // Gives the OpenAPI document to what others make clients with, and to Spectral: none of them may have anything to warn of. What
@@ -74,7 +74,7 @@ async function isContent({ name, programs, program, args }: Trial): Promise<bool
 }
 
 try {
-  const { 'openapi.json': document = '' } = await documents()
+  const { 'openapi.json': document = '' } = await buildDocuments()
   writeFileSync(inside('openapi.json'), document)
   writeFileSync(inside('ruleset.yaml'), 'extends: spectral:oas\n')
   const content = await Promise.all(trials().map(isContent))

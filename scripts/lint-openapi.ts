@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/openapi-core'
-import { documents } from '../src/commands/docs.ts'
+import { buildDocuments } from '../src/commands/docs.ts'
 
 /** Rules beside the recommended ones, and those that say nothing here. */
 const rules = {
@@ -33,7 +33,7 @@ const line = ({ severity, ruleId, message, location: [place] }: NormalizedProble
   `${severity} ${ruleId} at ${place?.pointer ?? '#/'}: ${message}`
 
 if (import.meta.main) {
-  const { 'openapi.json': text = '' } = await documents()
+  const { 'openapi.json': text = '' } = await buildDocuments()
   const found = await lintOpenApi(text)
   for (const each of found) console.error(each)
   if (found.length) process.exitCode = 1

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
-import { documents } from '../../src/commands/docs.ts'
+import { buildDocuments } from '../../src/commands/docs.ts'
 import { groups, leftOut } from './groups.ts'
 import { doing, partsOf, signature, type Told } from './operations.ts'
 import { documented, membersOf, type Node, neededBy, typeOf, type Way } from './types.ts'
@@ -12,7 +12,7 @@ const always = ['Problem', 'ListMeta', 'Warning']
 
 /** The files of the client that say what the API has, by their names below `client/src`. */
 export async function clientFiles(): Promise<Record<string, string>> {
-  const { paths, components, tags }: Node = JSON.parse((await documents())['openapi.json'] ?? '')
+  const { paths, components, tags }: Node = JSON.parse((await buildDocuments())['openapi.json'] ?? '')
   const told = toldIn(paths)
   const perGroup = Object.entries(groups).map(([group, names]) => {
     const mine = Object.entries(names).map(([name, id]) => [name, of(told, id)] as const)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { documents } from '../../src/commands/docs.ts'
+import { buildDocuments } from '../../src/commands/docs.ts'
 import { installedByPip } from '../installed.ts'
 import { told } from './told.ts'
 
@@ -66,7 +66,7 @@ try {
   const password = /^Password: (\S+)$/m.exec(
     tillbridge('account', 'add', 'tester', '--service', 'demo', '--role', 'admin'),
   )
-  const { 'openapi.json': document = '' } = await documents()
+  const { 'openapi.json': document = '' } = await buildDocuments()
   writeFileSync(join(directory, 'openapi.json'), JSON.stringify(told(JSON.parse(document))))
   const endForgetting = await forgetFailures()
   const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url))

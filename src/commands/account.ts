@@ -11,13 +11,13 @@ import {
   nameShoppers,
   revoke,
 } from '../store/accounts/accounts.ts'
-import { leaveCommandLine } from './terminal/audit.ts'
+import { recordCommand } from './terminal/audit.ts'
 import { printCredentials } from './terminal/credentials.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
-import { judged } from './terminal/validate-input.ts'
+import { validateInput } from './terminal/validate-input.ts'
 
 export function accountCommand(program: Command) {
   const account = program
@@ -53,7 +53,7 @@ export function accountCommand(program: Command) {
       ),
     )
     .action((username: string, { service: name, role: wanted, trustShopperIp = false }: AddOptions) => {
-      judged(AccountInput, { username, role: wanted ?? 'visitor' })
+      validateInput(AccountInput, { username, role: wanted ?? 'visitor' })
       return withDatabase(async ({ control, keys, services }) => {
         const { service } = await services.find(name)
         const { role, password } = await control.transaction(async tx => {
@@ -83,7 +83,7 @@ export function accountCommand(program: Command) {
     .action((username: string) =>
       withDatabase(async ({ control, keys }) => {
         const password = await control.transaction(async tx => {
-          if (!(await accountExists(tx, username))) throw noAccount(username)
+          if (!(await accountExists(tx, username))) throw accountNotFound(username)
           await writeAuditEntries(tx, username, 'account rotate')
           return addPassword(tx, keys, username)
         })
@@ -110,7 +110,7 @@ export function accountCommand(program: Command) {
       withDatabase(async ({ control }) => {
         await control.transaction(async tx => {
           await writeAuditEntries(tx, username, 'account revoke')
-          if (!(await revoke(tx, username, { all: !previousSecret }))) throw noAccount(username)
+          if (!(await revoke(tx, username, { all: !previousSecret }))) throw accountNotFound(username)
         })
         console.log(
           previousSecret
@@ -132,12 +132,12 @@ export function accountCommand(program: Command) {
         ['account trust-shopper-ip webshop no', "counts them by the account's own address"],
       ),
     )
-    .action((username: string, answer: 'yes' | 'no') =>
+    .action((username: string, value: 'yes' | 'no') =>
       withDatabase(async ({ control }) => {
-        const trusted = answer === 'yes'
+        const trusted = value === 'yes'
         await control.transaction(async tx => {
           await writeAuditEntries(tx, username, 'account trust-shopper-ip')
-          if (!(await nameShoppers(tx, username, trusted))) throw noAccount(username)
+          if (!(await nameShoppers(tx, username, trusted))) throw accountNotFound(username)
         })
         console.log(
           trusted
@@ -175,7 +175,7 @@ export function accountCommand(program: Command) {
 /** Formats a timestamp to the minute: `2026-11-22 14:05`. */
 const toMinute = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 16).replace('T', ' ')
 
-const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
+const toAccountPath = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
 /**
  * Writes an audit entry for each service that the account can use, or only for `only`. The entries go to the control database. Entries of
@@ -184,7 +184,7 @@ const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
 async function writeAuditEntries(tx: Db, username: string, operation: string, only?: string) {
   for (const { service } of (await assignmentsOf(tx, username)).values())
     if (only === undefined || service.name === only)
-      await leaveCommandLine(tx, service, { operation, subject: pathOf(username) })
+      await recordCommand(tx, service, { operation, subject: toAccountPath(username) })
 }
 
 interface AddOptions {
@@ -193,4 +193,4 @@ interface AddOptions {
   trustShopperIp?: boolean
 }
 
-const noAccount = (username: string) => new Error(`Account ${username} not found. Run "tillbridge account list".`)
+const accountNotFound = (username: string) => new Error(`Account ${username} not found. Run "tillbridge account list".`)

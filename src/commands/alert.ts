@@ -1,34 +1,35 @@
 import type { Command } from 'commander'
 import { wayOutOf } from '../domain/alerts.ts'
 import { listAlerts, settleKind } from '../store/alerts/alerts.ts'
-import { leaveCommandLine } from './terminal/audit.ts'
+import { recordCommand } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
-import { eachDatabase, withDatabase } from './terminal/session.ts'
+import { queryAllDatabases, withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
 export function alertCommand(program: Command) {
   const alert = program
     .command('alert')
-    .description('Alerts: what somebody has to look at, until it is settled.')
+    .description('List and resolve alerts')
     .addHelpText(
       'after',
-      examples(['alert list', 'those of all services'], ['alert settle voucher_refused', 'somebody has looked at it']),
+      examples(
+        ['alert list', 'lists the alerts of all services'],
+        ['alert settle voucher_refused', 'resolves all alerts of this type'],
+      ),
     )
 
   alert
     .command('list')
-    .description(
-      'The newest alerts that are not settled. Some settle themselves: when the mail server takes e-mails again.',
-    )
-    .addHelpText('after', examples(['alert list', 'those of all services']))
+    .description('List the newest unresolved alerts')
+    .addHelpText('after', examples(['alert list', 'lists the newest 50 alerts, and what to do about them']))
     .action(() =>
       withDatabase(async ({ databases }) => {
-        const found = (await eachDatabase(databases, listAlerts)).flat()
+        const alerts = (await queryAllDatabases(databases, listAlerts)).flat()
         console.log(
           table(
-            ['service', 'alert', 'about', 'times', 'last', 'what'],
-            found.map(({ service, kind, subject, times, raisedAt, detail }) => [
+            ['service', 'alert', 'subject', 'times', 'last', 'detail'],
+            alerts.map(({ service, kind, subject, times, raisedAt, detail }) => [
               service,
               kind,
               subject,
@@ -38,26 +39,26 @@ export function alertCommand(program: Command) {
             ]),
           ),
         )
-        for (const wayOut of new Set(found.map(one => `${one.kind}: ${wayOutOf(one)}`))) console.log(wayOut)
+        for (const remedy of new Set(alerts.map(alert => `${alert.kind}: ${wayOutOf(alert)}`))) console.log(remedy)
       }),
     )
 
   alert
     .command('settle')
-    .argument('<alert>', 'its kind, as the list shows it')
-    .description('Put away all alerts of a kind, after somebody has looked at them.')
+    .argument('<alert>', 'the alert type (see tillbridge alert list)')
+    .description('Resolve all alerts of a type')
     .option(...serviceOption)
-    .addHelpText('after', examples(['alert settle mail_failed --service luma', 'for one service']))
+    .addHelpText('after', examples(['alert settle mail_failed --service luma', 'resolves them for one service']))
     .action((kind: string, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const settled = await db.transaction(async tx => {
-          const settled = await settleKind(tx, service.id, kind)
-          if (settled) await leaveCommandLine(tx, service, { operation: `alert settle ${kind}`, subject: '/alerts' })
-          return settled
+        const resolved = await db.transaction(async tx => {
+          const count = await settleKind(tx, service.id, kind)
+          if (count) await recordCommand(tx, service, { operation: `alert settle ${kind}`, subject: '/alerts' })
+          return count
         })
-        if (!settled) throw new Error(`There is no alert ${kind} of ${service.name}.`)
-        console.log(settled === 1 ? 'One alert is settled.' : `${settled} alerts are settled.`)
+        if (!resolved) throw new Error(`Service ${service.name} has no alert ${kind}. Run "tillbridge alert list".`)
+        console.log(resolved === 1 ? '1 alert resolved.' : `${resolved} alerts resolved.`)
       }),
     )
 }

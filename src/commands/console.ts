@@ -24,12 +24,12 @@ export const consoleCommand = (program: Command) =>
         ['console anna --open', 'opens the console as anna'],
       ),
     )
-    .action((given: string | undefined, { open = false }: { open?: boolean }) =>
+    .action((usernameArgument: string | undefined, { open = false }: { open?: boolean }) =>
       withDatabase(async ({ control, keys }) => {
         const config = readConfig()
         const access = await readAccess(resolve(config.dataDir, 'access.json'))
         const baseUrl = config.publicUrl ?? access?.baseUrl ?? `https://localhost:${config.port}`
-        const username = given ?? (await onlyAccount(control, access?.username))
+        const username = usernameArgument ?? (await findDefaultAccount(control, access?.username))
         const link = await linkFor({ db: control, keys }, username, baseUrl)
         if (!link) throw new Error(`Account ${username} not found. Run "tillbridge account list".`)
         console.log(`This link signs ${username} in once, within ${linkSeconds} seconds:\n\n  ${link}\n`)
@@ -38,9 +38,9 @@ export const consoleCommand = (program: Command) =>
     )
 
 /** Returns the account that the first start created, if it still exists, otherwise the only account. */
-async function onlyAccount(db: Db, made: string | undefined): Promise<string> {
+async function findDefaultAccount(db: Db, preferred: string | undefined): Promise<string> {
   const names = (await listAccounts(db)).map(({ username }) => username)
-  if (made !== undefined && names.includes(made)) return made
+  if (preferred !== undefined && names.includes(preferred)) return preferred
   const [only, ...more] = names
   if (only === undefined) throw new Error('No account exists yet. Create one: tillbridge account add <username>')
   if (more.length) throw new Error(`The username is required, because there are several accounts: ${names.join(', ')}.`)

@@ -9,10 +9,10 @@ import { emptyPlacesOf } from '../store/privacy/erase-batch.ts'
 import { personalData } from '../store/privacy/export.ts'
 import { type Summary, summaryOf } from '../store/privacy/summary.ts'
 import { inSteps } from '../writes/stages.ts'
-import { leaveCommandLine } from './terminal/audit.ts'
-import { isTyped } from './terminal/confirmation.ts'
+import { recordCommand } from './terminal/audit.ts'
+import { confirmByTyping } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
-import { notWritten, toStandardOutput } from './terminal/outgoing-file.ts'
+import { rethrowWriteError, writeToStandardOutput } from './terminal/outgoing-file.ts'
 import { quietLog } from './terminal/quiet-log.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -39,12 +39,12 @@ export function customerCommand(program: Command) {
     .action((id: string, { service: name, out }: { service?: string; out?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const found = await personalData(db, service, id)
-        if (!found) throw noCustomer(id)
-        const text = `${JSON.stringify(JSON.parse(found.record), undefined, 2)}\n`
-        if (out === undefined) await toStandardOutput(text)
+        const data = await personalData(db, service, id)
+        if (!data) throw customerNotFound(id)
+        const text = `${JSON.stringify(JSON.parse(data.record), undefined, 2)}\n`
+        if (out === undefined) await writeToStandardOutput(text)
         else {
-          await writeAtomically(out, draft => writeFile(draft, text, { mode: 0o600 })).catch(notWritten(out))
+          await writeAtomically(out, draft => writeFile(draft, text, { mode: 0o600 })).catch(rethrowWriteError(out))
           console.log(`Written to ${out}.`)
         }
       }),
@@ -67,33 +67,33 @@ export function customerCommand(program: Command) {
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
         const summary = await summaryOf(db, service, id)
-        if (summary && !yes) await confirmed(id, summary)
-        await erased({ db, keys }, service, id)
+        if (summary && !yes) await requireConfirmation(id, summary)
+        await eraseCustomer({ db, keys }, service, id)
         console.log(`Customer ${id} erased.`)
       }),
     )
 }
 
-const noCustomer = (id: string) => new Error(`Customer ${id} not found.`)
+const customerNotFound = (id: string) => new Error(`Customer ${id} not found.`)
 
-/** Throws unless the identifier is typed once more. */
-async function confirmed(id: string, { name, orders, waiting, sales }: Summary) {
+/** Asks the operator to type the identifier. Throws if it isn't typed. */
+async function requireConfirmation(id: string, { name, orders, waiting, sales }: Summary) {
   const shown = [`${orders} orders`, ...(waiting ? [`${waiting} of them not shipped`] : []), `${sales} sales`]
   process.stderr.write(`${name ?? 'Customer without a name'}: ${shown.join(', ')}. This can't be undone.\n`)
-  if (!(await isTyped(id, 'To erase this customer'))) throw new Error('Nothing was erased.')
+  if (!(await confirmByTyping(id, 'To erase this customer'))) throw new Error('Not confirmed. Nothing was erased.')
 }
 
-/** Does at once what a service does in a job. */
-async function erased({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: Service, id: string) {
+/** Erases a customer in every system now, instead of in a job. Throws if the customer doesn't exist. */
+async function eraseCustomer({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: Service, id: string) {
   const offices = await openBackOffices({ db, keys, defaults: backOfficeSettings(readConfig()), log: quietLog() })
   try {
     const office = offices.of(service)
     await inSteps({ db, keys }, service, async steps => {
       const finish = await office.eraseCustomer({ ...steps, service, requireMatch() {} }, id)
       return async tx => {
-        if (!(await finish(tx))) throw noCustomer(id)
+        if (!(await finish(tx))) throw customerNotFound(id)
         const subject = `/customers/${encodeURIComponent(id)}`
-        await leaveCommandLine(tx, service, { operation: 'customer erase', subject })
+        await recordCommand(tx, service, { operation: 'customer erase', subject })
       }
     })
     await emptyPlacesOf(db, keys, service, id)

@@ -16,11 +16,11 @@ export const demoCommand = (program: Command) =>
     )
     .action((name: string) => {
       requireName('service', name)
-      const making = async ({ control: db, keys }: Session) => {
+      const createDemo = async ({ control: db, keys }: Session) => {
         const password = await makeDemo({ db, keys }, name, line => console.log(line))
         console.log(`Demo service ${name} created. Account ${name} has the role admin.`)
         if (password) await printCredentials(name, password)
         else console.log(`Account ${name} existed already. To issue a new password: tillbridge account rotate ${name}`)
       }
-      return withDatabase(making, { mayMake: true })
+      return withDatabase(createDemo, { mayMake: true })
     })

@@ -8,31 +8,31 @@ import { buildServer } from '../runtime/server.ts'
 
 const root = new URL('../../', import.meta.url)
 
-/** The documents that are made from the code, by file, as they should be. */
-export async function documents(): Promise<Record<string, string>> {
+/** Returns the current text of each generated document, by path. */
+export async function buildDocuments(): Promise<Record<string, string>> {
   return {
-    'openapi.json': await openApiText(),
+    'openapi.json': await buildOpenApiDocument(),
     '.env.example': envExample(),
-    'docs/reference/errors.md': errorsPage(),
+    'docs/reference/errors.md': buildErrorsPage(),
     'docs/reference/import-formats.md': importTypesDocument(),
   }
 }
 
-/** Writes the documents that are not as they should be; with `check` it leaves them. Returns their names. */
+/** Writes the documents that are stale, or only checks them. Returns their paths. */
 async function writeDocuments(check: boolean): Promise<string[]> {
   const stale: string[] = []
-  for (const [name, text] of Object.entries(await documents())) {
+  for (const [name, text] of Object.entries(await buildDocuments())) {
     const file = new URL(name, root)
-    const there = await readFile(file, 'utf8').catch(() => undefined)
-    if (there === text) continue
+    const current = await readFile(file, 'utf8').catch(() => undefined)
+    if (current === text) continue
     stale.push(name)
     if (!check) await writeFile(file, text)
   }
   return stale
 }
 
-/** The server with all its routes, which never listens and has no database. */
-export const bareServer = () =>
+/** Returns a server with all routes that never listens and has no database. */
+export const buildBareServer = () =>
   buildServer({
     gate: {} as Gate,
     log: pino({ level: 'silent' }),
@@ -43,19 +43,19 @@ export const bareServer = () =>
     ready: () => false,
   })
 
-/** What `GET /openapi.json` answers. */
-async function openApiText() {
-  const server = await bareServer()
+/** Returns the response of `GET /openapi.json`. */
+async function buildOpenApiDocument() {
+  const server = await buildBareServer()
   try {
-    const answer = await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })
-    return `${JSON.stringify(answer.json(), undefined, 2)}\n`
+    const response = await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })
+    return `${JSON.stringify(response.json(), undefined, 2)}\n`
   } finally {
     await server.close()
   }
 }
 
-/** The catalogue of errors as a page. */
-function errorsPage() {
+/** Returns the page of the error catalogue. */
+function buildErrorsPage() {
   const rows = Object.entries(errorCodes)
     .map(([code, definition]) => ({ code, ...definition }))
     .sort((a, b) => a.status - b.status)
@@ -73,6 +73,6 @@ ${rows.join('')}`
 if (import.meta.main) {
   const check = process.argv.includes('--check')
   const stale = await writeDocuments(check)
-  for (const name of stale) console.log(check ? `${name} is stale: run \`npm run docs\`.` : `${name} is written.`)
+  for (const name of stale) console.log(check ? `${name} is stale. Run \`npm run docs\`.` : `${name} written.`)
   if (check && stale.length) process.exitCode = 1
 }

@@ -3,14 +3,14 @@ import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { wholeOf } from '../http/streaming/export-chunks.ts'
 import { examples } from './terminal/examples.ts'
-import { countOf, exported } from './terminal/export-types.ts'
-import { progressDisplay } from './terminal/import-progress.ts'
-import { packingOf, send, writeWhole } from './terminal/outgoing-file.ts'
+import { exportTypes, loadRecordCount } from './terminal/export-types.ts'
+import { getCompression, pipeTo, writeNdjsonFile } from './terminal/outgoing-file.ts'
+import { linesDisplay } from './terminal/progress.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
-type Kind = keyof typeof exported
+type Kind = keyof typeof exportTypes
 
 interface Options {
   out?: string
@@ -22,7 +22,7 @@ export const exportCommand = (program: Command) =>
   program
     .command('export')
     .description('Export a list as NDJSON')
-    .addArgument(new Argument('<kind>', 'what to export').choices(Object.keys(exported)))
+    .addArgument(new Argument('<kind>', 'the list to export').choices(Object.keys(exportTypes)))
     .option('--out <file>', 'output file (`.gz` or `.zst` to compress; default: standard output)')
     .option(...serviceOption)
     .addHelpText(
@@ -39,10 +39,10 @@ Exit codes: 0 complete, 1 failure, 130 Ctrl-C. An incomplete export never replac
     .action((kind: Kind, { out, service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        if (out !== undefined) packingOf(out)
+        if (out !== undefined) getCompression(out)
         const stop = stopBySignal()
         await exportList(db, service, kind, out, stop.signal).catch(error => {
-          // The reading program has closed the pipe, such as `| head`.
+          // The reading program closed the pipe, for example `| head`.
           if (out === undefined && error.code === 'EPIPE') return
           if (!stop.signal.aborted) throw error
           console.error(out === undefined ? 'Stopped.' : `Stopped. ${out} was not changed.`)
@@ -52,25 +52,27 @@ Exit codes: 0 complete, 1 failure, 130 Ctrl-C. An incomplete export never replac
     )
 
 async function exportList(db: Db, service: Service, kind: Kind, out: string | undefined, signal: AbortSignal) {
-  const size = await countOf(db, service, kind)
+  const size = await loadRecordCount(db, service, kind)
   const { headers, portions } = await wholeOf(
     service,
     work => work(),
-    async asked => ({ page: await exported[kind].page(db, service, asked), beside: {} }),
+    async asked => ({ page: await exportTypes[kind].page(db, service, asked), beside: {} }),
   )
-  const display = progressDisplay(out ?? kind)
+  const display = linesDisplay(out ?? kind)
   let records = 0
-  async function* counted() {
+  async function* countRecords() {
     for await (const portion of portions) {
       yield portion
       records += portion.split('\n').length - 1
       display.show({ lines: records, bytes: records, size })
     }
   }
-  const written =
-    out === undefined ? send(counted(), undefined, process.stdout, signal) : writeWhole(out, counted(), signal)
-  await written.finally(() => display.end())
-  // Not among the records, which may go to standard output.
+  const writing =
+    out === undefined
+      ? pipeTo(countRecords(), undefined, process.stdout, signal)
+      : writeNdjsonFile(out, countRecords(), signal)
+  await writing.finally(() => display.end())
+  // The summary goes to standard error, because the records may go to standard output.
   console.error(
     `${records.toLocaleString('en')} ${kind} of ${service.name}, as of ${headers['x-as-of']}${out === undefined ? '' : `, written to ${out}`}.`,
   )

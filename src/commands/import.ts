@@ -10,10 +10,10 @@ import { ImportError } from '../import/pipeline/import-error.ts'
 import { findImportType, importTypes } from '../import/pipeline/import-types.ts'
 import { type Format, openSource } from '../import/sources/file.ts'
 import { examples } from './terminal/examples.ts'
-import { type DialectOptions, profileFrom, withDialect } from './terminal/import-options.ts'
-import { progressDisplay } from './terminal/import-progress.ts'
-import { importReport } from './terminal/import-report.ts'
-import { requireOwnTables } from './terminal/require-embedded.ts'
+import { addDialectOptions, type DialectOptions, toProfile } from './terminal/import-options.ts'
+import { formatImportReport } from './terminal/import-report.ts'
+import { linesDisplay } from './terminal/progress.ts'
+import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
@@ -29,9 +29,9 @@ interface Options extends DialectOptions {
   resume?: boolean
 }
 
-/** `tillbridge import`. Exit code: 0 nothing rejected, 2 some lines rejected, 1 a failure, 130 and 143 stopped by a signal. */
+/** `tillbridge import`. Exit codes: 0 all lines accepted, 2 some lines rejected, 1 failure, 130 and 143 stopped by a signal. */
 export const importCommand = (program: Command) =>
-  withDialect(
+  addDialectOptions(
     program
       .command('import')
       .description('Import CSV or NDJSON files')
@@ -44,7 +44,7 @@ export const importCommand = (program: Command) =>
     .option('--rejected <file>', 'write rejected lines to this file (default: <file>.rejected.csv or .ndjson)')
     .option('--overwrite-rejected', 'overwrite rejected lines of an earlier import, even if they were edited')
     .option('--dry-run', 'validate without importing')
-    .option('--stop-after <n>', 'stop after this many rejected lines', count)
+    .option('--stop-after <n>', 'stop after this many rejected lines', parseCount)
     .option('--resume', 'resume an interrupted import')
     .addHelpText(
       'after',
@@ -71,21 +71,22 @@ Exit codes: 0 all lines accepted, 2 some lines rejected, 1 import failed, 130 Ct
     )
     .action(async (type: string, files: string[], options: Options) => {
       const saved = options.profile === undefined ? {} : await readProfile(options.profile, type)
-      const profile = joined(saved, profileFrom(options))
+      const profile = joined(saved, toProfile(options))
       const dialect = dialectOf(profile)
       await withDatabase(async ({ keys, services }) => {
         const placed = await services.find(options.service)
         const { service, db } = placed
-        // What an earlier system had is of use to the embedded back office alone.
-        if (findImportType(type)?.isOnboarding) await requireOwnTables({ keys }, placed, type, 'they are not imported')
-        if (options.rejected && files.length > 1) throw new ImportError('--rejected takes one file at a time.')
+        // Only the embedded back office can use records of an earlier system.
+        if (findImportType(type)?.isOnboarding)
+          await requireEmbeddedBackOffice({ keys }, placed, type, "they can't be imported")
+        if (options.rejected && files.length > 1) throw new ImportError("--rejected can't be used with several files.")
         if (findImportType(type)?.replaces && files.length > 1)
           throw new ImportError(
-            `A file of ${type} is all that there is: of several, what is not in the last one would be gone. Join them into one.`,
+            `Only one ${type} file can be imported, because each file replaces all earlier records. Join the files into one.`,
           )
         const stop = stopBySignal()
         const importing = { db, keys, service, type, options, dialect, format: profile.format, signal: stop.signal }
-        for (const file of files) if (!stop.signal.aborted) await importNamed(file, importing)
+        for (const file of files) if (!stop.signal.aborted) await importOneFile(file, importing)
         stop.end()
         if (options.saveProfile && !stop.signal.aborted) await saveProfile(options.saveProfile, { ...profile, type })
       })
@@ -102,13 +103,13 @@ interface Importing {
   signal: AbortSignal
 }
 
-async function importNamed(file: string, importing: Importing) {
+async function importOneFile(file: string, importing: Importing) {
   const { db, keys, service, type, options, dialect, format, signal } = importing
   const source = await openSource(file, format)
   const rejected = options.rejected ?? `${source.path ?? `import-${type}`}.rejected.${source.format}`
-  if (file !== '-' && (await isSame(file, rejected)))
-    throw new ImportError(`${rejected} is the file to import: rejected lines have to go elsewhere.`)
-  const display = progressDisplay(source.name)
+  if (file !== '-' && (await isSameFile(file, rejected)))
+    throw new ImportError(`--rejected must name another file: ${rejected} is the file to import.`)
+  const display = linesDisplay(source.name)
   const summary = await importFile(db, service, type, source, {
     ...dialect,
     keys,
@@ -120,18 +121,18 @@ async function importNamed(file: string, importing: Importing) {
     signal,
     onProgress: progress => display.show(progress),
     onRemark: remark => console.error(remark),
-    onWait: () => console.error(`Another import of ${type} into ${service.name} is under way; this one waits for it.`),
+    onWait: () => console.error(`Waiting for another import of ${type} into ${service.name} to end.`),
   }).finally(() => display.end())
-  console.log(importReport(source.name, summary, options.dryRun))
+  console.log(formatImportReport(source.name, summary, options.dryRun))
   if (summary.rejected) process.exitCode ??= 2
 }
 
-async function isSame(file: string, other: string) {
+async function isSameFile(file: string, other: string) {
   const [a, b] = await Promise.all([file, other].map(path => realpath(path).catch(() => undefined)))
   return a !== undefined && a === b
 }
 
-function count(text: string) {
+function parseCount(text: string) {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be an integer of at least 1.')
   return Number(text)
 }

@@ -10,7 +10,7 @@ import { mostChanges } from '../webhooks/payload.ts'
 import { type Channel, senderWithin } from '../webhooks/sender.ts'
 import { isSecret, newSecret, secretRule, signedHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
-import { kindsFrom, kindsOption } from './terminal/record-types.ts'
+import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { readSecret } from './terminal/secret.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
@@ -26,16 +26,16 @@ interface Options {
   fromBeginning?: boolean
 }
 
-/** Milliseconds between two looks, and until a delivery that was not taken is tried again. */
-const lookMs = 500
-const againMs = 5_000
+/** Milliseconds between two checks for changes, and until a failed delivery is retried. */
+const pollIntervalMs = 500
+const retryDelayMs = 5_000
 
 export const listenCommand = (program: Command) =>
   program
     .command('listen')
     .description('Forward signed webhooks to your machine')
     .requiredOption('--forward <url>', 'the http or https URL to post to')
-    .option(...kindsOption)
+    .option(...recordTypesOption)
     .option('--secret-file <file>', 'file with the signing secret, whsec_… (default: a new one is printed)')
     .option('--secret <secret>', 'signing secret (visible in the process list; prefer `--secret-file`)')
     .option('--from-beginning', 'start with all existing records')
@@ -44,43 +44,41 @@ export const listenCommand = (program: Command) =>
       'after',
       examples(['listen --service luma --forward http://localhost:3000/hooks', 'forwards all changes from now on']),
     )
-    .action(({ service: name, forward, kinds: words, secret: given, secretFile, fromBeginning }: Options) =>
+    .action(({ service: name, forward, kinds: words, secret: secretOption, secretFile, fromBeginning }: Options) =>
       withDatabase(async ({ keys, services }) => {
-        if (given !== undefined && secretFile !== undefined)
+        if (secretOption !== undefined && secretFile !== undefined)
           throw new Error("--secret-file and --secret can't be used together.")
-        const isMade = given === undefined && secretFile === undefined
-        const secret = isMade ? newSecret() : (given ?? (await readSecret('', secretFile, 'secret')))
+        const isGenerated = secretOption === undefined && secretFile === undefined
+        const secret = isGenerated ? newSecret() : (secretOption ?? (await readSecret('', secretFile, 'secret')))
         if (!isSecret(secret)) throw new Error(`The secret must be ${secretRule}.`)
         const { service, db } = await services.find(name)
-        // Whoever runs commands for the installation is trusted with where to.
+        // The operator may forward to any address.
         const sender = senderWithin(['0.0.0.0/0', '::/0'])
         const { protocol } = URL.parse(forward) ?? {}
         if (protocol !== 'http:' && protocol !== 'https:')
           throw new Error('`--forward` must begin with `http://` or `https://`.')
-        const refusal = await sender.refusal(forward)
-        if (refusal !== undefined) throw new Error(refusal.replace('`url`', '`--forward`'))
-        const following = { service, kinds: selectKinds(kindsFrom(words) ?? allKinds), key: keys.cursors }
-        let cursor = fromBeginning ? createInitialCursor(following) : await createCurrentCursor(db, following)
+        const problem = await sender.refusal(forward)
+        if (problem !== undefined) throw new Error(problem.replace('`url`', '`--forward`'))
+        const subscription = { service, kinds: selectKinds(parseRecordTypes(words) ?? allKinds), key: keys.cursors }
+        let cursor = fromBeginning ? createInitialCursor(subscription) : await createCurrentCursor(db, subscription)
         console.log(`Forwarding changes of ${service.name} to ${forward}. Press Ctrl-C to stop.`)
-        if (isMade) await printSecret(`Secret: ${secret}`, 'secret', 'pass one with --secret-file')
+        if (isGenerated) await printSecret(`Secret: ${secret}`, 'secret', 'Use your own with --secret-file.')
         const { signal, end } = stopBySignal()
         const channel = sender.channelTo(forward)
         try {
           while (!signal.aborted) {
-            const positions = decodeCursor(following, cursor)
-            const told =
+            const positions = decodeCursor(subscription, cursor)
+            const page =
               positions && (await readChanges(db, service, positions, { limit: mostChanges, records: false }))
-            if (!told)
-              throw new Error(
-                'What has left the data meanwhile is forgotten already. Begin anew, with --from-beginning.',
-              )
-            if (told.changes.length) {
-              const delivery = deliveryOf(following, told)
-              await untilTaken(channel, delivery, secret, signal)
+            if (!page)
+              throw new Error('Deleted records since the last change were purged. Start again with --from-beginning.')
+            if (page.changes.length) {
+              const delivery = deliveryOf(subscription, page)
+              await deliverUntilAccepted(channel, delivery, secret, signal)
               cursor = delivery.cursor
             } else {
-              cursor = encodeCursor(following, told.positions)
-              if (!told.hasMore) await delay(lookMs, undefined, { signal })
+              cursor = encodeCursor(subscription, page.positions)
+              if (!page.hasMore) await delay(pollIntervalMs, undefined, { signal })
             }
           }
         } catch (error) {
@@ -92,7 +90,12 @@ export const listenCommand = (program: Command) =>
       }),
     )
 
-async function untilTaken(channel: Channel, { id, body, changes }: Delivery, secret: string, signal: AbortSignal) {
+async function deliverUntilAccepted(
+  channel: Channel,
+  { id, body, changes }: Delivery,
+  secret: string,
+  signal: AbortSignal,
+) {
   for (;;) {
     const timestamp = Math.floor(Date.now() / 1_000)
     const { status, fault, milliseconds } = await channel.post(
@@ -100,10 +103,10 @@ async function untilTaken(channel: Channel, { id, body, changes }: Delivery, sec
       signedHeaders([secret], { id, timestamp, body }),
       signal,
     )
-    const what = `${new Date().toISOString()}  ${id}  ${changes === 1 ? '1 change' : `${changes} changes`}`
-    console.log(`${what}  ${fault ?? `${status} within ${milliseconds} ms`}`)
+    const summary = `${new Date().toISOString()}  ${id}  ${changes === 1 ? '1 change' : `${changes} changes`}`
+    console.log(`${summary}  ${fault ?? `${status} within ${milliseconds} ms`}`)
     for (const { kind, action, id: of } of JSON.parse(body).data.changes) console.log(`  ${kind} ${of} ${action}`)
     if (fault === null) return
-    await delay(againMs, undefined, { signal })
+    await delay(retryDelayMs, undefined, { signal })
   }
 }

@@ -4,9 +4,9 @@ import { stepReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
 import { type ReturnStep, returnSteps } from '../domain/orders/returns.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { leaveCommandLine } from './terminal/audit.ts'
+import { recordCommand } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
-import { requireOwnTables } from './terminal/require-embedded.ts'
+import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 
@@ -32,7 +32,7 @@ export function orderCommand(program: Command) {
     .action((number: string, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
         const { id } = await shipOrder(tx, of, number)
-        await leaveCommandLine(tx, of, { operation: 'order ship', subject: `/orders/${id}` })
+        await recordCommand(tx, of, { operation: 'order ship', subject: `/orders/${id}` })
         return `Order ${number} shipped.`
       }),
     )
@@ -49,7 +49,7 @@ export function orderCommand(program: Command) {
     .action((number: string, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
         const { id } = await cancelOrder(tx, of, number)
-        await leaveCommandLine(tx, of, { operation: 'order cancel', subject: `/orders/${id}` })
+        await recordCommand(tx, of, { operation: 'order cancel', subject: `/orders/${id}` })
         return `Order ${number} cancelled.`
       }),
     )
@@ -71,7 +71,7 @@ export function orderCommand(program: Command) {
     .action((number: string, step: ReturnStep, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
         const { id, givenBack } = await stepReturn(tx, of, number, step)
-        await leaveCommandLine(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
+        await recordCommand(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
         const vouchers = givenBack.map(voucher => ` ${voucher.amount} refunded to voucher ${voucher.number}.`)
         return `Return ${number} is ${returnSteps[step]}.${vouchers.join('')}`
       }),
@@ -82,6 +82,6 @@ export function orderCommand(program: Command) {
 const within = (name: string | undefined, work: (tx: Db, service: Service) => Promise<string>) =>
   withDatabase(async ({ keys, services }) => {
     const placed = await services.find(name)
-    await requireOwnTables({ keys }, placed, 'Orders', 'manage them there')
+    await requireEmbeddedBackOffice({ keys }, placed, 'Orders', 'manage them there')
     console.log(await placed.db.transaction(tx => work(tx, placed.service)))
   })

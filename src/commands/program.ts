@@ -50,7 +50,7 @@ const groups = {
 const aliases: Readonly<Record<string, string>> = { user: 'account' }
 
 /** Builds the command line with the named command only, or with all commands if there is none of this name. */
-export async function programWith(name?: string): Promise<Command> {
+export async function buildProgram(name?: string): Promise<Command> {
   const program = new Command('tillbridge')
     .description('Run and manage Tillbridge')
     .version(manifest.version, '-V, --version', 'print the version')
@@ -65,18 +65,20 @@ export async function programWith(name?: string): Promise<Command> {
     )
     .showHelpAfterError('Run with --help for usage.')
     .exitOverride()
-  const wanted = aliases[name ?? ''] ?? name
-  const isKnown = Object.values(groups).some(commands => wanted !== undefined && Object.hasOwn(commands, wanted))
+  const commandName = aliases[name ?? ''] ?? name
+  const isKnown = Object.values(groups).some(
+    commands => commandName !== undefined && Object.hasOwn(commands, commandName),
+  )
   for (const [heading, commands] of Object.entries(groups))
     for (const [command, load] of Object.entries(commands))
-      if (!isKnown || command === wanted) (await load())(program.commandsGroup(heading))
+      if (!isKnown || command === commandName) (await load())(program.commandsGroup(heading))
   return program
 }
 
 /** Runs the command in the process's arguments. */
 export async function run() {
   watchStandardOutput()
-  const program = await programWith(process.argv[2])
+  const program = await buildProgram(process.argv[2])
   try {
     await program.parseAsync()
   } catch (error) {

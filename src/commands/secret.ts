@@ -3,7 +3,7 @@ import { readConfig } from '../config/config.ts'
 import { joinDatabase } from '../runtime/installation/installation.ts'
 import { isKept } from '../runtime/installation/keys.ts'
 import { forgetMark, readMark } from '../store/shards/shards.ts'
-import { isTyped } from './terminal/confirmation.ts'
+import { confirmByTyping } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
 
 export function secretCommand(program: Command) {
@@ -30,15 +30,15 @@ export function secretCommand(program: Command) {
         // A running process would keep encrypting with the lost key.
         if (config.databaseUrl === undefined && !postgres)
           throw new Error('The database is in use. Stop every process first.')
-        const known = await readMark(db)
-        if (!known) throw new Error("This database has no secret key yet, so it can't be reset.")
-        if (await isKept(config, known.digest))
+        const mark = await readMark(db)
+        if (!mark) throw new Error("This database has no secret key yet, so it can't be reset.")
+        if (await isKept(config, mark.digest))
           throw new Error("The current secret key is the right one, so it can't be reset.")
-        const what = known.name === null ? 'this database' : `shard ${known.name}`
+        const what = mark.name === null ? 'this database' : `shard ${mark.name}`
         process.stderr.write(
           `Passwords, PINs, webhook secrets and queued emails in ${what} will be permanently lost. All processes must be stopped.\n`,
         )
-        if (!(yes || (await isTyped('reset', 'To reset the secret key'))))
+        if (!(yes || (await confirmByTyping('reset', 'To reset the secret key'))))
           throw new Error('Not confirmed. The secret key was not reset.')
         await forgetMark(db)
         console.log(

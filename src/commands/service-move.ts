@@ -9,7 +9,7 @@ import { beginMove, findMove, takeOver } from '../store/moves/moves.ts'
 import { listAllServices } from '../store/tenancy/services.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
 import { examples } from './terminal/examples.ts'
-import { display, pacedWords, rowsDisplay } from './terminal/progress.ts'
+import { createDisplay, formatPace, rowsDisplay } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
@@ -37,19 +37,19 @@ export const moveCommand = (service: Command) =>
       if ((to === undefined) === !undo) throw new Error('Exactly one of --to <shard> and --undo is required.')
       return withDatabase(async session => {
         armFailpoint(readConfig().failpoint)
-        const settled = await settle(session, await find(session, name))
-        if (undo) return console.log(settled ? told(name, settled) : `${name} is not being moved.`)
-        if (settled) console.log(told(name, settled))
-        await move(session, await find(session, name), to as string)
+        const resolved = await resolveInterruptedMove(session, await findService(session, name))
+        if (undo) return console.log(resolved ? describeOutcome(name, resolved) : `${name} is not being moved.`)
+        if (resolved) console.log(describeOutcome(name, resolved))
+        await move(session, await findService(session, name), to as string)
       })
     })
 
-const told = (name: string, { became, target }: { became: 'finished' | 'undone'; target: string }) =>
+const describeOutcome = (name: string, { became, target }: { became: 'finished' | 'undone'; target: string }) =>
   became === 'finished'
     ? `Interrupted move finished: ${name} is in ${target}.`
     : `Interrupted move undone: ${name} stays in its previous shard.`
 
-async function find({ control, databases }: Session, name: string): Promise<Service> {
+async function findService({ control, databases }: Session, name: string): Promise<Service> {
   const found = (await listAllServices(control)).find(each => each.name === name)
   if (!found) throw new Error(`Service ${name} not found. Run "tillbridge service list".`)
   if (found.database !== undefined) await databases.open(found.database)
@@ -57,7 +57,7 @@ async function find({ control, databases }: Session, name: string): Promise<Serv
 }
 
 /** Finishes or undoes an interrupted move. Returns undefined if there is none. */
-async function settle({ control, databases }: Session, { id, name }: Service) {
+async function resolveInterruptedMove({ control, databases }: Session, { id, name }: Service) {
   const found = await findMove(control, id)
   if (!found) return
   const move = await takeOver(control, found)
@@ -66,15 +66,15 @@ async function settle({ control, databases }: Session, { id, name }: Service) {
     new Error('Stopped. A worker continues the move. To continue it now, run the command again.'),
   )
   try {
-    let away: Error | undefined
+    let openError: Error | undefined
     const target = await databases.open(move.target).catch((error: Error) => {
-      away = error
+      openError = error
       return undefined
     })
     const source = await databases.open(move.source ?? undefined)
     const became = await settleMove({ control, source, target }, move, stop.signal)
     if (became) return { became, target: move.target }
-    const { message } = away ?? {}
+    const { message } = openError ?? {}
     throw new Error(
       move.state === 'switched'
         ? `${message} ${name} exists only there.`
@@ -88,11 +88,11 @@ async function settle({ control, databases }: Session, { id, name }: Service) {
 async function move(session: Session, service: Service, to: string) {
   const { control, databases } = session
   const { name } = service
-  const known = await databases.names()
-  if (!known.includes(to))
+  const shardNames = await databases.names()
+  if (!shardNames.includes(to))
     throw new Error(
-      known.length
-        ? `Shard ${to} not found. Shards: ${known.join(', ')}.`
+      shardNames.length
+        ? `Shard ${to} not found. Shards: ${shardNames.join(', ')}.`
         : `Shard ${to} not found. To register it: tillbridge shard add ${to} --url-file <file>`,
     )
   if (service.database === to) return console.log(`${name} is in ${to} already.`)
@@ -104,25 +104,25 @@ async function move(session: Session, service: Service, to: string) {
   const [source, target] = [await databases.open(service.database), await databases.open(to)]
   await requireMovable({ db: source, called: service.database ?? 'the control database' }, { db: target, called: to })
   const at = await wayTo(config, session, service.database)
-  const begun = await beginMove(control, service, to)
-  if (!begun) throw new Error(`${name} is already being moved.`)
+  const started = await beginMove(control, service, to)
+  if (!started) throw new Error(`${name} is already being moved.`)
   const stop = stopBySignal(new Error('Stopped.'))
   const [copy, removing] = [copyDisplay(), rowsDisplay('Remove')]
-  let waited = ''
+  let lastMessage = ''
   try {
     await moveService(
       { control, source, target },
-      begun,
+      started,
       at,
       {
         onCopied: copy.show,
         onWaiting(what) {
-          if (what !== waited) console.error(what)
-          waited = what
+          if (what !== lastMessage) console.error(what)
+          lastMessage = what
         },
         onSwitched(pausedMs) {
           copy.end()
-          console.log(`${name} is now served from ${to}. Its writes paused for ${(pausedMs / 1_000).toFixed(1)} s.`)
+          console.log(`${name} moved to ${to}. Writes paused for ${(pausedMs / 1_000).toFixed(1)} s.`)
         },
         onEmptied: removing.show,
       },
@@ -138,10 +138,10 @@ async function move(session: Session, service: Service, to: string) {
 
 /** Shows the progress of the copy in rows and tables. */
 const copyDisplay = () =>
-  display(
+  createDisplay(
     'Copy',
     ({ rows, of, ready, tables }: { rows: number; of: number; ready: number; tables: number }, elapsedMs) =>
-      pacedWords(of ? Math.min(1, rows / of) : undefined, elapsedMs, [
+      formatPace(of ? Math.min(1, rows / of) : undefined, elapsedMs, [
         `${rows.toLocaleString('en')} rows`,
         `${ready} of ${tables} tables`,
       ]),

@@ -19,16 +19,16 @@ import { empty } from '../store/service-deletion/purge.ts'
 import { hasCopy } from '../store/shards/copies.ts'
 import { handOnAll, missingFrom } from '../store/shards/shards.ts'
 import { type DeletionState, listAllServices, listEnding } from '../store/tenancy/services.ts'
-import { isTyped } from './terminal/confirmation.ts'
+import { confirmByTyping } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
-import { notWritten } from './terminal/outgoing-file.ts'
+import { rethrowWriteError } from './terminal/outgoing-file.ts'
 import { bytesDisplay, rowsDisplay } from './terminal/progress.ts'
 import { type Session, withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
 
 interface Options {
   yes?: string
-  /** False: none is wanted. */
+  /** False if no backup is required. */
   backup?: string | false
 }
 
@@ -50,49 +50,49 @@ export const removeCommand = (service: Command) =>
     )
     .action((name: string, options: Options) =>
       withDatabase(async session => {
-        const found = await findEither(session, name, options.backup)
+        const found = await findDeletion(session, name, options.backup)
         await confirm(found, options.yes)
-        const letGo = await holdRemoval(found.control, found.service)
-        const stop = stopBySignal(stopped(name))
+        const release = await holdRemoval(found.control, found.service)
+        const stop = stopBySignal(createStopError(name))
         try {
-          // Somebody may have removed it since, or begun to.
-          const removed = await findEither(session, name, options.backup)
+          // Another process may have deleted it, or started to.
+          const removed = await findDeletion(session, name, options.backup)
           if (removed.deletionState !== 'purging') await backUp(removed, options.backup, stop.signal)
-          await takeAway(session, removed, stop.signal)
+          await purge(session, removed, stop.signal)
         } finally {
           stop.end()
-          await letGo()
+          await release()
         }
       }),
     )
 
-const stopped = (name: string) =>
+const createStopError = (name: string) =>
   new Error(`Stopped. Service ${name} is closed and partly deleted. To continue: tillbridge service remove ${name}`)
 
-/** A service, the database with its rows, and the one with its accounts; how far its removal has come. */
-interface Removed {
+/** A service, the database with its rows, the control database with its accounts, and the state of its deletion. */
+interface Deletion {
   service: Service
   db: Database
   control: Database
   deletionState?: DeletionState
 }
 
-/** Both databases, or the only one; the first says whether it is to go, and is the last to forget it. */
-const both = ({ control, db }: Removed) => (control === db ? [db] : [control, db])
+/** Returns the control database and the shard, or the only database. The first one has the deletion state, and is purged last. */
+const listDatabases = ({ control, db }: Deletion) => (control === db ? [db] : [control, db])
 
-/** A service that serves, one whose removal was broken off or, where no backup is wanted, one that its data database does not have. */
-async function findEither(
+/** Finds an active service or one with an interrupted deletion. Without a backup, also one that is missing from its shard. */
+async function findDeletion(
   { control, databases, services }: Session,
   name: string,
   backup: Options['backup'],
-): Promise<Removed> {
+): Promise<Deletion> {
   const service = (await listAllServices(control)).find(each => each.name === name)
   if (service && (await findMove(control, service.id)))
     throw new Error(
       `${name} is being moved. Wait for the move to end, or undo it: tillbridge service move ${name} --undo`,
     )
-  const broken = (await listEnding(control)).find(({ service }) => service.name === name)
-  if (broken) return { control, ...broken, db: await databases.open(broken.service.database) }
+  const interrupted = (await listEnding(control)).find(({ service }) => service.name === name)
+  if (interrupted) return { control, ...interrupted, db: await databases.open(interrupted.service.database) }
   if (backup === false && service?.database !== undefined) {
     const missing = await missingFrom(control, await databases.open(service.database), service.database)
     if (missing.includes(name)) return { control, service, db: control }
@@ -100,45 +100,45 @@ async function findEither(
   return { control, ...(await services.find(name)) }
 }
 
-/** Throws unless the name is given once more. */
-async function confirm({ control, service }: Removed, yes: string | undefined) {
+/** Asks the operator to type the name. Throws if it isn't typed. */
+async function confirm({ control, service }: Deletion, yes: string | undefined) {
   const { name } = service
   if (yes === name) return
   if (yes !== undefined)
     throw new Error(`--yes must be the name of the service, ${name}; it is ${yes}. Nothing was deleted.`)
-  const alone = await accountsOfIt(control, service)
-  const accounts = alone.length ? ` Accounts that are deleted too: ${alone.join(', ')}.` : ''
+  const ownAccounts = await accountsOfIt(control, service)
+  const accounts = ownAccounts.length ? ` Accounts that are deleted too: ${ownAccounts.join(', ')}.` : ''
   process.stderr.write(`All data of ${name} will be permanently deleted.${accounts}\n`)
-  if (!(await isTyped(name, 'To delete this service'))) throw new Error('Not confirmed. Nothing was deleted.')
+  if (!(await confirmByTyping(name, 'To delete this service'))) throw new Error('Not confirmed. Nothing was deleted.')
 }
 
-/** Shuts the service, and waits until nobody writes for it any more. */
-async function close(removed: Removed, signal: AbortSignal) {
+/** Closes the service and waits for its last write. */
+async function closeService(removed: Deletion, signal: AbortSignal) {
   const { db, control, service } = removed
-  for (const each of both(removed)) {
+  for (const each of listDatabases(removed)) {
     await shut(each, service)
     if (each === control) console.log(`Service ${service.name} closed.`)
-    // Until each process has looked anew.
+    // Until the cached state of every process has expired.
     await delay(Math.max(authCacheTtlMs, renewalMs) + 1_000, undefined, { signal })
     await waitForWriters(each, service, signal)
-    // As long as it takes them: lines about accounts belong to its backup.
+    // The backup must contain the audit entries about accounts.
     if (each !== db) await handOnAll(control, db, service.id, signal)
   }
 }
 
-/** Shuts the service, and keeps a backup of it; where that fails, or is stopped, the service is opened again. */
-async function backUp(removed: Removed, wanted: string | false | undefined, signal: AbortSignal) {
+/** Closes the service and writes its backup. Opens the service again if that fails or is stopped. */
+async function backUp(removed: Deletion, wanted: string | false | undefined, signal: AbortSignal) {
   const { service } = removed
-  const path = wanted === false ? undefined : pathFor(service, wanted)
+  const path = wanted === false ? undefined : chooseBackupPath(service, wanted)
   if (path !== undefined && existsSync(path)) throw new Error(`${path} exists already. Nothing was deleted.`)
   let file: string | undefined
   try {
-    await close(removed, signal)
-    if (path !== undefined) file = await written(removed, path, signal)
+    await closeService(removed, signal)
+    if (path !== undefined) file = await writeBackup(removed, path, signal)
     signal.throwIfAborted()
     if (await beginEmptying(removed.control, service)) return
   } catch (error) {
-    for (const each of both(removed).toReversed()) await reopen(each, service)
+    for (const each of listDatabases(removed).toReversed()) await reopen(each, service)
     if (file) await rm(file)
     const why = signal.aborted ? 'Stopped.' : (error as Error).message
     throw new Error(`${why} Nothing was deleted. Service ${service.name} is open again.`)
@@ -147,16 +147,16 @@ async function backUp(removed: Removed, wanted: string | false | undefined, sign
   throw new Error(`Another process has reopened service ${service.name}.`)
 }
 
-/** Where its backup goes. */
-function pathFor({ name }: Service, wanted: string | undefined) {
+/** Returns the path of the backup file. */
+function chooseBackupPath({ name }: Service, wanted: string | undefined) {
   if (wanted !== undefined) return resolve(wanted)
   const directory = resolve(readConfig().dataDir, 'removed')
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   return join(directory, `${name}-${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}.tillbridge`)
 }
 
-/** Writes the backup, to a file that nobody else has made: it is removed again where the service stays. */
-async function written({ db, control, service }: Removed, file: string, signal: AbortSignal) {
+/** Writes and verifies the backup. The file must not exist, because it is deleted again if the service stays. */
+async function writeBackup({ db, control, service }: Deletion, file: string, signal: AbortSignal) {
   const [taking, checking] = [bytesDisplay('Backup'), bytesDisplay('Check')]
   const untilStopped =
     (show: Progress): Progress =>
@@ -174,28 +174,28 @@ async function written({ db, control, service }: Removed, file: string, signal: 
       taking.end()
       checking.end()
     })
-    .catch(notWritten(file))
+    .catch(rethrowWriteError(file))
   console.log(`Backup written to ${file} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}.`)
   return file
 }
 
-async function takeAway(session: Session, removed: Removed, signal: AbortSignal) {
+async function purge(session: Session, removed: Deletion, signal: AbortSignal) {
   const { db, control, service } = removed
   await beginEmptying(db, service)
-  const removing = rowsDisplay('Remove')
-  await empty(db, service, removing.show, signal).finally(removing.end)
-  // What it has there is about accounts: answers, and who used it.
+  const rows = rowsDisplay('Remove')
+  await empty(db, service, rows.show, signal).finally(rows.end)
+  // These rows are about accounts: stored responses and last use.
   if (control !== db) await empty(control, service, undefined, signal)
-  await takeCopies(session, service, signal)
-  const ended: string[] = []
-  for (const each of both(removed).toReversed()) ended.push(...(await end(each, service)))
+  await purgeCopies(session, service, signal)
+  const deletedAccounts: string[] = []
+  for (const each of listDatabases(removed).toReversed()) deletedAccounts.push(...(await end(each, service)))
   console.log(
-    `Service ${service.name} deleted.${ended.length ? ` Accounts deleted with it: ${ended.join(', ')}.` : ''}`,
+    `Service ${service.name} deleted.${deletedAccounts.length ? ` Accounts deleted with it: ${deletedAccounts.join(', ')}.` : ''}`,
   )
 }
 
-/** Takes away what is left of it in databases that were restored from before it was moved elsewhere. */
-async function takeCopies({ databases }: Session, service: Service, signal: AbortSignal) {
+/** Deletes old copies of the service in shards that were restored to a time before it was moved. */
+async function purgeCopies({ databases }: Session, service: Service, signal: AbortSignal) {
   for (const name of await databases.names()) {
     if (name === service.database) continue
     const db = await databases.open(name).catch((error: Error) => {

@@ -9,11 +9,11 @@ import { addService, listAllServices, listEnding, listServices } from '../store/
 import { changeSettings, shownSettings } from '../store/tenancy/settings.ts'
 import { moveCommand } from './service-move.ts'
 import { removeCommand } from './service-remove.ts'
-import { readAssignments, settingTexts, textOf } from './setting-assignments.ts'
-import { leaveCommandLine } from './terminal/audit.ts'
+import { describeSettings, formatValue, readAssignments } from './setting-assignments.ts'
+import { recordCommand } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
 import { requireName } from './terminal/names.ts'
-import { beingRemoved, eachDatabase, type Session, withDatabase } from './terminal/session.ts'
+import { describeDeletion, queryAllDatabases, type Session, withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
 
 export function serviceCommand(program: Command) {
@@ -25,15 +25,15 @@ export function serviceCommand(program: Command) {
       examples(
         ['service add luma currency=AUD', 'creates a service'],
         ['service add luma --shard eu-2', 'creates one in a shard'],
-        ['service set luma release=2021.3', 'changes a setting'],
+        ['service set luma backOfficeVersion=2021.3', 'changes a setting'],
         ['service show luma', 'shows all settings'],
         ['service list', 'lists all services'],
         ['service move luma --to eu-2', 'moves one to a shard without downtime'],
         ['service remove luma', 'permanently deletes one'],
       ),
     )
-  const width = Math.max(...settingTexts().map(({ name }) => name.length))
-  const settingsHelp = `\nSettings:\n${settingTexts()
+  const width = Math.max(...describeSettings().map(({ name }) => name.length))
+  const settingsHelp = `\nSettings:\n${describeSettings()
     .map(({ name, description, byDefault }) => `  ${name.padEnd(width)} ${description} Default: ${byDefault}.`)
     .join('\n')}\n\nsetting=default resets a setting. Write lists and objects as JSON; lists of names can be a,b,c.\n`
 
@@ -54,18 +54,18 @@ export function serviceCommand(program: Command) {
     .action((name: string, assignments: string[], { shard }: { shard?: string }) => {
       requireName('service', name)
       const settings = readAssignments(assignments)
-      const adding = async (session: Session) => {
-        const made = (tx: Db, service: Service) => change(tx, service, settings, 'service add')
+      const createService = async (session: Session) => {
+        const made = (tx: Db, service: Service) => applySettings(tx, service, settings, 'service add')
         if (shard === undefined)
           await session.control.transaction(async tx => {
             const service = await addService(tx, name)
-            if (!service) throw new Error(await takenName(tx, name))
+            if (!service) throw new Error(await describeTakenName(tx, name))
             await made(tx, service)
           })
-        else await addElsewhere(session, name, shard, made)
+        else await createInShard(session, name, shard, made)
         console.log(`Service ${name} created. Next: tillbridge account add <username> --service ${name}`)
       }
-      return withDatabase(adding, { mayMake: shard === undefined })
+      return withDatabase(createService, { mayMake: shard === undefined })
     })
 
   service
@@ -77,7 +77,7 @@ export function serviceCommand(program: Command) {
       'after',
       settingsHelp +
         examples(
-          ['service set luma release=2021.3', 'reports an older back-office version'],
+          ['service set luma backOfficeVersion=2021.3', 'reports an older back-office version'],
           [
             'service set luma readsPerMinute=off voucherType=default',
             'removes the read limit; resets the voucher type',
@@ -94,11 +94,11 @@ export function serviceCommand(program: Command) {
       return withDatabase(async ({ services }) => {
         const { service: found, db } = await services.find(name)
         const shown = await db.transaction(async tx => {
-          await change(tx, found, settings, 'service set')
-          return settingsOf(tx, found)
+          await applySettings(tx, found, settings, 'service set')
+          return loadSettings(tx, found)
         })
         for (const { name, value } of shown)
-          if (Object.hasOwn(settings, name)) console.log(`${name} = ${textOf(value)}`)
+          if (Object.hasOwn(settings, name)) console.log(`${name} = ${formatValue(value)}`)
       })
     })
 
@@ -110,8 +110,8 @@ export function serviceCommand(program: Command) {
     .action((name: string) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        for (const { name: setting, value, description, byDefault } of await settingsOf(db, service))
-          console.log(`${setting} = ${textOf(value)}\n    ${description} Default: ${byDefault}.`)
+        for (const { name: setting, value, description, byDefault } of await loadSettings(db, service))
+          console.log(`${setting} = ${formatValue(value)}\n    ${description} Default: ${byDefault}.`)
       }),
     )
 
@@ -124,7 +124,7 @@ export function serviceCommand(program: Command) {
     )
     .action(() =>
       withDatabase(async ({ control, databases }) => {
-        const rows = (await eachDatabase(databases, ownSettings)).flat()
+        const rows = (await queryAllDatabases(databases, listChangedSettings)).flat()
         for (const { service } of await listEnding(control)) rows.push([service.name, '', 'being removed'])
         const places = new Map((await listAllServices(control)).map(({ name, database }) => [name, database]))
         const isSpread = (await databases.names()).length > 0
@@ -138,58 +138,58 @@ export function serviceCommand(program: Command) {
 }
 
 /** Returns one row per setting that differs from its default, for each service of a database. */
-async function ownSettings(db: Db): Promise<string[][]> {
+async function listChangedSettings(db: Db): Promise<string[][]> {
   const rows: string[][] = []
   for (const each of await listServices(db)) {
-    const own = (await settingsOf(db, each)).filter(
+    const own = (await loadSettings(db, each)).filter(
       ({ name, value }) => JSON.stringify(value) !== JSON.stringify(defaultOf(name)),
     )
     if (own.length === 0) rows.push([each.name, '', 'all defaults'])
-    for (const { name, value } of own) rows.push([each.name, name, textOf(value)])
+    for (const { name, value } of own) rows.push([each.name, name, formatValue(value)])
   }
   return rows
 }
 
 /** Creates a service in another shard. Registers it in the control database first, so that an interrupted creation can be continued. */
-async function addElsewhere(
+async function createInShard(
   { control, databases }: Session,
   name: string,
   database: string,
   made: (tx: Db, service: Service) => Promise<void>,
 ) {
   const data = await databases.open(database)
-  const fresh = await addService(control, name, {}, database)
-  const entered =
-    fresh ?? (await listAllServices(control)).find(each => each.name === name && each.database === database)
-  if (!entered) throw new Error(await takenName(control, name))
+  const created = await addService(control, name, {}, database)
+  const entry =
+    created ?? (await listAllServices(control)).find(each => each.name === name && each.database === database)
+  if (!entry) throw new Error(await describeTakenName(control, name))
   const placed = await data.transaction(async tx => {
-    const found = await placeService(tx, entered)
-    if (found === 'made') await made(tx, entered)
+    const found = await placeService(tx, entry)
+    if (found === 'made') await made(tx, entry)
     // Or the shard was restored and lost it: cursors of the service must expire.
-    if (found === 'made' && !fresh) await noteRestore(tx, entered)
+    if (found === 'made' && !created) await noteRestore(tx, entry)
     return found
   })
-  if (placed === 'there') throw new Error(await takenName(control, name))
+  if (placed === 'there') throw new Error(await describeTakenName(control, name))
   if (placed === 'made') return
-  await forgetEntry(control, entered, database)
+  await forgetEntry(control, entry, database)
   throw new Error(
     `Shard ${database} has a service with this name or number that is missing from the control database, which was probably restored from an older backup. To register it: tillbridge shard add ${database}`,
   )
 }
 
-async function takenName(db: Db, name: string) {
+async function describeTakenName(db: Db, name: string) {
   const isEnding = (await listEnding(db)).some(({ service }) => service.name === name)
-  return isEnding ? beingRemoved(name) : `Service ${name} exists already.`
+  return isEnding ? describeDeletion(name) : `Service ${name} exists already.`
 }
 
-async function change(tx: Db, service: Service, settings: SettingsChange, operation: string) {
+async function applySettings(tx: Db, service: Service, settings: SettingsChange, operation: string) {
   const changed = await changeSettings(tx, service, settings)
   throwIfAny(faultsAfter(settings, changed.settings))
-  await leaveCommandLine(tx, changed, { operation, subject: '/settings', body: settings })
+  await recordCommand(tx, changed, { operation, subject: '/settings', body: settings })
 }
 
 /** Returns the settings of a service, in the order of the documentation. */
-async function settingsOf(db: Db, service: Service) {
+async function loadSettings(db: Db, service: Service) {
   const shown: Record<string, unknown> = await shownSettings(db, service)
-  return settingTexts().map(text => ({ ...text, value: shown[text.name] }))
+  return describeSettings().map(text => ({ ...text, value: shown[text.name] }))
 }

@@ -1,67 +1,67 @@
 import { defaultOf, faultsAmong, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
 import { validateBody } from '../http/body/validate.ts'
 
-/** A setting as the command line tells of it. */
-interface SettingShape {
+/** The parts of a setting's schema that the command line uses. */
+interface SettingSchema {
   type?: string
-  anyOf?: SettingShape[]
-  items?: SettingShape
+  anyOf?: SettingSchema[]
+  items?: SettingSchema
   description?: string
   examples?: unknown[]
 }
 
-const shapes = ShownSettings.properties as Record<string, SettingShape>
+const schemas = ShownSettings.properties as Record<string, SettingSchema>
 
-/** The settings with what they are about and what they are by default. */
-export const settingTexts = () =>
-  Object.entries(shapes).map(([name, { description = '' }]) => ({
+/** Returns each setting with its description and default. */
+export const describeSettings = () =>
+  Object.entries(schemas).map(([name, { description = '' }]) => ({
     name,
     description,
-    byDefault: textOf(defaultOf(name)),
+    byDefault: formatValue(defaultOf(name)),
   }))
 
-/** A setting's value as it is written behind `name=`. */
-export const textOf = (value: unknown) => {
+/** Formats a setting's value as it is written after `name=`. */
+export const formatValue = (value: unknown) => {
   if (value === null) return 'none'
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The settings of `setting=value` arguments, null for `setting=default`; throws every fault in them at once. */
+/** Parses `setting=value` arguments; `setting=default` becomes null. Throws an error that lists every problem. */
 export function readAssignments(assignments: readonly string[]): SettingsChange {
-  const faults: string[] = []
+  const problems: string[] = []
   const change: Record<string, unknown> = {}
   for (const assignment of assignments) {
     const [, name = assignment, text] = /^(\w+)=(.*)$/s.exec(assignment) ?? []
-    const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined
-    if (text === undefined) faults.push(`${assignment} is not of the form setting=value.`)
-    else if (!shape) faults.push(`There is no setting ${name}; there are ${Object.keys(shapes).join(', ')}.`)
-    else if (Object.hasOwn(change, name)) faults.push(`${name} is given twice.`)
+    const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+    if (text === undefined) problems.push(`${assignment} must have the form setting=value.`)
+    else if (!schema) problems.push(`Setting ${name} not found. Settings: ${Object.keys(schemas).join(', ')}.`)
+    else if (Object.hasOwn(change, name)) problems.push(`${name} can't be set twice.`)
     else {
-      change[name] = text === 'default' ? null : valueFrom(shape, text)
-      const alone = { [name]: change[name] } as SettingsChange
-      const found = validateBody(SettingsChange, alone, { currency: 'USD' })
-      for (const { detail, pointer = '' } of found.length ? found : faultsAmong(alone))
-        faults.push(`${pointer.slice(1).replaceAll('/', '.')}: ${detail} An example: ${exampleOf(name, shape)}`)
+      change[name] = text === 'default' ? null : parseValue(schema, text)
+      const single = { [name]: change[name] } as SettingsChange
+      const errors = validateBody(SettingsChange, single, { currency: 'USD' })
+      for (const { detail, pointer = '' } of errors.length ? errors : faultsAmong(single))
+        problems.push(`${pointer.slice(1).replaceAll('/', '.')}: ${detail} Example: ${formatExample(name, schema)}`)
     }
   }
-  if (faults.length) throw new Error(faults.join('\n'))
+  if (problems.length) throw new Error(problems.join('\n'))
   return change
 }
 
-/** A text as the value that the setting's shape has; what it cannot be stays a text, and is refused as one. */
-function valueFrom({ type, anyOf = [], items }: SettingShape, text: string): unknown {
-  const takes = (wanted: string) => type === wanted || anyOf.some(choice => choice.type === wanted)
-  if (takes('integer') && /^-?\d{1,15}$/.test(text)) return Number(text)
-  if (takes('boolean') && /^(true|false)$/.test(text)) return text === 'true'
-  if (takes('array') || takes('object')) {
-    const value = jsonOf(text)
+/** Converts text to the type of the setting's schema. Returns the text if that is impossible, so that validation rejects it. */
+function parseValue({ type, anyOf = [], items }: SettingSchema, text: string): unknown {
+  const accepts = (jsonType: string) => type === jsonType || anyOf.some(choice => choice.type === jsonType)
+  if (accepts('integer') && /^-?\d{1,15}$/.test(text)) return Number(text)
+  if (accepts('boolean') && /^(true|false)$/.test(text)) return text === 'true'
+  if (accepts('array') || accepts('object')) {
+    const value = parseJson(text)
     if (value !== undefined) return value
     if (items?.type === 'string') return text.split(',').map(part => part.trim())
   }
   return text
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' ? value : undefined
@@ -70,8 +70,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** An assignment as a shell takes it. */
-function exampleOf(name: string, { examples = [], items }: SettingShape) {
+/** Formats an example assignment, quoted for a shell. */
+function formatExample(name: string, { examples = [], items }: SettingSchema) {
   const [example] = examples
   if (typeof example !== 'object') return `${name}=${example}`
   return Array.isArray(example) && items?.type === 'string'

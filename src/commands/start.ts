@@ -24,18 +24,18 @@ export const startCommand = (program: Command) =>
         demo,
         isWatched: process.stdout.isTTY,
         say: line => console.log(line),
-        onReady: facts => console.log(banner(facts, config)),
+        onReady: facts => console.log(formatBanner(facts, config)),
       })
     })
 
-type Facts = Parameters<Parameters<typeof start>[1]['onReady']>[0]
+type StartFacts = Parameters<Parameters<typeof start>[1]['onReady']>[0]
 
-function banner({ baseUrl, access, consoleLink, workers }: Facts, config: Config) {
+function formatBanner({ baseUrl, access, consoleLink, workers }: StartFacts, config: Config) {
   const lines = ['', `Tillbridge serves ${baseUrl}${workers > 1 ? ` with ${workers} processes` : ''}.`, '']
   const { runJobs, dataDir } = config
   if (!access) lines.push('Next, create a service and an account: tillbridge service add, tillbridge account add')
-  else if ('made' in access) lines.push(...firstRequest(access.made, quoted(resolve(dataDir, 'access.json'))))
-  else if ('file' in access) lines.push(`The credentials of ${access.username} are in ${quoted(access.file)}.`)
+  else if ('made' in access) lines.push(...formatFirstRequest(access.made, quotePath(resolve(dataDir, 'access.json'))))
+  else if ('file' in access) lines.push(`The credentials of ${access.username} are in ${quotePath(access.file)}.`)
   else lines.push(`To issue a new password for ${access.username}: tillbridge account rotate ${access.username}`)
   if (runJobs) lines.push(describeEmailDelivery(config))
   else
@@ -50,8 +50,8 @@ function banner({ baseUrl, access, consoleLink, workers }: Facts, config: Config
   return lines.join('\n')
 }
 
-function firstRequest({ baseUrl, username, password, serviceName, caFile }: Access, file: string) {
-  const trust = caFile ? `--cacert ${quoted(caFile)} ` : ''
+function formatFirstRequest({ baseUrl, username, password, serviceName, caFile }: Access, file: string) {
+  const trust = caFile ? `--cacert ${quotePath(caFile)} ` : ''
   return [
     `  username   ${username}`,
     `  password   ${password}`,
@@ -69,8 +69,8 @@ function firstRequest({ baseUrl, username, password, serviceName, caFile }: Acce
 /** Returns one line about how emails are delivered. */
 export const describeEmailDelivery = ({ smtpUrl, dataDir }: Config) =>
   smtpUrl === undefined
-    ? `Emails are written to ${quoted(resolve(dataDir, 'mail'))}. To send them, set SMTP_URL.`
+    ? `Emails are written to ${quotePath(resolve(dataDir, 'mail'))}. To send them, set SMTP_URL.`
     : `Emails are sent through ${new URL(smtpUrl).host}.`
 
 /** Quotes a path for a shell, if necessary. */
-const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
+const quotePath = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)

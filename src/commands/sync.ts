@@ -15,7 +15,7 @@ import { quietLog } from './terminal/quiet-log.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { stopBySignal } from './terminal/stop.ts'
-import { syncProgress } from './terminal/sync-progress.ts'
+import { createSyncProgress } from './terminal/sync-progress.ts'
 import { table } from './terminal/table.ts'
 
 interface Options {
@@ -24,23 +24,23 @@ interface Options {
   status?: boolean
 }
 
-/** `tillbridge sync`. Exit code: 0 all was pulled, 2 some records were rejected, 1 a sync could not be pulled. */
+/** `tillbridge sync`. Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed. */
 export const syncCommand = (program: Command) =>
   program
     .command('sync')
     .description('Sync from the back office now')
-    .argument('[sync...]', 'only these, such as stock; all of them, if none is named')
+    .argument('[sync...]', 'the syncs to run, for example stock (default: all)')
     .option(...serviceOption)
     .option('--full', 'run a full sync')
-    .option('--status', 'show how each sync stands, and pull nothing')
+    .option('--status', 'show the status of each sync without running it')
     .addHelpText(
       'after',
       `${examples(
         ['sync --service luma', 'runs all syncs'],
         ['sync stock --full --service luma', 'runs a full stock sync; missing stock becomes 0'],
-        ['sync --status --service luma', 'when each sync was pulled last, and when it is next'],
+        ['sync --status --service luma', 'shows the last and the next run of each sync'],
       )}
-Exit code: 0 when all was pulled, 2 when records were rejected, 1 when a sync could not be pulled.
+Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed.
 `,
     )
     .action((syncs: string[], options: Options) =>
@@ -52,34 +52,34 @@ Exit code: 0 when all was pulled, 2 when records were rejected, 1 when a sync co
           const facts = options.status ? await readSyncStatuses(db, service) : []
           if (driver.isOurs && !facts.length)
             throw new Error(
-              `Nothing is pulled for ${service.name}: it has the embedded back office, as far as the settings here say (tillbridge back-office show ${service.name}).`,
+              `${service.name} uses the embedded back office, which has no syncs. Check it: tillbridge back-office show ${service.name}`,
             )
-          if (options.status) console.log(statusOf(driver, facts))
-          else await pullAll(db, service, driver, chosen(driver, syncs), options.full ?? false)
+          if (options.status) console.log(formatStatus(driver, facts))
+          else await runSyncs(db, service, driver, selectSyncs(driver, syncs), options.full ?? false)
         } finally {
           offices.close()
         }
       }),
     )
 
-/** The syncs that are named, in the order in which one needs the other. */
-function chosen({ syncs }: Driver, names: readonly string[]): readonly SyncDefinition[] {
+/** Returns the named syncs in the order of their dependencies. Throws if one doesn't exist. */
+function selectSyncs({ syncs }: Driver, names: readonly string[]): readonly SyncDefinition[] {
   const unknown = names.filter(name => !syncs.some(sync => sync.name === name))
   if (unknown.length)
-    throw new Error(`There is no sync ${unknown.join(', ')}; there are: ${syncs.map(({ name }) => name).join(', ')}.`)
+    throw new Error(`Sync ${unknown.join(', ')} not found. Syncs: ${syncs.map(({ name }) => name).join(', ')}.`)
   return names.length ? syncs.filter(({ name }) => names.includes(name)) : syncs
 }
 
-const figure = (value: number) => value.toLocaleString('en')
+const formatNumber = (value: number) => value.toLocaleString('en')
 
-async function pullAll(
+async function runSyncs(
   db: Database,
   service: Service,
   driver: Driver,
   syncs: readonly SyncDefinition[],
   full: boolean,
 ) {
-  const stop = stopBySignal(new Error('The run was stopped; the next one goes on from there.'))
+  const stop = stopBySignal(new Error('The run was stopped. The next run continues from there.'))
   const rows: string[][] = []
   const remarks: string[] = []
   let failed = false
@@ -90,22 +90,22 @@ async function pullAll(
   }
   for (const sync of syncs) {
     if (stop.signal.aborted) break
-    const display = syncProgress(sync.name)
+    const display = createSyncProgress(sync.name)
     try {
       const options = { full, signal: stop.signal, onProgress: display.show }
-      const pulled = await runSyncIfReady(db, service, driver, sync, options).finally(display.end)
-      if ('busy' in pulled) fail(sync.name, 'another process is pulling it.')
-      else if ('waitsFor' in pulled)
-        fail(sync.name, `nothing, before ${pulled.waitsFor.join(' and ')} have been pulled.`)
+      const outcome = await runSyncIfReady(db, service, driver, sync, options).finally(display.end)
+      if ('busy' in outcome) fail(sync.name, 'another process is running it.')
+      else if ('waitsFor' in outcome)
+        fail(sync.name, `not run, because ${outcome.waitsFor.join(' and ')} must succeed first.`)
       else {
-        rows.push(rowOf(sync.name, pulled.result))
-        rejected += pulled.result.rejected
-        for (const [text, times] of Object.entries(pulled.result.notes))
-          remarks.push(`${sync.name}: ${figure(times)} ${text}.`)
+        rows.push(toRow(sync.name, outcome.result))
+        rejected += outcome.result.rejected
+        for (const [text, times] of Object.entries(outcome.result.notes))
+          remarks.push(`${sync.name}: ${formatNumber(times)} ${text}.`)
       }
     } catch (error) {
       if (!stop.signal.aborted && !(error instanceof ApiError || error instanceof DatabaseAway)) throw error
-      fail(sync.name, stop.signal.aborted ? 'stopped; the next run goes on from there.' : describe(error))
+      fail(sync.name, stop.signal.aborted ? 'stopped. The next run continues from there.' : describeError(error))
     }
   }
   stop.end()
@@ -115,26 +115,26 @@ async function pullAll(
   else if (rejected) process.exitCode = 2
 }
 
-function describe(error: unknown) {
+function describeError(error: unknown) {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
   const { cause } = error
   return `${error.message} (${error.code}${cause instanceof Error && cause.message ? `: ${cause.message}` : ''})`
 }
 
-function rowOf(sync: string, { read, inserted, changed, removed, rejected, isFull, isIdle }: SyncResult) {
+function toRow(sync: string, { read, inserted, changed, removed, rejected, isFull, isIdle }: SyncResult) {
   const unchanged = Math.max(0, read - inserted - changed - rejected)
   return [
     sync,
-    ...[read, inserted, changed, unchanged, removed, rejected].map(figure),
-    isFull ? 'everything' : isIdle ? 'nothing' : 'changes',
+    ...[read, inserted, changed, unchanged, removed, rejected].map(formatNumber),
+    isFull ? 'full' : isIdle ? 'no changes' : 'changes',
   ]
 }
 
-/** Also where this command's environment does not say what stands behind the service: what is known of its syncs is in the database. */
-function statusOf({ syncs }: Driver, facts: readonly SyncStatus[]) {
+/** Formats the status of each sync. Works without the back office's settings too, because the status is in the database. */
+function formatStatus({ syncs }: Driver, facts: readonly SyncStatus[]) {
   const names = syncs.length ? syncs.map(({ name }) => name) : facts.map(({ sync }) => sync)
   const rows = names.map(name => {
-    const planned = syncs.find(sync => sync.name === name)?.intervalSeconds
+    const scheduledSeconds = syncs.find(sync => sync.name === name)?.intervalSeconds
     const fact = facts.find(({ sync }) => sync === name)
     const {
       syncedAt = null,
@@ -143,17 +143,19 @@ function statusOf({ syncs }: Driver, facts: readonly SyncStatus[]) {
       nextRunAt = null,
       fullOnlyIntervalSeconds = null,
     } = fact ?? {}
-    const every = planned === undefined ? undefined : effectiveIntervalSeconds(planned, fullOnlyIntervalSeconds)
-    const late = every !== undefined && lagSeconds !== null && isOverdue(lagSeconds, every) ? ' (late)' : ''
-    const lag = lagSeconds === null ? '-' : `${figure(lagSeconds)} s${late}`
+    const intervalSeconds =
+      scheduledSeconds === undefined ? undefined : effectiveIntervalSeconds(scheduledSeconds, fullOnlyIntervalSeconds)
+    const overdue =
+      intervalSeconds !== undefined && lagSeconds !== null && isOverdue(lagSeconds, intervalSeconds) ? ' (overdue)' : ''
+    const lag = lagSeconds === null ? '-' : `${formatNumber(lagSeconds)} s${overdue}`
     return [
       name,
       lastResult,
       syncedAt ?? 'never',
       lag,
-      every === undefined ? '-' : `${figure(every)} s`,
+      intervalSeconds === undefined ? '-' : `${formatNumber(intervalSeconds)} s`,
       nextRunAt ?? '-',
     ]
   })
-  return table(['sync', 'last run', 'synced at', 'lag', 'every', 'next run'], rows)
+  return table(['sync', 'last run', 'synced at', 'lag', 'interval', 'next run'], rows)
 }

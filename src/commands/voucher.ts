@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import { type Decision, decideOnVoucher } from '../backoffice/embedded/vouchers/decisions.ts'
 import { readLedger } from '../store/vouchers/ledger.ts'
 import { readVoucher } from '../store/vouchers/vouchers.ts'
-import { leaveCommandLine } from './terminal/audit.ts'
+import { recordCommand } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
-import { requireOwnTables } from './terminal/require-embedded.ts'
+import { requireEmbeddedBackOffice } from './terminal/require-embedded.ts'
 import { serviceOption } from './terminal/service-option.ts'
 import { withDatabase } from './terminal/session.ts'
 import { table } from './terminal/table.ts'
@@ -13,26 +13,26 @@ interface Options {
   service?: string
 }
 
-const decisions: Record<Decision, { description: string; why: string; impossible: string }> = {
+const decisions: Record<Decision, { description: string; example: string; requirement: string }> = {
   suspend: {
     description: 'Suspend a voucher',
-    why: 'it was reported stolen',
-    impossible: 'Only an active or locked voucher can be suspended',
+    example: 'blocks a voucher that was reported stolen',
+    requirement: 'Only an active or locked voucher can be suspended',
   },
   resume: {
     description: 'Resume a suspended voucher',
-    why: 'it was found',
-    impossible: 'Only a suspended voucher can be resumed',
+    example: 'unblocks it',
+    requirement: 'Only a suspended voucher can be resumed',
   },
   unlock: {
     description: 'Unlock a voucher',
-    why: 'the till that locked it has crashed',
-    impossible: 'Only a locked voucher can be unlocked',
+    example: 'releases the lock of a crashed till',
+    requirement: 'Only a locked voucher can be unlocked',
   },
   activate: {
     description: 'Activate a voucher',
-    why: 'a card was sold',
-    impossible: 'Only a pending voucher can be activated',
+    example: 'activates a card when it is sold',
+    requirement: 'Only a pending voucher can be activated',
   },
 }
 
@@ -43,9 +43,9 @@ export function voucherCommand(program: Command) {
     .addHelpText(
       'after',
       examples(
-        ['voucher show 9100001 --service luma', 'its balance and its ledger'],
-        ['voucher suspend 9100001 --service luma', 'nobody can use it'],
-        ['voucher resume 9100001 --service luma', 'it can be used again'],
+        ['voucher show 9100001 --service luma', 'shows its balance and ledger'],
+        ['voucher suspend 9100001 --service luma', 'blocks it'],
+        ['voucher resume 9100001 --service luma', 'unblocks it'],
       ),
     )
 
@@ -54,12 +54,12 @@ export function voucherCommand(program: Command) {
     .argument('<number>')
     .description('Show a voucher and its ledger')
     .option(...serviceOption)
-    .addHelpText('after', examples(['voucher show 9100001', 'its balance and its ledger']))
+    .addHelpText('after', examples(['voucher show 9100001', 'shows its balance and ledger']))
     .action((number: string, { service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const found = await readVoucher(db, service, number)
-        if (!found) throw noVoucher(number)
+        if (!found) throw voucherNotFound(number)
         const { email, ...facts } = found
         const rows = Object.entries({ ...facts, email: email?.status ?? null })
         console.log(
@@ -81,29 +81,29 @@ export function voucherCommand(program: Command) {
       }),
     )
 
-  for (const [decision, { description, why, impossible }] of Object.entries(decisions))
+  for (const [decision, { description, example, requirement }] of Object.entries(decisions))
     voucher
       .command(decision)
       .argument('<number>')
       .description(description)
       .option(...serviceOption)
-      .addHelpText('after', examples([`voucher ${decision} 9100001 --service luma`, why]))
+      .addHelpText('after', examples([`voucher ${decision} 9100001 --service luma`, example]))
       .action((number: string, { service: name }: Options) =>
         withDatabase(async ({ keys, services }) => {
           const placed = await services.find(name)
-          await requireOwnTables({ keys }, placed, 'Vouchers', 'it is decided there')
+          await requireEmbeddedBackOffice({ keys }, placed, 'Vouchers', 'manage them there')
           const { service, db } = placed
           const outcome = await db.transaction(async tx => {
             const outcome = await decideOnVoucher(tx, service, number, decision as Decision)
             const subject = `/vouchers/${encodeURIComponent(number)}`
-            if (outcome?.done) await leaveCommandLine(tx, service, { operation: `voucher ${decision}`, subject })
+            if (outcome?.done) await recordCommand(tx, service, { operation: `voucher ${decision}`, subject })
             return outcome
           })
-          if (!outcome) throw noVoucher(number)
-          if (!outcome.done) throw new Error(`${impossible}; ${number} is ${outcome.state}.`)
-          console.log(`The voucher ${number} is ${outcome.state}.`)
+          if (!outcome) throw voucherNotFound(number)
+          if (!outcome.done) throw new Error(`${requirement}; ${number} is ${outcome.state}.`)
+          console.log(`Voucher ${number} is ${outcome.state}.`)
         }),
       )
 }
 
-const noVoucher = (number: string) => new Error(`There is no voucher ${number}.`)
+const voucherNotFound = (number: string) => new Error(`Voucher ${number} not found.`)

@@ -64,7 +64,7 @@ test('what a command refuses leaves no line', async () => {
     ['customer', 'erase', 'none', '--yes'],
     ['account', 'revoke', 'none'],
   ]) {
-    const service = command[0] === 'user' ? [] : ['--service', at.service.name]
+    const service = command[0] === 'account' ? [] : ['--service', at.service.name]
     assert.equal((await run([...command, ...service], environment)).code, 1, command.join(' '))
   }
   assert.deepEqual(await linesOf(at), [])
@@ -72,7 +72,7 @@ test('what a command refuses leaves no line', async () => {
 
 test('the audit of each service of an account tells what a command has done with it', async () => {
   const [one, other] = [await shop.another(), await shop.another()]
-  const user = (...command: string[]) => done(['user', ...command], environment)
+  const user = (...command: string[]) => done(['account', ...command], environment)
   for (const { service } of [one, other]) await user('add', 'till', '--service', service.name)
   await user('trust-shopper-ip', 'till', 'yes')
   await user('rotate', 'till')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { parseOptions } from '../../src/commands/back-office/choices.ts'
+import { parseOptions } from '../../src/commands/back-office/options.ts'
 import { installed } from '../support/installations/installations.ts'
 import { checkout, databaseOf, directory, done, run, type Serving, serve, stop, until } from '../support/processes.ts'
 

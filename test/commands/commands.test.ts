@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Command } from 'commander'
-import { programWith } from '../../src/commands/program.ts'
+import { buildProgram } from '../../src/commands/program.ts'
 import { directory, done, run } from '../support/processes.ts'
 
 const environment = { DATA_DIR: join(directory(), 'data') }
@@ -22,7 +22,7 @@ const everyCommand = (command: Command, path: string[] = []): { path: string[]; 
 ]
 
 test('the help of every command has examples of existing commands', async () => {
-  const all = everyCommand(await programWith())
+  const all = everyCommand(await buildProgram())
   const names = all.map(({ path }) => path.join(' '))
   for (const name of [
     'start',
@@ -75,8 +75,11 @@ for (const [args, fault] of [
   [['import', 'shoes', 'shoes.csv'], /Allowed choices are/],
   [['service', 'add', 'two words'], /tillbridge: The name of a service must have/],
   [['demo', 'a:b'], /tillbridge: The name of a service must have/],
-  [['account', 'add', 'a:b'], /tillbridge: `username` is 1 to 100 characters/],
-  [['account', 'add', '\u202eabc'], /tillbridge: `username` holds a character that changes the direction of writing/],
+  [['account', 'add', 'a:b'], /tillbridge: `username` must be a name of 1 to 100 characters/],
+  [
+    ['account', 'add', '\u202eabc'],
+    /tillbridge: `username` can't contain a character that changes the direction of writing/,
+  ],
 ] as const)
   test(`\`tillbridge ${args.join(' ')}\` is a clear error`, async () => {
     const { code, out, err } = await run(args, environment)

@@ -46,7 +46,7 @@ test('an export is a JSON document, on standard output or in a file that nobody 
   await done(['customer', 'export', '1', '--out', open], environment)
   assert.equal((await stat(open)).mode & 0o777, 0o600)
   const { code, err } = await run(['customer', 'export', '1', '--out', '/nowhere/1.json'], environment)
-  assert.deepEqual([code, err], [1, 'tillbridge: /nowhere/1.json cannot be written: there is no folder /nowhere.\n'])
+  assert.deepEqual([code, err], [1, "tillbridge: /nowhere/1.json can't be written: folder /nowhere not found.\n"])
 })
 
 test('whoever has read enough of an export ends it without a word', async () => {
@@ -80,6 +80,6 @@ test('without being asked, once is enough, and somebody unknown is told of', asy
     ['export', '2'],
   ]) {
     const { code, err } = await run(['customer', ...command], environment)
-    assert.deepEqual([code, err], [1, `tillbridge: There is no customer ${command[1]}.\n`])
+    assert.deepEqual([code, err], [1, `tillbridge: Customer ${command[1]} not found.\n`])
   }
 })

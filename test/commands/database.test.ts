@@ -32,7 +32,7 @@ test('doctor says what is missing on a machine where nothing was started, and ma
 
 test('a command on a directory that holds no installation says so, and makes nothing', async () => {
   const DATA_DIR = directory()
-  const none = `There is no installation in ${DATA_DIR}: set DATA_DIR to where it is, or make one: tillbridge start`
+  const none = `No installation found in ${DATA_DIR}. Set DATA_DIR, or run "tillbridge start" to create one.`
   for (const args of [
     ['service', 'list'],
     ['service', 'add', 'luma', '--shard', 'eu-2'],
@@ -50,7 +50,7 @@ test('a command on a directory that holds no installation says so, and makes not
 test('service add makes a database where there is none, and says where', async () => {
   const DATA_DIR = join(directory(), 'data')
   const first = await run(['service', 'add', 'luma'], { DATA_DIR })
-  assert.deepEqual([first.code, first.err], [0, `A new database is made in ${DATA_DIR}.\n`])
+  assert.deepEqual([first.code, first.err], [0, `Creating a new database in ${DATA_DIR}.\n`])
   const second = await run(['service', 'add', 'solo'], { DATA_DIR })
   assert.deepEqual([second.code, second.err], [0, ''])
 })
@@ -95,26 +95,26 @@ test('doctor leads from an empty installation to one where all is well', async (
       .filter(line => !line.startsWith(' '))
       .map(line => line.split(/\s+/).slice(0, 2)),
     [
-      ['ok', 'Release'],
-      ['ok', 'Settings'],
-      ['ok', 'Data'],
-      ['ok', 'Certificate'],
-      ['ok', 'Database'],
-      ['ok', 'Replicas'],
-      ['ok', 'Clock'],
-      ['ok', 'Disk'],
-      ['ok', 'Files'],
-      ['ok', 'Durability'],
-      ['ok', 'Secret'],
-      ['ok', 'Services'],
-      ['ok', 'Back'],
-      ['ok', 'Syncs'],
-      ['ok', 'Mail'],
-      ['ok', 'Jobs'],
-      ['ok', 'Alerts'],
-      ['ok', 'Backups'],
-      ['ok', 'Databases'],
-      ['ok', 'Moves'],
+      ['PASS', 'Release'],
+      ['PASS', 'Settings'],
+      ['PASS', 'Data'],
+      ['PASS', 'Certificate'],
+      ['PASS', 'Database'],
+      ['PASS', 'Replicas'],
+      ['PASS', 'Clock'],
+      ['PASS', 'Disk'],
+      ['PASS', 'Files'],
+      ['PASS', 'Durability'],
+      ['PASS', 'Secret'],
+      ['PASS', 'Services'],
+      ['PASS', 'Back'],
+      ['PASS', 'Syncs'],
+      ['PASS', 'Email'],
+      ['PASS', 'Jobs'],
+      ['PASS', 'Alerts'],
+      ['PASS', 'Backups'],
+      ['PASS', 'Shards'],
+      ['PASS', 'Moves'],
     ],
   )
   assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations/)
@@ -147,7 +147,7 @@ test('a demo that was interrupted is finished, by a command that waits for those
     await joined.end()
   }
   assert.equal((await first.ended).code, 0)
-  assert.match(first.out, /^playground is admin of playground\.$/m)
+  assert.match(first.out, /^Demo service playground created\. Account playground has the role admin\.$/m)
   assert.notEqual(passwordIn(first.out), '')
   assert.doesNotMatch(await done(['service', 'list'], environment), /being made/)
 })

@@ -36,7 +36,7 @@ test('a rejected file that was edited is kept, and what is rejected meanwhile go
   assert.match(again.stdout, /The rejected lines are in staff\.csv\.rejected-2\.csv, with reasons/)
   assert.match(
     again.stdout,
-    /^staff\.csv\.rejected\.csv was edited, or is of another import, and is left as it is \(--overwrite-rejectedFile would write over it\)\.$/m,
+    /^staff\.csv\.rejected\.csv was edited or belongs to another import, so it was not changed\. To overwrite it: --overwrite-rejected$/m,
   )
   assert.equal(textOf('staff.csv.rejected.csv'), mended)
   assert.equal(textOf('staff.csv.rejected-2.csv'), rejected)
@@ -65,7 +65,10 @@ test('one that was edited stays also where nothing is rejected any more, and goe
   writeFileSync(at('gateways.csv.rejected.csv'), mended)
   const good = run('payment-gateways', 'gateways.csv')
   assert.deepEqual([good.status, textOf('gateways.csv.rejected.csv')], [0, mended])
-  assert.match(good.stdout, /^gateways\.csv\.rejected\.csv was edited, or is of another import, and is left as it is/m)
+  assert.match(
+    good.stdout,
+    /^gateways\.csv\.rejected\.csv was edited or belongs to another import, so it was not changed/m,
+  )
   assert.equal(run('payment-gateways', 'gateways.csv.rejected.csv').status, 0)
 
   writeFileSync(at('others.csv'), 'name\n"a\tb"\n')
@@ -96,7 +99,7 @@ for (const [signal, code] of [
     assert.match(out, /^standard input +2,000 +1,999 +0 +0 +1$/m, out)
     assert.match(
       out,
-      /^Stopped after line 2,001 of standard input: what went in stays, and importing it again is safe\.$/m,
+      /^Stopped after line 2,001 of standard input\. The lines before it are imported\. Importing it again is safe\.$/m,
     )
     assert.match(out, /The rejected lines are in import-customers\.rejected\.csv,/)
     assert.equal((await faults)?.join(''), '')

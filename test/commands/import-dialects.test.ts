@@ -204,7 +204,7 @@ test('rejections are told by reason, with how many there are and one of them; --
   assert.deepEqual([few.status, /goods\.csv +2,000 +0 +0 +0 +2,000/.test(few.out)], [2, true], few.out)
   assert.match(
     few.out,
-    /^Stopped after line 2,001 of goods\.csv: what went in stays, and --resume goes on from there\.$/m,
+    /^Stopped after line 2,001 of goods\.csv\. The lines before it are imported\. To continue, import it again with --resume\.$/m,
   )
 })
 

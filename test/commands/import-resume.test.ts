@@ -78,7 +78,7 @@ test('an import that was killed has left whole batches, and --resume goes on beh
     new RegExp(`interrupted a moment ago, behind line ${from}: what is up to it is in\\. This one goes on`),
   )
   assert.match(stdout, new RegExp(`^killed\\.csv +${(count + 1 - line).toLocaleString('en')} `, 'm'))
-  assert.match(stdout, new RegExp(`^Went on behind line ${from}\\.$`, 'm'))
+  assert.match(stdout, new RegExp(`^Resumed after line ${from}\\.$`, 'm'))
   assert.deepEqual([await customers(), await reached()], [count - batches, 0])
   // What the first one had rejected is kept beside what the second one did.
   const rejected = new Set(['', '-2'].flatMap(number => rejectedPath(`killed.csv.rejected${number}.csv`)))

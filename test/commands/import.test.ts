@@ -79,7 +79,7 @@ test('of a list that a file has whole one file is taken at a time, since the nex
   for (const part of ['1', '2']) writeFileSync(join(shop.directory, `part${part}.csv`), `Customer ID\n${part}\n`)
   const { status, stderr } = run(['ecommerce-customers', 'part1.csv', 'part2.csv'])
   assert.deepEqual([status, await shop.rows('select from ecommerce_item')], [1, []])
-  assert.match(stderr, /what is not in the last one would be gone\. Join them into one\./)
+  assert.match(stderr, /each file replaces all earlier records\. Join the files into one\./)
   assert.equal(run(['ecommerce-customers', 'part1.csv']).status, 0)
 })
 

@@ -182,7 +182,10 @@ test('what there is not is named: an order, a return, a service; and that of ano
   )
   await assert.rejects(step('none', 'receive'), /^Error: There is no return none\.$/)
   assert.match(await refused('ship', orderNumber, '--service', 'nope'), /^tillbridge: Service nope not found\./)
-  assert.match(await refused('ship', orderNumber), /^tillbridge: There are several services/)
+  assert.match(
+    await refused('ship', orderNumber),
+    /^tillbridge: --service is required, because there are several services/,
+  )
 })
 
 test('a refund gives vouchers back what they paid, in the order of their numbers, before anything else', async () => {

@@ -28,7 +28,7 @@ test('whoever writes while a service is removed is waited for, or refused, and l
     await late.query('select next_change_timestamp($1, null)', [id])
     await until(() => answers.includes(201), 'some is written')
     const removing = begin(['service', 'remove', name, '--no-backup', '--yes', name], environment)
-    await until(() => removing.out.includes('is shut.'), 'it is shut', 60_000)
+    await until(() => removing.out.includes(' closed.'), 'the service is closed', 60_000)
     await Promise.all(writers)
     await late.query(`insert into audit (service_id, id, changed_at, record) values ($1, 'late', now(), '{}')`, [id])
     await delay(6_000)

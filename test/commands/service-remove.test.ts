@@ -93,7 +93,7 @@ test('a service goes once its name is given again, and not before', async () => 
   ] as const) {
     const { code, err } = await run(remove(shop.service.name, ...more), environment, how)
     assert.equal(code, 1)
-    assert.match(err, /Not confirmed\. Nothing was deleted\.$/m)
+    assert.match(err, /Nothing was deleted\.$/m)
   }
   const unknown = await run(remove('nobody', '--yes', 'nobody'), environment)
   assert.match(unknown.err, /^tillbridge: Service nobody not found\. Services: /)
@@ -109,10 +109,10 @@ test('where its backup cannot be written, or somebody stops it before, a service
   )
   const removing = done(remove(gone.service.name, '--no-backup', '--yes', gone.service.name), environment)
   const stopped = begin(remove(name, '--yes', name, '--backup', file), environment)
-  await until(() => stopped.out.includes('is shut.'), 'it is shut', 60_000)
+  await until(() => stopped.out.includes(' closed.'), 'the service is closed', 60_000)
   stopped.child.kill('SIGINT')
   assert.equal((await stopped.ended).code, 130)
-  assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was removed: /m)
+  assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was deleted\. Service \S+ is open again\.$/m)
   assert.ok(!fs.existsSync(file))
   await until(async () => (await statusOf(shop)) === 200, 'it is open', 20_000)
 
@@ -140,7 +140,7 @@ test('where somebody stops it once its rows are backed up, a service is open aga
     stopped.child.kill('SIGINT')
     await blocker.query('rollback')
     assert.equal((await stopped.ended).code, 130)
-    assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was removed: /m)
+    assert.match(stopped.err, /^tillbridge: Stopped\. Nothing was deleted\. Service \S+ is open again\.$/m)
     assert.ok(!fs.existsSync(file))
   } finally {
     await blocker.query('rollback')
@@ -163,7 +163,7 @@ test('a removal shuts the service at once, disturbs no other one, and goes on af
   const left = () => db.run(sql`select from tombstone where service_id = ${service.id}`)
   try {
     const killed = begin(remove(name, '--backup', file, '--yes', name), environment)
-    await until(() => killed.out.includes('is shut.'), 'it is shut', 60_000)
+    await until(() => killed.out.includes(' closed.'), 'the service is closed', 60_000)
     await until(
       async () => (await statusOf(shop)) === 403 && (await statusOf(shared)) === 403,
       'nobody gets in',

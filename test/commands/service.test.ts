@@ -52,7 +52,15 @@ async function listed(name: string) {
 
 test('service add takes settings, and list shows those that are not as by default', async () => {
   const said = await done(
-    ['service', 'add', 'luma', 'currency=AUD', 'timeZone=Australia/Melbourne', 'release=2025.1', 'gateways=visa'],
+    [
+      'service',
+      'add',
+      'luma',
+      'currency=AUD',
+      'timeZone=Australia/Melbourne',
+      'backOfficeVersion=2025.1',
+      'gateways=visa',
+    ],
     environment,
   )
   assert.match(said, /^Service luma created\. Next: tillbridge account add <username> --service luma$/m)
@@ -82,14 +90,14 @@ test('service set takes every setting as setting=value, and default returns it',
       'requireFullRedemption=true',
       'emailSender=gifts@luma.example',
     ],
-    ...[`subscriptionMapping=${mapping}`, 'referenceTypes=["favouriteStore","newsletter"]', 'release=2022.1'],
+    ...[`subscriptionMapping=${mapping}`, 'referenceTypes=["favouriteStore","newsletter"]', 'backOfficeVersion=2022.1'],
     ...['requireIfMatch=true', 'requireIdempotencyKey=true', 'readsPerMinute=off', 'writesPerMinute=500'],
     'gateways=["paypal","visa"]',
   ]
   await done(['service', 'add', 'full'], environment)
   const { code, err } = await run(['service', 'set', 'full', 'defaultReturnReason=BORED'], environment)
   assert.equal(code, 1)
-  assert.match(err, /`defaultReturnReason` is a code of `returnReasons`, or null; there is no BORED\./)
+  assert.match(err, /`defaultReturnReason` must be a code of `returnReasons`, or null; BORED isn't one\./)
   const said = await done(['service', 'set', 'full', ...given], environment)
   const names = given.map(assignment => assignment.split('=')[0] ?? '')
   assert.deepEqual(
@@ -106,7 +114,7 @@ test('service set takes every setting as setting=value, and default returns it',
     assert.ok(shown.includes(`${assignment.replace('=', ' = ')}\n    `), assignment)
   assert.match(
     shown,
-    /^subscriptionMapping = \{"email":\{.*"type":"newsletter".*\}\}\n {4}Which customer reference .*Default: \{\}\.$/m,
+    /^subscriptionMapping = \{"email":\{.*"type":"newsletter".*\}\}\n {4}The customer reference of each subscription.*Default: \{\}\.$/m,
   )
   assert.equal(
     await done(['service', 'set', 'full', 'gateways=cash, visa'], environment),
@@ -156,7 +164,7 @@ test('bad settings are named all at once, and nothing is made or changed', async
     'currency=AUX',
     'timeZone=Australia/Melborne',
     'inventoryBuffer=-1',
-    'release=new',
+    'backOfficeVersion=new',
     'readsPerMinute=0',
     'colour=red',
     'nothing',
@@ -167,7 +175,7 @@ test('bad settings are named all at once, and nothing is made or changed', async
     'returnReasons=[{"code":"A","name":"Any"},{"code":"A","name":"Any"}]',
     'subscriptionMapping={"email":{"type":"newsletter","yes":"1"}}',
     'gateways=visa,visa',
-    'release=2022.1',
+    'backOfficeVersion=2022.1',
   ]
   for (const args of [
     ['service', 'add', 'bad'],
@@ -179,10 +187,10 @@ test('bad settings are named all at once, and nothing is made or changed', async
     const lines = err.replace('tillbridge: ', '').trimEnd().split('\n')
     assert.equal(lines.length, bad.length, err)
     for (const [i, assignment] of bad.entries()) assert.ok(lines[i]?.includes(assignment.split('=')[0] ?? ''), err)
-    assert.match(err, /^inventoryBuffer: .* An example: inventoryBuffer=1$/m)
-    assert.match(err, /^subscriptionMapping.email.no: .* An example: 'subscriptionMapping=\{"email":\{"type":.*\}\}'$/m)
-    assert.match(err, /^gateways.1: .* An example: gateways=paypal,shopify,visa$/m)
-    assert.match(err, /^release is given twice\.$/m)
+    assert.match(err, /^inventoryBuffer: .* Example: inventoryBuffer=1$/m)
+    assert.match(err, /^subscriptionMapping.email.no: .* Example: 'subscriptionMapping=\{"email":\{"type":.*\}\}'$/m)
+    assert.match(err, /^gateways.1: .* Example: gateways=paypal,shopify,visa$/m)
+    assert.match(err, /^backOfficeVersion can't be set twice\.$/m)
   }
   const listed = await done(['service', 'list'], environment)
   assert.doesNotMatch(listed, /^bad |NZD/m)

@@ -38,9 +38,9 @@ test('a password that went nowhere is a failure that says how to get another', a
     [nobody, 'unread'],
     ['> /dev/full', 'unwritten'],
   ] as const) {
-    const wayOut = `tillbridge: The password can't be printed, to issue another one: tillbridge account rotate ${username}\n`
+    const wayOut = `tillbridge: The password can't be printed. To issue another one: tillbridge account rotate ${username}\n`
     for (const verb of [['add', '--service', 'luma'], ['rotate']]) {
-      const { code, err } = await into(where, ['user', ...verb, username])
+      const { code, err } = await into(where, ['account', ...verb, username])
       assert.equal(code, 1)
       assert.ok(err.endsWith(wayOut), err)
     }
@@ -51,7 +51,7 @@ test('a password that went nowhere is a failure that says how to get another', a
 test('a secret of a webhook that went nowhere is a failure that says how to get another', async () => {
   const { code, err } = await into(nobody, ['webhook', 'add', 'https://127.0.0.1/hooks'])
   const [, wayOut = '', id = ''] =
-    /^tillbridge: The secret can't be printed, for another: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
+    /^tillbridge: The secret can't be printed\. To issue another one: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
       err,
     ) ?? []
   assert.deepEqual([code, id.length], [1, 36], err)
@@ -59,7 +59,9 @@ test('a secret of a webhook that went nowhere is a failure that says how to get 
   assert.equal(again.code, 1)
   assert.match(
     again.err,
-    new RegExp(`The secret can't be printed, for another: tillbridge webhook rotate ${id} --service luma\\n$`),
+    new RegExp(
+      `The secret can't be printed\\. To issue another one: tillbridge webhook rotate ${id} --service luma\\n$`,
+    ),
   )
   assert.match(await done(wayOut.split(' '), environment), /^Secret: whsec_/m)
 })
@@ -67,11 +69,11 @@ test('a secret of a webhook that went nowhere is a failure that says how to get 
 test('nothing is sent by listen whose secret went nowhere', async () => {
   const { code, err } = await into('> /dev/full', ['listen', '--forward', 'http://127.0.0.1:8080/hooks'])
   assert.equal(code, 1)
-  assert.match(err, /tillbridge: The secret can't be printed, pass one with --secret-file\n$/)
+  assert.match(err, /tillbridge: The secret can't be printed\. Use your own with --secret-file\.\n$/)
 })
 
 test('a backup that nobody reads on is none, and says so', async () => {
   const { code, err } = await into(nobody, ['backup', '-'])
   assert.equal(code, 1)
-  assert.match(err, /^tillbridge: Whoever read standard output has gone\.$/m)
+  assert.match(err, /^tillbridge: Standard output was closed by the reading program\.$/m)
 })

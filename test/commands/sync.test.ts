@@ -88,7 +88,7 @@ describe('tillbridge sync', () => {
     const { code, out } = await sync('stock', '--full', '--service', 'shop')
     assert.equal(code, 0, out)
     const [, , , , , removed, rejected, kind] = rowOf(out, 'stock') ?? []
-    assert.deepEqual([removed, rejected, kind], ['1', '0', 'everything'])
+    assert.deepEqual([removed, rejected, kind], ['1', '0', 'full'])
     const after = await client.query('select free_stock from stock where sku_id = $1 and store_id = $2', [
       sku_id,
       store_id,
@@ -117,7 +117,7 @@ describe('tillbridge sync', () => {
     assert.deepEqual(await doctor(), {
       check: 'Syncs',
       ok: true,
-      detail: 'shop: 9 syncs, each as old as its schedule allows',
+      detail: 'shop: 9 syncs, none overdue',
     })
     const { rows } = await client.query(`
       with was as (select sync, finished_at, error from sync_state)
@@ -134,8 +134,8 @@ describe('tillbridge sync', () => {
     assert.equal(ok, false)
     assert.match(detail, /^shop: /)
     for (const said of [
-      /stock is of \d{4}-\d\d-\d\dT[\d:]+Z; it should be pulled every 300 s/,
-      /customers was never pulled to its end/,
+      /stock is overdue: last synced at \d{4}-\d\d-\d\dT[\d:]+Z, every 300 s/,
+      /customers never succeeded/,
       /the last run of products failed/,
     ])
       assert.match(detail, said)
@@ -148,7 +148,7 @@ describe('tillbridge sync', () => {
     simulator.faults.remove(fault.id)
     assert.equal(code, 1)
     assert.match(out, /^stores: .*\(back_office_error/m)
-    assert.equal(rowOf(out, 'reward-programs')?.[7], 'everything')
+    assert.equal(rowOf(out, 'reward-programs')?.[7], 'full')
     assert.match(await done(['sync', '--status'], environment), /^stores +failed +\d{4}-/m)
   })
 
@@ -159,10 +159,10 @@ describe('tillbridge sync', () => {
       (await client.query(`select from sync_state where sync = 'stores' and heartbeat_at is not null`)).rowCount
     await until(held, 'it pulls', 20_000)
     const busy = await sync('stores')
-    assert.deepEqual([busy.code, busy.out], [1, 'stores: another process is pulling it.\n'])
+    assert.deepEqual([busy.code, busy.out], [1, 'stores: another process is running it.\n'])
     interrupted.child.kill('SIGINT')
     assert.equal((await interrupted.ended).code, 1)
-    assert.match(interrupted.out, /^stores: stopped; the next run goes on from there\.$/m)
+    assert.match(interrupted.out, /^stores: stopped\. The next run continues from there\.$/m)
     simulator.faults.remove(fault.id)
     assert.equal((await sync('stores')).code, 0)
   })
@@ -170,13 +170,13 @@ describe('tillbridge sync', () => {
   test('a sync that there is not, and a service that nothing is pulled for, are told', async () => {
     const { code, err } = await sync('stok')
     assert.equal(code, 1)
-    assert.match(err, /^tillbridge: There is no sync stok; there are: references, stores, /)
+    assert.match(err, /^tillbridge: Sync stok not found\. Syncs: references, stores, /)
     const unset = { BACK_OFFICE: '', BACK_OFFICE_URL: '', BACK_OFFICE_COUNTRY: '', BACK_OFFICE_TIME_ZONE: '' }
     const bare = { ...environment, ...unset }
     const embedded = await run(['sync', 'stock'], bare)
     assert.equal(embedded.code, 1)
     assert.match(await done(['sync', '--status'], bare), /^stock +ok +\d{4}-/m)
-    assert.match(embedded.err, /^tillbridge: Nothing is pulled for shop: it has the embedded back office, as far as/)
+    assert.match(embedded.err, /^tillbridge: shop uses the embedded back office, which has no syncs\./)
     assert.match((await sync('--help')).out, /Examples:\n {2}\$ tillbridge sync --service luma\n/)
   })
 })

@@ -129,7 +129,7 @@ test('the running server rejects a revoked account within 5 seconds', async () =
   assert.match(await done(['account', 'revoke', access.username], environment), /^Account \S+ deleted\.$/m)
   await until(async () => (await ask(service, '/stores', access)).status === 401, 'it is rejected', 5_000)
   for (const command of ['revoke', 'rotate']) {
-    const { code, err } = await run(['user', command, access.username], environment)
+    const { code, err } = await run(['account', command, access.username], environment)
     assert.equal(code, 1)
     assert.match(err, /^tillbridge: Account gone-admin not found\. Run "tillbridge account list"\.\n$/)
   }

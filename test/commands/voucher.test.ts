@@ -33,13 +33,13 @@ test('a voucher is shown with its ledger, suspended and resumed', async () => {
   assert.match(shown, /^availableAmount +150\.00$/m)
   assert.doesNotMatch(shown, /pin/i)
   assert.match(shown, /webshop/, 'an operator sees who holds it')
-  assert.equal(await done(['voucher', 'suspend', '007', ...luma], environment), 'The voucher 007 is suspended.\n')
+  assert.equal(await done(['voucher', 'suspend', '007', ...luma], environment), 'Voucher 007 is suspended.\n')
   const again = await run(['voucher', 'suspend', '007', ...luma], environment)
   assert.deepEqual(
     [again.code, again.err],
-    [1, 'tillbridge: Only a voucher that is active or locked can be suspended; 007 is suspended.\n'],
+    [1, 'tillbridge: Only an active or locked voucher can be suspended; 007 is suspended.\n'],
   )
-  assert.equal(await done(['voucher', 'resume', '007', ...luma], environment), 'The voucher 007 is active.\n')
+  assert.equal(await done(['voucher', 'resume', '007', ...luma], environment), 'Voucher 007 is active.\n')
   assert.deepEqual(steps(await done(['voucher', 'show', '007', ...luma], environment)), [
     'issue 150.00 active',
     'lock 0.00 locked',
@@ -50,9 +50,9 @@ test('a voucher is shown with its ledger, suspended and resumed', async () => {
 })
 
 test('a voucher that was not issued yet is activated', async () => {
-  assert.equal(await done(['voucher', 'activate', '008', ...luma], environment), 'The voucher 008 is active.\n')
+  assert.equal(await done(['voucher', 'activate', '008', ...luma], environment), 'Voucher 008 is active.\n')
   const { code, err } = await run(['voucher', 'activate', '008', ...luma], environment)
-  assert.deepEqual([code, err], [1, 'tillbridge: Only a voucher that is pending can be activated; 008 is active.\n'])
+  assert.deepEqual([code, err], [1, 'tillbridge: Only a pending voucher can be activated; 008 is active.\n'])
 })
 
 test('a voucher of another service is none', async () => {

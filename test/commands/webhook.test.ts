@@ -59,13 +59,16 @@ test('a webhook is added, tried, paused, resumed, rewound, rotated and removed',
   assert.ok(first)
   for (const each of [secret, rotated]) new Webhook(each).verify(first.body, headersOf(first))
   await until(async () => /up to date/.test(await done(['webhook', 'list'], environment)), 'it has caught up')
-  assert.match(await done(['webhook', 'attempts', id], environment), / taken$/m)
+  assert.match(await done(['webhook', 'attempts', id], environment), / accepted$/m)
 
   receiver.answer = answerWith(503)
   const { code, err } = await run(['webhook', 'test', id], environment)
   assert.deepEqual([code, err], [1, 'tillbridge: The endpoint answered 503.\n'])
-  assert.equal(await done(['webhook', 'remove', id], environment), `The webhook ${id} is removed.\n`)
-  assert.equal((await run(['webhook', 'show', id], environment)).err, `tillbridge: There is no webhook ${id}.\n`)
+  assert.equal(await done(['webhook', 'remove', id], environment), `Webhook ${id} deleted.\n`)
+  assert.equal(
+    (await run(['webhook', 'show', id], environment)).err,
+    `tillbridge: Webhook ${id} not found. Run "tillbridge webhook list".\n`,
+  )
   receiver.answer = answerWith(204)
   receiver.received.length = 0
 })
@@ -81,14 +84,14 @@ test('what cannot be is said in a sentence', async () => {
     /^tillbridge: Record type shoes not found\. Types: store, /,
   )
   for (const [description, fault] of [
-    ['a\nb', 'holds a control character'],
-    ['\u001b[31mred', 'holds a control character'],
-    ['a'.repeat(251), 'has at most 250 characters, not 251'],
+    ['a\nb', "can't contain a control character"],
+    ['\u001b[31mred', "can't contain a control character"],
+    ['a'.repeat(251), 'can have at most 250 characters; it has 251'],
   ] as const)
     assert.equal(await refused([receiver.url, '--description', description]), `tillbridge: \`description\` ${fault}.\n`)
   assert.match(
     await refused([`${receiver.url}?${'a'.repeat(2_000)}`, '--kinds', 'store,store']),
-    /^tillbridge: `url` has at most 2000 characters, not \d+\. .* the same entry twice\.\n$/,
+    /^tillbridge: `url` can have at most 2000 characters; it has \d+\. .* the same entry twice\.\n$/,
   )
 })
 
@@ -148,7 +151,7 @@ test('listen signs with no secret that is none of Standard Webhooks', async () =
     const listen = ['listen', '--forward', receiver.url, '--from-beginning', '--secret', secret]
     const { code, out, err } = await run(listen, environment)
     assert.deepEqual([code, out], [1, ''], secret)
-    assert.equal(err, 'tillbridge: A secret is whsec_ and the base64 of 24 to 64 bytes.\n')
+    assert.equal(err, 'tillbridge: The secret must be whsec_ and the base64 of 24 to 64 bytes.\n')
   }
   assert.equal(receiver.received.length, 0)
 })
@@ -188,5 +191,5 @@ test('listen passes over what left and came back, however much that is, and says
   await db.run(sql`
     insert into tombstone_purge (service_id, kind, purged_until) values (${service.id}, 'customer', now() + interval '1 hour')`)
   assert.equal((await listening.ended).code, 1)
-  assert.match(listening.err, /forgotten already\. Begin anew, with --from-beginning/)
+  assert.match(listening.err, /were purged\. Start again with --from-beginning\./)
 })

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { documents } from '../../src/commands/docs.ts'
+import { buildDocuments } from '../../src/commands/docs.ts'
 import { changelog } from '../../src/http/docs/changelog.ts'
 
-for (const [name, text] of Object.entries(await documents()))
+for (const [name, text] of Object.entries(await buildDocuments()))
   test(`${name} is what the code makes of it`, async () => {
     const there = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8').catch(() => '')
     assert.ok(there === text, `${name} is stale: run \`npm run docs\``)
   })
 
 test('documents are made the same every time', async () => {
-  assert.deepEqual(await documents(), await documents())
+  assert.deepEqual(await buildDocuments(), await buildDocuments())
 })
 
 test('the check succeeds on documents that are as they should be', () => {

@@ -27,7 +27,7 @@ test('a release has its own Node.js, runs from anywhere without npm, and says wh
     env: { PATH: '/usr/bin:/bin' },
   })
   assert.equal(help.status, 0, help.stderr)
-  assert.match(help.stdout, /Serve the API over HTTPS/)
+  assert.match(help.stdout, /Start the API server/)
   for (const file of [
     'migrations/0001_services.sql',
     'docs/operate/install-linux.md',

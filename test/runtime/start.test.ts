@@ -61,7 +61,7 @@ test('the first start prints a curl line that works as it is', async () => {
 test('the first start prints the address, user, password, service, and where the docs are', async () => {
   const access = readAccess(dataDir)
   assert.match(service.out, new RegExp(`serves ${access.baseUrl}\\.$`, 'm'))
-  assert.match(service.out, new RegExp(`^ +user +${access.username}$`, 'm'))
+  assert.match(service.out, new RegExp(`^ +username +${access.username}$`, 'm'))
   assert.match(service.out, new RegExp(`^ +password +${access.password}$`, 'm'))
   assert.match(service.out, new RegExp(`^ +service +${access.serviceName}$`, 'm'))
   const docs = /API reference: (\S+)$/m.exec(service.out)?.[1] ?? ''
@@ -71,7 +71,7 @@ test('the first start prints the address, user, password, service, and where the
 
 test('the first start prints a link that signs in to the console, once', async () => {
   const [, base, link] =
-    /console, signed in, once within 60 seconds: (\S+)\/console#link=(\S+)$/m.exec(service.out) ?? []
+    /Console \(this link signs in once, within 60 seconds\): (\S+)\/console#link=(\S+)$/m.exec(service.out) ?? []
   assert.equal(base, service.baseUrl)
   const body = JSON.stringify({ link })
   const curl = (path: string) =>

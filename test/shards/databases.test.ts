@@ -201,7 +201,7 @@ test('a service of a data database is removed from both, with its accounts; its 
   // Its line waits for being handed on.
   assert.equal((await post(luma, '/accounts', { username: 'luma-last', role: 'visitor' }, keyed())).status, 201)
   const said = await shop.command('service', 'remove', 'luma', '--yes', 'luma', '--backup', file)
-  assert.match(said, /So are the accounts that had it alone: luma-last, luma-till/)
+  assert.match(said, /Accounts deleted with it: luma-last, luma-till/)
   for (const { db } of [shop, east]) assert.deepEqual(await rowsOf(db, luma.service), {})
   isProblem(await luma.get('/stores'), 'service_not_assigned', shop.baseUrl)
 

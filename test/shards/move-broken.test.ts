@@ -131,7 +131,7 @@ test('what fails once the service is switched undoes nothing: it is opened, and 
     FAILPOINT: 'service_switched:fail',
   })
   assert.equal(code, 0, err)
-  assert.match(out, new RegExp(`luma is now served from ${other}\\..*\nOld copy of luma deleted\\.`))
+  assert.match(out, new RegExp(`luma moved to ${other}\\..*\nOld copy of luma deleted\\.`))
   ;[there, other] = [other, there]
   await writes()
   await isServed()

@@ -68,7 +68,7 @@ test('a role that is no superuser is told which grants a move needs, and moves a
   await servers.ask('west', 'grant pg_create_subscription to shop')
   const { code, err, out } = await move()
   assert.equal(code, 0, err)
-  assert.match(out, /luma is now served from west/)
+  assert.match(out, /luma moved to west/)
   assert.equal((await luma.get(`/customers/${made.json.data.id}`)).status, 200)
 })
 

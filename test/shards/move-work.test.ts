@@ -45,7 +45,7 @@ test('an import that is under way is waited for, comes in whole, and the next on
   const said = shop.move('luma', 'west')
   const imported = await importing.ended
   assert.equal(imported.code, 0, importing.err)
-  assert.match(await said, /luma is now served from west/)
+  assert.match(await said, /luma moved to west/)
   const [found] = await servers.ask('west', `select count(*)::integer as count from staff`)
   assert.equal(found?.count, 60_000)
   await shop.command('import', 'staff', file, '--service', 'luma')

@@ -46,7 +46,7 @@ test('a service moves under writers and followers: nothing is lost, nothing told
   const lists = [followingList(luma), followingList(luma)]
   await delay(500)
   const said = await shop.move('luma', 'west')
-  assert.match(said, /luma is now served from west\. Its writes paused for [\d.]+ s\./)
+  assert.match(said, /luma moved to west\. Writes paused for [\d.]+ s\./)
   const written = await Promise.all(writers.map(each => each.end()))
   const ids = written.flatMap(each => each.ids)
   assert.ok(

@@ -17,12 +17,12 @@ import {
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/backoffice/connections.ts'
 import { addJob } from '../../store/jobs/jobs.ts'
-import { leaveCommandLine } from '../terminal/audit.ts'
+import { recordCommand } from '../terminal/audit.ts'
 import { examples } from '../terminal/examples.ts'
 import { readSecret } from '../terminal/secret.ts'
 import { withDatabase } from '../terminal/session.ts'
-import * as options from './choices.ts'
-import { readSftpCredentials } from './exports.ts'
+import * as options from './options.ts'
+import { readSftpCredentials } from './sftp-credentials.ts'
 import { testBackOffice } from './test.ts'
 
 const fields = Object.keys(backOfficeFields) as BackOfficeField[]
@@ -58,7 +58,7 @@ export function backOfficeCommand(program: Command) {
         const { change, choices } = await parseChange(assignments, files)
         const settings = await db.transaction(tx => merge(tx, keys, service, change, choices))
         console.log(formatSettings(settings, 'own connection', service).join('\n'))
-        for (const line of await options.unlistedGateways(choices, db, service)) console.log(line)
+        for (const line of await options.findUnlistedGateways(choices, db, service)) console.log(line)
         console.log(
           `Connection saved. Every process uses it within 5 seconds.\nNext: tillbridge back-office test ${name}`,
         )
@@ -207,20 +207,20 @@ async function merge(
       'The stored password was encrypted with another SECRET_KEY. Set it again, together with user= or exportFolder=.',
     )
   // A service's own connection inherits nothing from the default, least of all a password.
-  const wanted = {
+  const requested = {
     driver: 'apparel21' as DriverName,
     ...before?.settings,
     ...change,
-    ...options.withOptions(before?.settings, choices),
+    ...options.applyOptions(before?.settings, choices),
   }
-  const merged = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
-  const settings = (wanted.driver === ours ? { driver: wanted.driver } : merged) as unknown as BackOfficeSettings
+  const merged = Object.fromEntries(Object.entries(requested).filter(([, value]) => value !== undefined))
+  const settings = (requested.driver === ours ? { driver: requested.driver } : merged) as unknown as BackOfficeSettings
   const problems = findContradictions(settings, name => name)
-  if (!problems.length) problems.push(...options.unknownSyncs(choices, settings, service))
+  if (!problems.length) problems.push(...options.findUnknownSyncs(choices, settings, service))
   if (problems.length) throw new Error(problems.join('\n'))
   await setBackOffice(tx, keys, service, settings)
   const { password: _, sftpPassword: __, ...audited } = change
-  await recordChange(tx, service, 'back-office set', { ...audited, ...options.auditedFields(choices) })
+  await recordChange(tx, service, 'back-office set', { ...audited, ...options.toAuditedFields(choices) })
   return settings
 }
 
@@ -229,7 +229,7 @@ const propagationMs = 4_000
 
 /** Writes an audit entry, and reschedules the syncs once every process uses the new settings. */
 async function recordChange(tx: Db, service: Service, operation: string, body: object) {
-  await leaveCommandLine(tx, service, { operation, subject: '/back-office', body })
+  await recordCommand(tx, service, { operation, subject: '/back-office', body })
   await addJob(tx, null, 'schedule-syncs', { dueAt: new Date(Date.now() + propagationMs).toISOString() })
 }
 
@@ -245,13 +245,13 @@ async function effectiveSettings(db: Db, keys: Keys, service: Service) {
 }
 
 function formatSettings(settings: BackOfficeSettings, origin: string, service: Service): string[] {
-  const shown = fields.flatMap(name => (settings[name] === undefined ? [] : [`${name} = ${settings[name]}`]))
+  const lines = fields.flatMap(name => (settings[name] === undefined ? [] : [`${name} = ${settings[name]}`]))
   return [
     `driver = ${settings.driver} (${origin})`,
-    ...shown,
+    ...lines,
     ...(settings.password === undefined ? [] : ['password = (set)']),
     ...(settings.sftpPassword === undefined ? [] : ['sftpPassword = (set)']),
     ...(settings.ca === undefined ? [] : ['ca = (set)']),
-    ...options.optionLines(settings, service),
+    ...options.formatOptions(settings, service),
   ]
 }

@@ -13,8 +13,8 @@ import { knownKeys } from '../../runtime/installation/keys.ts'
 import { reachDatabase } from '../../runtime/shards/reach-shard.ts'
 import { listDatabases } from '../../store/shards/shards.ts'
 import { examples } from '../terminal/examples.ts'
-import { notWritten } from '../terminal/outgoing-file.ts'
-import { bytesDisplay, rateOf } from '../terminal/progress.ts'
+import { rethrowWriteError } from '../terminal/outgoing-file.ts'
+import { bytesDisplay, formatRate } from '../terminal/progress.ts'
 
 /** `tillbridge backup`. It doesn't migrate: a backup before an upgrade must contain the old schema. */
 export const backupCommand = (program: Command) =>
@@ -67,11 +67,11 @@ export const backupCommand = (program: Command) =>
             taking.end()
             checking.end()
           })
-          .catch(notWritten(file, '. Use - for standard output'))
+          .catch(rethrowWriteError(file, '. Use - for standard output'))
         await noteBackup(db, takenAt)
         const { size } = await stat(file)
         console.log(
-          `Backup written to ${resolve(file)} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}, ${rateOf(bytes, performance.now() - began)}, compressed to ${(size / 1e6).toFixed(1)} MB.`,
+          `Backup written to ${resolve(file)} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${(size / 1e6).toFixed(1)} MB.`,
         )
         if (config.secretKey === undefined)
           console.log(

@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
 import { checkFile, readFrames } from '../../backup/file.ts'
+import { noteRestore } from '../../backup/history.ts'
 import { restore } from '../../backup/restore.ts'
 import { readConfig } from '../../config/config.ts'
 import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
 import { rightKeys } from '../../runtime/installation/keys.ts'
 import { examples } from '../terminal/examples.ts'
-import { bytesDisplay, rateOf, shareDisplay } from '../terminal/progress.ts'
-import { acknowledgeCommand } from './restore-acknowledge.ts'
+import { bytesDisplay, formatRate, shareDisplay } from '../terminal/progress.ts'
+import { withDatabase } from '../terminal/session.ts'
 
 /** `tillbridge restore <file>` and `tillbridge restore acknowledge`. */
 export function restoreCommand(program: Command) {
@@ -48,7 +49,7 @@ export function restoreCommand(program: Command) {
         })
         const { head, rows, bytes } = checked
         console.log(
-          `Restored ${rows.toLocaleString('en')} rows${head.service === undefined ? '' : ` of the service ${head.service}`} as of ${head.takenAt}: ${rateOf(bytes, performance.now() - began)}.`,
+          `Restored ${rows.toLocaleString('en')} rows${head.service === undefined ? '' : ` of the service ${head.service}`} as of ${head.takenAt}: ${formatRate(bytes, performance.now() - began)}.`,
         )
         if (migrated.length) console.log(`Migrated: ${migrated.join(', ')}.`)
         if (dataDatabase !== undefined)
@@ -63,3 +64,17 @@ export function restoreCommand(program: Command) {
     })
   acknowledgeCommand(restoreInto)
 }
+
+/** `tillbridge restore acknowledge`. `tillbridge restore <file>` does the same automatically. */
+const acknowledgeCommand = (parent: Command) =>
+  parent
+    .command('acknowledge')
+    .description('Expire cursors after a restore with other tools')
+    .option('--shard <name>', 'a shard instead of the control database')
+    .addHelpText('after', examples(['restore acknowledge', 'after a point-in-time recovery, before tillbridge start']))
+    .action(({ shard }: { shard?: string }) =>
+      withDatabase(async ({ databases }) => {
+        await noteRestore(await databases.open(shard))
+        console.log('Older cursors expired. Clients of the change feed start over and miss no change.')
+      }),
+    )

@@ -17,14 +17,14 @@ export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
   )
 }
 
-export async function aboutDatabase({ db }: Pick<OpenedDatabase, 'db'>) {
+export async function describeDatabase({ db }: Pick<OpenedDatabase, 'db'>) {
   await requireOneServer(db)
   const row = await db.row<{ version: string; name: string; migrations: number }>(sql`
     select current_setting('server_version') as version, current_database() as name, (select count(*)::integer from migration) as migrations`)
   return `PostgreSQL ${row?.version}, ${row?.name}, ${row?.migrations} migrations`
 }
 
-export async function jobs({ db }: Pick<OpenedDatabase, 'db'>) {
+export async function checkJobs({ db }: Pick<OpenedDatabase, 'db'>) {
   const { oldestSeconds, isIdle } = await dueJobs(db)
   const oldest = `the oldest has been due for ${Math.floor(oldestSeconds)} s`
   if (isIdle)
@@ -34,7 +34,7 @@ export async function jobs({ db }: Pick<OpenedDatabase, 'db'>) {
   return oldestSeconds ? oldest : 'no job is due'
 }
 
-export async function alerts({ db }: Pick<OpenedDatabase, 'db'>) {
+export async function checkAlerts({ db }: Pick<OpenedDatabase, 'db'>) {
   const open = await listAlerts(db)
   if (!open.length) return 'none'
   const kinds = new Set(open.map(({ service, kind }) => `${service}: ${kind}`))

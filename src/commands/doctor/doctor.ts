@@ -12,12 +12,11 @@ import { knownKeys } from '../../runtime/installation/keys.ts'
 import { localCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
-import { backOffices, syncs } from './back-offices.ts'
-import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
-import { backups, clock, disk, durability, fileLimit, mail } from './machine.ts'
-import { moves } from './moves.ts'
-import { replicas } from './replicas.ts'
-import { dataDatabases } from './shards.ts'
+import { checkBackOffices, checkSyncs } from './back-offices.ts'
+import { checkAlerts, checkJobs, describeDatabase, requireMigrated } from './database.ts'
+import { checkBackups, checkClock, checkDisk, checkDurability, checkFileLimit, checkMail } from './machine.ts'
+import { checkReplicas } from './replicas.ts'
+import { checkMoves, checkShards } from './shards.ts'
 
 /** One check. `run` returns its result, or throws an error that says what to do. */
 interface Check {
@@ -60,7 +59,7 @@ export const doctorCommand = (program: Command) =>
         {
           name: 'Data',
           async run() {
-            data = await dataDirectory(require(config, 'the settings'))
+            data = await checkDataDirectory(require(config, 'the settings'))
             return data
           },
         },
@@ -69,7 +68,7 @@ export const doctorCommand = (program: Command) =>
           async run() {
             const settings = require(config, 'the settings')
             if (!settings.tlsCertFile) require(data, 'the data directory')
-            return certificate(settings)
+            return checkCertificate(settings)
           },
         },
         {
@@ -80,17 +79,17 @@ export const doctorCommand = (program: Command) =>
             opened = await joinDatabase(settings, { asItIs: true })
             await requireMigrated(opened)
             database = opened
-            return aboutDatabase(database)
+            return describeDatabase(database)
           },
         },
         {
           name: 'Replicas',
-          run: async () => replicas(require(config, 'the settings'), require(database, 'the database').db),
+          run: async () => checkReplicas(require(config, 'the settings'), require(database, 'the database').db),
         },
-        { name: 'Clock', run: async () => clock(require(database, 'the database').db) },
-        { name: 'Disk', run: async () => disk(require(data, 'the data directory')) },
-        { name: 'Files', run: fileLimit },
-        { name: 'Durability', run: async () => durability(require(database, 'the database').db) },
+        { name: 'Clock', run: async () => checkClock(require(database, 'the database').db) },
+        { name: 'Disk', run: async () => checkDisk(require(data, 'the data directory')) },
+        { name: 'Files', run: checkFileLimit },
+        { name: 'Durability', run: async () => checkDurability(require(database, 'the database').db) },
         {
           name: 'Secret',
           async run() {
@@ -99,7 +98,7 @@ export const doctorCommand = (program: Command) =>
             return 'matches this database'
           },
         },
-        { name: 'Services', run: async () => services(require(database, 'the database')) },
+        { name: 'Services', run: async () => checkServices(require(database, 'the database')) },
         {
           name: 'Back office',
           async run() {
@@ -112,25 +111,25 @@ export const doctorCommand = (program: Command) =>
               log: quietLog(),
             }
             offices = await openBackOffices(from)
-            return backOffices(db, offices, settings)
+            return checkBackOffices(db, offices, settings)
           },
         },
         {
           name: 'Syncs',
-          run: async () => syncs(require(database, 'the database').db, require(offices, 'the back office')),
+          run: async () => checkSyncs(require(database, 'the database').db, require(offices, 'the back office')),
         },
-        { name: 'Email', run: async () => mail(require(config, 'the settings')) },
-        { name: 'Jobs', run: async () => jobs(require(database, 'the database')) },
-        { name: 'Alerts', run: async () => alerts(require(database, 'the database')) },
-        { name: 'Backups', run: async () => backups(require(database, 'the database').db) },
+        { name: 'Email', run: async () => checkMail(require(config, 'the settings')) },
+        { name: 'Jobs', run: async () => checkJobs(require(database, 'the database')) },
+        { name: 'Alerts', run: async () => checkAlerts(require(database, 'the database')) },
+        { name: 'Backups', run: async () => checkBackups(require(database, 'the database').db) },
         {
           name: 'Shards',
           run: async () => {
             const { db } = require(database, 'the database')
-            return dataDatabases(require(config, 'the settings'), { db, keys: require(keys, 'the secret') })
+            return checkShards(require(config, 'the settings'), { db, keys: require(keys, 'the secret') })
           },
         },
-        { name: 'Moves', run: async () => moves(require(database, 'the database').db) },
+        { name: 'Moves', run: async () => checkMoves(require(database, 'the database').db) },
       ]
       const results: { check: string; ok: boolean; detail: string }[] = []
       for (const { name, run } of checks) {
@@ -138,7 +137,7 @@ export const doctorCommand = (program: Command) =>
           detail => ({ check: name, ok: true, detail }),
           (error: Error) => ({ check: name, ok: false, detail: error.message }),
         )
-        if (!json) console.log(`${result.ok ? 'PASS' : 'FAIL'}  ${name.padEnd(12)} ${indented(result.detail)}`)
+        if (!json) console.log(`${result.ok ? 'PASS' : 'FAIL'}  ${name.padEnd(12)} ${indent(result.detail)}`)
         if (!result.ok) process.exitCode = 1
         results.push(result)
       }
@@ -147,9 +146,9 @@ export const doctorCommand = (program: Command) =>
       await opened?.close()
     })
 
-const indented = (lines: string) => lines.replaceAll('\n', `\n${' '.repeat(19)}`)
+const indent = (lines: string) => lines.replaceAll('\n', `\n${' '.repeat(19)}`)
 
-async function dataDirectory({ dataDir }: Config) {
+async function checkDataDirectory({ dataDir }: Config) {
   await access(dataDir, constants.R_OK | constants.W_OK).catch(() => {
     throw new Error(
       `${resolve(dataDir)} must be a directory that Tillbridge can write to. Run "tillbridge start" to create it, or set DATA_DIR.`,
@@ -158,7 +157,7 @@ async function dataDirectory({ dataDir }: Config) {
   return dataDir
 }
 
-function certificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
+function checkCertificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   const { notAfter } =
     tlsCertFile && tlsKeyFile ? readCertificate(tlsCertFile, tlsKeyFile) : localCertificate(join(dataDir, 'tls'))
   const days = Math.floor((notAfter.getTime() - Date.now()) / 86_400_000)
@@ -166,7 +165,7 @@ function certificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   return `${tlsCertFile ?? 'local certificate for localhost'}, expires in ${days} days`
 }
 
-async function services({ db }: OpenedDatabase) {
+async function checkServices({ db }: OpenedDatabase) {
   const row = await db.row<{ services: number; accounts: number; unused: string[] }>(sql`
     select (select count(*)::integer from service) as services, (select count(*)::integer from account) as accounts,
            array(select name from service s where not exists (select from account_service a where a.service_id = s.service_id) order by name) as unused`)

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts'
 import { type Database, sql } from '../../database/db.ts'
 
 /** Compares the clocks: change timestamps come from PostgreSQL, certificates and logs use this machine's clock. */
-export async function clock(db: Database) {
+export async function checkClock(db: Database) {
   const before = Date.now()
   const row = await db.row<{ now: number }>(sql`select extract(epoch from clock_timestamp())::float8 * 1000 as now`)
   const seconds = Math.abs((row?.now ?? 0) - (before + Date.now()) / 2) / 1_000
@@ -19,7 +19,7 @@ export async function clock(db: Database) {
 
 const gigabyte = 1024 ** 3
 
-export async function disk(directory: string) {
+export async function checkDisk(directory: string) {
   const { bavail, blocks, bsize } = await statfs(directory)
   const free = bavail * bsize
   const detail = `${(free / gigabyte).toFixed(1)} GB free of ${((blocks * bsize) / gigabyte).toFixed(1)} GB`
@@ -28,7 +28,7 @@ export async function disk(directory: string) {
 }
 
 /** Checks the limit of open files: each client, database connection and file needs one. Node.js raises the soft limit to the hard limit. */
-export async function fileLimit() {
+export async function checkFileLimit() {
   const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
   const [, limit] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
   if (limit === undefined) return 'limit unknown on this platform'
@@ -40,7 +40,7 @@ export async function fileLimit() {
 }
 
 /** Throws if PostgreSQL could lose committed transactions in a power failure. */
-export async function durability(db: Database) {
+export async function checkDurability(db: Database) {
   const row = await db.row<{ fsync: string; pages: string; commit: string }>(sql`
     select current_setting('fsync') as fsync, current_setting('full_page_writes') as pages, current_setting('synchronous_commit') as commit`)
   const off = [
@@ -55,16 +55,16 @@ export async function durability(db: Database) {
   return `commits are flushed to disk (synchronous_commit ${row?.commit})`
 }
 
-const patienceMs = 5_000
+const connectTimeoutMs = 5_000
 
 /** Connects to the mail server. Its credentials are only checked with the first email. */
-export async function mail({ smtpUrl }: Config) {
+export async function checkMail({ smtpUrl }: Config) {
   if (smtpUrl === undefined) return 'written to DATA_DIR/mail (SMTP_URL is not set)'
   const { protocol, hostname, port } = new URL(smtpUrl)
   const at = Number(port || (protocol === 'smtps:' ? 465 : 587))
   const socket = connect(at, hostname)
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(patienceMs) })
+    await once(socket, 'connect', { signal: AbortSignal.timeout(connectTimeoutMs) })
   } catch (error) {
     const { code, name } = error as NodeJS.ErrnoException
     throw new Error(
@@ -76,16 +76,16 @@ export async function mail({ smtpUrl }: Config) {
   return `${hostname}:${at} is reachable`
 }
 
-const oldestHours = 48
+const maxBackupAgeHours = 48
 
 /** Returns the age of the newest backup of the control database or a shard. Throws if it is too old. */
-export async function backups(db: Database, database?: string) {
+export async function checkBackups(db: Database, database?: string) {
   const newest = await newestBackup(db)
   const command = `tillbridge backup <file>${database === undefined ? '' : ` --shard ${database}`}`
   if (!newest)
     throw new Error(`No backup exists. Run this every night: ${command} (docs/operate/backup-and-restore.md)`)
   const detail = `newest backup: ${newest.at.toISOString()}, ${newest.hours.toFixed(0)} hours ago`
-  if (newest.hours > oldestHours)
+  if (newest.hours > maxBackupAgeHours)
     throw new Error(`${detail}. Check the nightly backup (docs/operate/backup-and-restore.md).`)
   return detail
 }

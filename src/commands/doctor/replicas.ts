@@ -8,36 +8,36 @@ import { currentPosition, positionIn } from '../../database/replicas/lsn.ts'
 import { type Trail, trailOf } from '../../database/replicas/lsn-history.ts'
 
 /** Returns the lag of each replica. Throws if one can't be used. */
-export async function replicas(config: Config, primary: Database) {
+export async function checkReplicas(config: Config, primary: Database) {
   if (config.databaseReadUrl === undefined) return 'no replicas (DATABASE_READ_URL is not set)'
   const trail = trailOf()
   const now = await primary.row<{ position: string }>(sql`select ${currentPosition} as position`)
   if (now) trail.add(positionIn(now.position))
-  const found = await Promise.all(serversIn(config.databaseReadUrl).map(server => standing(server, config, trail)))
-  const lines = found.map(({ name, stands }) => {
-    const behind = `${stands.lag?.bytes ?? 0} bytes behind the primary`
-    return `${name}: ${stands.state === 'ready' ? behind : whyOf(stands)}`
+  const found = await Promise.all(serversIn(config.databaseReadUrl).map(server => probeReplica(server, config, trail)))
+  const lines = found.map(({ name, health }) => {
+    const behind = `${health.lag?.bytes ?? 0} bytes behind the primary`
+    return `${name}: ${health.state === 'ready' ? behind : whyOf(health)}`
   })
-  if (found.some(({ stands }) => stands.state !== 'ready')) throw new Error(lines.join('\n'))
+  if (found.some(({ health }) => health.state !== 'ready')) throw new Error(lines.join('\n'))
   return lines.join('\n')
 }
 
-async function standing(server: pg.ClientConfig, { databasePooler }: Config, trail: Trail) {
+async function probeReplica(server: pg.ClientConfig, { databasePooler }: Config, trail: Trail) {
   const pooled = databasePooler === 'transaction'
   const db = openDatabase(server, { max: 1, straight: true, pooled, statementTimeoutMs: 5_000 })
   try {
-    const look = (): Promise<Standing> =>
+    const probe = (): Promise<Standing> =>
       db.together(reachedBy).then(
         reached => standingOf(reached, trail),
         fault => ({ state: 'away', fault: fault.cause ?? fault }),
       )
-    let stands = await look()
+    let health = await probe()
     // The newest WAL may not have arrived yet.
-    for (let left = 40; stands.state === 'unknown' && left > 0; left--) {
+    for (let attemptsLeft = 40; health.state === 'unknown' && attemptsLeft > 0; attemptsLeft--) {
       await delay(50)
-      stands = await look()
+      health = await probe()
     }
-    return { name: nameOf(server), stands }
+    return { name: nameOf(server), health }
   } finally {
     await db.close()
   }

@@ -1,41 +1,47 @@
 import { openBackOffices } from '../../backoffice/back-offices.ts'
 import { backOfficeSettings, type Config } from '../../config/config.ts'
+import type { Db } from '../../database/db.ts'
 import type { Installation } from '../../runtime/installation/installation.ts'
 import { howToTake, sortCopies } from '../../runtime/shards/copies.ts'
 import { howToBegin, reachDatabase } from '../../runtime/shards/reach-shard.ts'
+import { listMoves, type Move } from '../../store/moves/moves.ts'
 import { entriesOf, listDatabases, missingFrom, strangers } from '../../store/shards/shards.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
-import { backOffices, syncs } from './back-offices.ts'
-import { aboutDatabase, alerts, jobs, requireMigrated } from './database.ts'
-import { backups, clock, durability } from './machine.ts'
+import { checkBackOffices, checkSyncs } from './back-offices.ts'
+import { checkAlerts, checkJobs, describeDatabase, requireMigrated } from './database.ts'
+import { checkBackups, checkClock, checkDurability } from './machine.ts'
 
 /** Checks each shard like the control database. Throws if a check fails. */
-export async function dataDatabases(config: Config, control: Pick<Installation, 'db' | 'keys'>): Promise<string> {
-  const known = await listDatabases(control.db)
-  if (!known.length) return 'no further shards'
+export async function checkShards(config: Config, control: Pick<Installation, 'db' | 'keys'>): Promise<string> {
+  const shards = await listDatabases(control.db)
+  if (!shards.length) return 'no further shards'
   const lines: string[] = []
-  let isWell = true
-  for (const { name, services } of known) {
-    const faults = await faultsOf(config, control, name)
-    if (faults.length) isWell = false
+  let isHealthy = true
+  for (const { name, services } of shards) {
+    const faults = await findProblems(config, control, name)
+    if (faults.length) isHealthy = false
     lines.push(`${name}: ${services} services`, ...faults.map(fault => `  FAIL: ${fault}`))
   }
-  if (!isWell) throw new Error(lines.join('\n'))
+  if (!isHealthy) throw new Error(lines.join('\n'))
   return lines.join('\n')
 }
 
 /** Returns the failed checks of a shard. */
-async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys'>, name: string): Promise<string[]> {
+async function findProblems(
+  config: Config,
+  control: Pick<Installation, 'db' | 'keys'>,
+  name: string,
+): Promise<string[]> {
   const faults: string[] = []
-  const looked = (look: Promise<unknown>) => look.catch((error: Error) => faults.push(error.message))
-  const reached = await reachDatabase(config, control, name, { asItIs: true }).catch((error: Error) => {
+  const collect = (look: Promise<unknown>) => look.catch((error: Error) => faults.push(error.message))
+  const opened = await reachDatabase(config, control, name, { asItIs: true }).catch((error: Error) => {
     faults.push(error.message)
   })
-  if (!reached) return faults
-  const { db } = reached
-  await looked(requireMigrated(reached))
+  if (!opened) return faults
+  const { db } = opened
+  await collect(requireMigrated(opened))
   if (faults.length) {
-    await reached.close()
+    await opened.close()
     return faults
   }
   const offices = await openBackOffices({
@@ -45,11 +51,11 @@ async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys
     log: quietLog(),
   })
   try {
-    for (const look of [aboutDatabase, jobs, alerts]) await looked(look(reached))
-    for (const look of [clock, durability]) await looked(look(db))
-    await looked(backups(db, name))
-    await looked(backOffices(db, offices, config))
-    await looked(syncs(db, offices))
+    for (const look of [describeDatabase, checkJobs, checkAlerts]) await collect(look(opened))
+    for (const look of [checkClock, checkDurability]) await collect(look(db))
+    await collect(checkBackups(db, name))
+    await collect(checkBackOffices(db, offices, config))
+    await collect(checkSyncs(db, offices))
     const entries = await entriesOf(db)
     const { stale, ahead } = await sortCopies(config, control, name, entries)
     for (const copy of stale)
@@ -58,14 +64,30 @@ async function faultsOf(config: Config, control: Pick<Installation, 'db' | 'keys
       )
     faults.push(...ahead.map(copy => howToTake(name, copy)))
     for (const each of await missingFrom(control.db, db, name)) faults.push(howToBegin(name, each))
-    const unknown = await strangers(control.db, entries)
-    if (unknown.length)
+    const unregistered = await strangers(control.db, entries)
+    if (unregistered.length)
       faults.push(
-        `Services missing from the control database: ${unknown.map(each => each.name).join(', ')}. To register them: tillbridge shard add ${name}`,
+        `Services missing from the control database: ${unregistered.map(each => each.name).join(', ')}. To register them: tillbridge shard add ${name}`,
       )
   } finally {
     offices.close()
-    await reached.close()
+    await opened.close()
   }
   return faults
 }
+
+/** Lists moves of services between shards. Throws if one is abandoned. */
+export async function checkMoves(control: Db): Promise<string> {
+  const found = await listMoves(control)
+  if (!found.length) return 'no service is being moved'
+  const lines = found.map(({ isDead, silentSeconds, ...move }) =>
+    isDead
+      ? `${describeMove(move)}, interrupted ${Math.floor(silentSeconds)} s ago. A worker will resolve it. To do it now: tillbridge service move ${move.name} --undo`
+      : `${describeMove(move)}, in progress`,
+  )
+  if (found.some(({ isDead }) => isDead)) throw new Error(lines.join('\n'))
+  return lines.join('\n')
+}
+
+const describeMove = ({ name, source, target, state }: Move) =>
+  `${name} moves from ${source ?? 'the control database'} to ${target}${state === 'switched' ? ' (already served there)' : ''}`

@@ -4,10 +4,10 @@ import { issueStates, mappedKinds } from '../../domain/mappings/mapping-check.ts
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { checkMappings } from '../../store/mappings/check-all.ts'
 import { examples } from '../terminal/examples.ts'
-import { display } from '../terminal/progress.ts'
+import { createDisplay } from '../terminal/progress.ts'
 import { withDatabase } from '../terminal/session.ts'
 import { stopBySignal } from '../terminal/stop.ts'
-import { type ReportOptions, report, writeCsv } from './report.ts'
+import { printReport, type ReportOptions, writeCsv } from './report.ts'
 
 interface Options extends ReportOptions {
   csv?: boolean
@@ -26,7 +26,7 @@ export function mappingCommand(program: Command) {
     .description('Check mappings against the e-commerce platform')
     .addOption(new Option('--kind <kind>', 'only this kind').choices(mappedKinds))
     .addOption(new Option('--state <state>', 'only this state').choices(issueStates))
-    .option('--limit <n>', 'rows of each kind, 1 to 100', rows, 20)
+    .option('--limit <n>', 'rows of each kind, 1 to 100', parseLimit, 20)
     .option('--json', 'counts and rows as JSON')
     .option('--csv', 'all rows of one kind as CSV, with suggestions: edit and import it')
     .addHelpText(
@@ -50,28 +50,28 @@ code. With --csv: 0 when all rows are written. 1 if the check fails.
         const { service, db } = await services.find(name)
         if (options.csv && !options.kind)
           throw new Error(`--csv requires one kind: --kind ${mappedKinds.join(', --kind ')}.`)
-        await check(db, service)
+        await runCheck(db, service)
         if (options.csv && options.kind) return writeCsv(db, service, options.kind, options.state)
-        await report(db, service, options)
+        await printReport(db, service, options)
       }),
     )
 }
 
-function rows(text: string) {
+function parseLimit(text: string) {
   if (!/^[1-9]\d?$|^100$/.test(text)) throw new InvalidArgumentError('It must be an integer from 1 to 100.')
   return Number(text)
 }
 
-async function check(db: Database, service: Service) {
+async function runCheck(db: Database, service: Service) {
   const stop = stopBySignal(new Error('Stopped before all mappings were checked. Issues found so far are stored.'))
-  const shown = display<{ what: string; done: number }>('checking', ({ what, done }) => ({
+  const display = createDisplay<{ what: string; done: number }>('checking', ({ what, done }) => ({
     share: undefined,
     text: `${done.toLocaleString('en')} ${what}`,
   }))
   try {
-    await checkMappings(db, service, { signal: stop.signal, onProgress: progress => shown.show(progress) })
+    await checkMappings(db, service, { signal: stop.signal, onProgress: progress => display.show(progress) })
   } finally {
-    shown.end()
+    display.end()
     stop.end()
   }
 }

@@ -13,7 +13,7 @@ import { csvLine } from '../../import/formats/csv-line.ts'
 import { withoutFormula } from '../../import/formats/formulas.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
 import { issuePage, mappingStatus } from '../../store/mappings/issues.ts'
-import { toStandardOutput } from '../terminal/outgoing-file.ts'
+import { writeToStandardOutput } from '../terminal/outgoing-file.ts'
 import { table } from '../terminal/table.ts'
 
 /** Options of the report. */
@@ -29,7 +29,7 @@ export interface ReportOptions {
 const problemStates = ['unmapped', 'duplicate', 'orphaned', 'nearMatch'] as const
 
 /** Prints the number of records per state and the most important issues. Sets exit code 2 if there are problems. */
-export async function report(db: Database, service: Service, { kind, state, limit, json }: ReportOptions) {
+export async function printReport(db: Database, service: Service, { kind, state, limit, json }: ReportOptions) {
   const all = JSON.parse((await mappingStatus(db, service)).record) as MappingStatus[]
   const statuses = all.filter(one => kind === undefined || one.kind === kind)
   const issues: Record<string, MappingIssue[]> = {}
@@ -67,24 +67,24 @@ function printRows(kind: MappedKind, rows: readonly MappingIssue[]) {
 }
 
 /** A CSV line without formulas that a spreadsheet would run. */
-const line = (cells: readonly string[]) => csvLine(cells.map(withoutFormula))
+const toCsvLine = (cells: readonly string[]) => csvLine(cells.map(withoutFormula))
 
 /** Writes all rows of one kind to standard output, in columns that an import of mappings accepts. */
 export const writeCsv = (db: Database, service: Service, kind: MappedKind, state: IssueState | undefined) =>
-  toStandardOutput(csvLines(db, service, kind, state))
+  writeToStandardOutput(csvLines(db, service, kind, state))
 
 async function* csvLines(db: Database, service: Service, kind: MappedKind, state: IssueState | undefined) {
-  yield line(issueCsvHeaders[kind])
-  for (let asked: PageRequest = { limit: 100 }; ; ) {
-    const { records, asOf, hasNextPage, end } = await issuePage(db, service, kind, state, asked)
+  yield toCsvLine(issueCsvHeaders[kind])
+  for (let request: PageRequest = { limit: 100 }; ; ) {
+    const { records, asOf, hasNextPage, end } = await issuePage(db, service, kind, state, request)
     const rows = JSON.parse(`[${records.join(',')}]`) as MappingIssue[]
     yield rows
       .flatMap(row => {
         const cells = issueCsvCells(kind, row)
-        return cells ? [line(cells)] : []
+        return cells ? [toCsvLine(cells)] : []
       })
       .join('')
     if (!hasNextPage || !end) return
-    asked = { limit: 100, asOf, after: end }
+    request = { limit: 100, asOf, after: end }
   }
 }

@@ -3,12 +3,12 @@ import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type Audited, leaveAuditLine } from '../../store/audit/audit.ts'
 
-/** The audit tells what was done here from what came over the API. */
+/** The user name in the audit entries of commands. It can't be the name of an account. */
 const username = 'tillbridge (command line)'
 
-/** Leaves a line in the audit about what a command does, in the transaction that does it. */
-export const leaveCommandLine = (
+/** Records a command in the audit log, in the transaction of the command. */
+export const recordCommand = (
   tx: Db,
   service: Service,
-  done: Pick<Audited, 'operation' | 'subject'> & { body?: object },
-) => leaveAuditLine(tx, service, { username, requestId: randomUUID(), body: {}, ...done })
+  entry: Pick<Audited, 'operation' | 'subject'> & { body?: object },
+) => leaveAuditLine(tx, service, { username, requestId: randomUUID(), body: {}, ...entry })

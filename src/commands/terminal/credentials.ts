@@ -6,5 +6,5 @@ export const printCredentials = (username: string, password: string) =>
   printSecret(
     `Password: ${password}\nAPI key: ${apiKeyOf(username, password)}\nSave them now. They won't be shown again.`,
     'password',
-    `to issue another one: tillbridge account rotate ${username}`,
+    `To issue another one: tillbridge account rotate ${username}`,
   )

@@ -1,3 +1,3 @@
-/** The examples at the end of a command's help. */
+/** Formats the examples at the end of a command's help. */
 export const examples = (...lines: [command: string, what: string][]) =>
   `\nExamples:\n${lines.map(([command, what]) => `  $ tillbridge ${command}\n      ${what}`).join('\n')}\n`

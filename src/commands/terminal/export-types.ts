@@ -9,13 +9,13 @@ import type { Page, PageRequest } from '../../store/lists/page.ts'
 import { mappingPage } from '../../store/mappings/mappings.ts'
 import { transactionPage } from '../../store/orders/transactions.ts'
 
-interface Listed {
+interface ExportType {
   table: ReturnType<typeof sql>
   page: (db: Db, service: Service, asked: PageRequest) => Promise<Page>
 }
 
-/** The lists of a service that can be taken out and brought in again, by the names that imports have for them, in the order in which they go in. */
-export const exported = {
+/** The lists that can be exported, by their import types, in the order in which a service must import them. */
+export const exportTypes = {
   stores: { table: sql`store`, page: (db, service, asked) => storePage(db, service, {}, asked) },
   staff: { table: sql`staff`, page: (db, service, asked) => staffPage(db, service, {}, asked) },
   products: { table: sql`product`, page: (db, service, asked) => productPage(db, service, {}, asked) },
@@ -40,12 +40,12 @@ export const exported = {
     table: sql`customer`,
     page: (db, service, asked) => mappingPage(db, service, 'customers', 'mapped', asked),
   },
-} satisfies Record<string, Listed>
+} satisfies Record<string, ExportType>
 
-/** How many records the list has, about: what is mapped is not told apart. */
-export const countOf = async (db: Db, service: Service, kind: keyof typeof exported): Promise<number> =>
+/** Returns the approximate number of records of a list: mapping lists also count unmapped records. */
+export const loadRecordCount = async (db: Db, service: Service, kind: keyof typeof exportTypes): Promise<number> =>
   (
     await db.row<{ count: number }>(
-      sql`select count(*)::integer as count from ${exported[kind].table} where service_id = ${service.id}`,
+      sql`select count(*)::integer as count from ${exportTypes[kind].table} where service_id = ${service.id}`,
     )
   )?.count ?? 0

@@ -2,51 +2,53 @@ import type { Summary } from '../../import/import-file.ts'
 import type { Rejection } from '../../import/pipeline/rejections.ts'
 import { table } from './table.ts'
 
-/** Reasons that are shown; the file of the rejected lines has them all. */
-const reasonsShown = 12
+/** The number of reasons to show. The file of rejected lines contains all of them. */
+const maxReasons = 12
 
-/** What became of a file, as a small table and remarks. */
-export function importReport(name: string, summary: Summary, dryRun = false) {
+/** Formats the result of an import as a table with remarks. */
+export function formatImportReport(name: string, summary: Summary, dryRun = false) {
   const { read, inserted, changed, unchanged, rejected, notes, rejections, rejectedPath, edited } = summary
   const counts = dryRun
-    ? { read, good: read - rejected, rejected }
+    ? { read, valid: read - rejected, rejected }
     : { read, new: inserted, changed, unchanged, rejected }
-  const figures = Object.values(counts).map(whole)
+  const cells = Object.values(counts).map(formatCount)
   return [
-    table(['file', ...Object.keys(counts)], [[name, ...figures]]),
-    ...Object.entries(notes).map(([note, count]) => `${whole(count)} lines ${note}.`),
-    ...(rejections.length ? ['', reasons(rejections), ''] : []),
-    ...(rejectedPath ? [`The rejected lines are in ${rejectedPath}, with reasons: mend and import that file.`] : []),
+    table(['file', ...Object.keys(counts)], [[name, ...cells]]),
+    ...Object.entries(notes).map(([note, count]) => `${formatCount(count)} lines ${note}.`),
+    ...(rejections.length ? ['', formatRejections(rejections), ''] : []),
+    ...(rejectedPath
+      ? [`The rejected lines are in ${rejectedPath}, with reasons. Correct them, then import that file.`]
+      : []),
     ...(edited
       ? [
-          `${edited} was edited, or is of another import, and is left as it is (--overwrite-rejected would write over it).`,
+          `${edited} was edited or belongs to another import, so it was not changed. To overwrite it: --overwrite-rejected`,
         ]
       : []),
-    ...ending(name, summary, dryRun),
-    ...(dryRun ? ['Nothing was written into the database.'] : []),
+    ...formatEnding(name, summary, dryRun),
+    ...(dryRun ? ['Dry run: nothing was imported.'] : []),
   ].join('\n')
 }
 
-/** Refusals by reason: how many lines, and one of them. */
-function reasons(rejections: readonly Rejection[]) {
+/** Formats the number of rejected lines per reason, each with one example. */
+function formatRejections(rejections: readonly Rejection[]) {
   const rows = rejections
-    .slice(0, reasonsShown)
+    .slice(0, maxReasons)
     .map(({ column, text, lines, line, cell }) => [
-      ...[whole(lines), column, printable(text), `line ${whole(line)}`],
+      ...[formatCount(lines), column, printable(text), `line ${formatCount(line)}`],
       cell === undefined ? '' : JSON.stringify(cell),
     ])
-  const more = rejections.length - reasonsShown
-  return `${table(['rejected', 'column', 'why', 'such as', ''], rows)}${more > 0 ? `\nand ${whole(more)} more reasons` : ''}`
+  const more = rejections.length - maxReasons
+  return `${table(['rejected', 'column', 'reason', 'example', ''], rows)}${more > 0 ? `\nand ${formatCount(more)} more reasons` : ''}`
 }
 
 const printable = (text: string) => text.replace(/\p{Cc}/gu, ' ')
 
-function ending(name: string, { stoppedAfter, resumedAfter, canResume }: Summary, dryRun: boolean) {
-  const wentOn = resumedAfter ? [`Went on behind line ${whole(resumedAfter)}.`] : []
-  if (stoppedAfter === undefined) return wentOn
-  const next = canResume ? '--resume goes on from there' : 'importing it again is safe'
-  const stayed = dryRun ? '' : `: what went in stays, and ${next}`
-  return [...wentOn, `Stopped after line ${whole(stoppedAfter)} of ${name}${stayed}.`]
+function formatEnding(name: string, { stoppedAfter, resumedAfter, canResume }: Summary, dryRun: boolean) {
+  const resumed = resumedAfter ? [`Resumed after line ${formatCount(resumedAfter)}.`] : []
+  if (stoppedAfter === undefined) return resumed
+  const next = canResume ? 'To continue, import it again with --resume' : 'Importing it again is safe'
+  const remark = dryRun ? '.' : `. The lines before it are imported. ${next}.`
+  return [...resumed, `Stopped after line ${formatCount(stoppedAfter)} of ${name}${remark}`]
 }
 
-const whole = (count: number) => count.toLocaleString('en')
+const formatCount = (count: number) => count.toLocaleString('en')

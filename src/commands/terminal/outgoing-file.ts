@@ -5,25 +5,25 @@ import { pipeline } from 'node:stream/promises'
 import { NotAFile, writeAtomically } from '../../files/atomic-write.ts'
 import { type Packing, packer } from '../../http/negotiation/compression.ts'
 
-const packings: Readonly<Record<string, Packing>> = { gz: 'gzip', zst: 'zstd' }
+const compressions: Readonly<Record<string, Packing>> = { gz: 'gzip', zst: 'zstd' }
 
-/** How a file of this name is packed. Throws where the name is none of NDJSON. */
-export function packingOf(path: string): Packing | undefined {
+/** Returns the compression of a file by its name. Throws if the name isn't that of an NDJSON file. */
+export function getCompression(path: string): Packing | undefined {
   const [, ending, packing = ''] = /\.(ndjson|jsonl)(?:\.(gz|zst))?$/i.exec(path) ?? []
   if (!ending) throw new Error(`${path}: the name must end in .ndjson or .jsonl, optionally followed by .gz or .zst.`)
-  return packings[packing.toLowerCase()]
+  return compressions[packing.toLowerCase()]
 }
 
-/** Writes a file that is there only when it is whole (`writeAtomically`). */
-export async function writeWhole(path: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  const packing = packingOf(path)
-  await writeAtomically(path, draft => send(texts, packing, createWriteStream(draft, { mode: 0o600 }), signal)).catch(
-    notWritten(path),
+/** Writes an NDJSON file. The file exists only once it is complete (`writeAtomically`). */
+export async function writeNdjsonFile(path: string, texts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+  const packing = getCompression(path)
+  await writeAtomically(path, draft => pipeTo(texts, packing, createWriteStream(draft, { mode: 0o600 }), signal)).catch(
+    rethrowWriteError(path),
   )
 }
 
-/** Tells of a file that could not be written; what else went wrong is thrown as it is. `hint`: what to do where it is no file. */
-export const notWritten =
+/** Returns a handler that rethrows write errors with the path. Other errors are rethrown unchanged. `hint` follows if `path` isn't a file. */
+export const rethrowWriteError =
   (path: string, hint = '') =>
   (error: NodeJS.ErrnoException) => {
     const { code, message } = error
@@ -35,8 +35,8 @@ export const notWritten =
     )
   }
 
-/** Sends texts to standard output, as far as whoever reads there wants them: `| head`. */
-export async function toStandardOutput(texts: AsyncIterable<string> | string): Promise<void> {
+/** Writes texts to standard output. Stops without an error if the reader closes the pipe (`| head`). */
+export async function writeToStandardOutput(texts: AsyncIterable<string> | string): Promise<void> {
   try {
     await pipeline(Readable.from(texts), process.stdout)
   } catch (error) {
@@ -44,8 +44,8 @@ export async function toStandardOutput(texts: AsyncIterable<string> | string): P
   }
 }
 
-/** Sends texts, packed perhaps, to somebody who takes them as fast as they can. */
-export const send = (
+/** Writes texts to a stream, optionally compressed, at the pace of its reader. */
+export const pipeTo = (
   texts: AsyncIterable<string>,
   packing: Packing | undefined,
   to: Writable | NodeJS.WriteStream,

@@ -1,43 +1,47 @@
 import { Presets, SingleBar } from 'cli-progress'
+import type { Progress } from '../../import/import-file.ts'
 
-/** What the person at the terminal sees of work under way. */
+/** Shows the progress of some work in the terminal. */
 interface ProgressDisplay<T> {
   show(progress: T): void
   end(): void
 }
 
-/** A line's text, and how much of the work is done, from 0 to 1; undefined where nobody knows. */
-interface Words {
+/** The text of a progress line, and the completed share of the work from 0 to 1 (undefined if unknown). */
+interface ProgressLine {
   share: number | undefined
   text: string
 }
 
-const lineEveryMs = 10_000
+const lineIntervalMs = 10_000
 
-/** `1:02:03`, `2:03` */
-const clock = (seconds: number) => {
+/** Formats a duration: `1:02:03` or `2:03`. */
+const formatDuration = (seconds: number) => {
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds % 60)]
-  const two = (n: number) => String(n).padStart(2, '0')
-  return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`
+  const pad = (n: number) => String(n).padStart(2, '0')
+  return h ? `${h}:${pad(m)}:${pad(s)}` : `${m}:${pad(s)}`
 }
 
 /**
- * A bar on a terminal, elsewhere a line every ten seconds. Both on standard error. The clock runs from when the work is first heard of, which
- * may be long after this was made.
+ * Shows a bar on a terminal, otherwise a line every ten seconds, both on standard error. The clock starts with the first `show`, which can
+ * come long after the display is created.
  */
-export function display<T>(name: string, words: (progress: T, elapsedMs: number) => Words): ProgressDisplay<T> {
+export function createDisplay<T>(
+  name: string,
+  words: (progress: T, elapsedMs: number) => ProgressLine,
+): ProgressDisplay<T> {
   const stream = process.stderr
-  let began: number | undefined
+  let startedAt: number | undefined
   if (!stream.isTTY) {
-    let shown: number | undefined
+    let lastShownAt: number | undefined
     return {
       show(progress) {
         const now = performance.now()
-        began ??= now
-        shown ??= now
-        if (now - shown < lineEveryMs) return
-        shown = now
-        stream.write(`${name}: ${words(progress, now - began).text}\n`)
+        startedAt ??= now
+        lastShownAt ??= now
+        if (now - lastShownAt < lineIntervalMs) return
+        lastShownAt = now
+        stream.write(`${name}: ${words(progress, now - startedAt).text}\n`)
       },
       end() {},
     }
@@ -50,11 +54,11 @@ export function display<T>(name: string, words: (progress: T, elapsedMs: number)
   return {
     show(progress) {
       const now = performance.now()
-      if (began === undefined) {
-        began = now
+      if (startedAt === undefined) {
+        startedAt = now
         return
       }
-      const { share = 0, text } = words(progress, now - began)
+      const { share = 0, text } = words(progress, now - startedAt)
       if (started) bar.update(share, { name, text })
       else bar.start(1, share, { name, text })
       started = true
@@ -63,44 +67,56 @@ export function display<T>(name: string, words: (progress: T, elapsedMs: number)
   }
 }
 
-const megabytes = (bytes: number) => (bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })
+const formatMegabytes = (bytes: number) => (bytes / 1e6).toLocaleString('en', { maximumFractionDigits: 1 })
 
-const percent = (share: number) => `${Math.floor(share * 100)} %`
+const formatPercent = (share: number) => `${Math.floor(share * 100)} %`
 
-/** How much of so many bytes is done; undefined where their number is not known. */
-export const shareOf = ({ bytes, size }: { bytes: number; size?: number | undefined }) =>
+/** Returns the completed share. Returns undefined if the size is unknown. */
+export const getShare = ({ bytes, size }: { bytes: number; size?: number | undefined }) =>
   size ? Math.min(1, bytes / size) : undefined
 
-/** Figures between the share of the work and the time that the rest takes at the pace of what is done. */
-export const pacedWords = (share: number | undefined, elapsedMs: number, figures: readonly string[]): Words => ({
+/** Formats the share, then `figures`, then the remaining time at the current pace. */
+export const formatPace = (share: number | undefined, elapsedMs: number, figures: readonly string[]): ProgressLine => ({
   share,
   text: [
-    ...(share === undefined ? [] : [percent(share)]),
+    ...(share === undefined ? [] : [formatPercent(share)]),
     ...figures,
-    ...(share ? [`${clock((elapsedMs / 1_000 / share) * (1 - share))} left`] : []),
+    ...(share ? [`${formatDuration((elapsedMs / 1_000 / share) * (1 - share))} left`] : []),
   ].join(' | '),
 })
 
-/** Progress through so many bytes, of so many where that is known. */
+/** Shows megabytes and megabytes per second, and the share if the size is known. */
 export const bytesDisplay = (name: string) =>
-  display(name, (done: { bytes: number; size?: number }, elapsedMs) =>
-    pacedWords(shareOf(done), elapsedMs, [
-      `${megabytes(done.bytes)} MB`,
-      `${megabytes(done.bytes / (elapsedMs / 1_000))} MB/s`,
+  createDisplay(name, (done: { bytes: number; size?: number }, elapsedMs) =>
+    formatPace(getShare(done), elapsedMs, [
+      `${formatMegabytes(done.bytes)} MB`,
+      `${formatMegabytes(done.bytes / (elapsedMs / 1_000))} MB/s`,
     ]),
   )
 
-/** Progress through so many rows. */
-export const rowsDisplay = (name: string) =>
-  display(name, ({ rows, of }: { rows: number; of: number }, elapsedMs) =>
-    pacedWords(of ? rows / of : 1, elapsedMs, [`${rows.toLocaleString('en')} rows`]),
+const formatCount = (count: number) => Math.round(count).toLocaleString('en')
+
+/** Shows lines and lines per second. */
+export const linesDisplay = (name: string) =>
+  createDisplay(name, ({ lines, ...done }: Progress, elapsedMs) =>
+    formatPace(getShare(done), elapsedMs, [
+      `${formatCount(lines)} lines`,
+      `${formatCount(lines / (elapsedMs / 1_000))} lines/s`,
+    ]),
   )
 
-/** Progress of which only the share is known. */
-export const shareDisplay = (name: string) => display(name, (share: number) => ({ share, text: percent(share) }))
+/** Shows the number of rows. */
+export const rowsDisplay = (name: string) =>
+  createDisplay(name, ({ rows, of }: { rows: number; of: number }, elapsedMs) =>
+    formatPace(of ? rows / of : 1, elapsedMs, [`${rows.toLocaleString('en')} rows`]),
+  )
 
-/** What became of it, once it is done: `41.3 MB in 2.1 s (19.7 MB/s)`. */
-export function rateOf(bytes: number, elapsedMs: number) {
+/** Shows only the share. */
+export const shareDisplay = (name: string) =>
+  createDisplay(name, (share: number) => ({ share, text: formatPercent(share) }))
+
+/** Formats a finished transfer: `41.3 MB in 2.1 s (19.7 MB/s)`. */
+export function formatRate(bytes: number, elapsedMs: number) {
   const seconds = elapsedMs / 1_000
-  return `${megabytes(bytes)} MB in ${seconds.toLocaleString('en', { maximumFractionDigits: 1 })} s (${megabytes(bytes / seconds)} MB/s)`
+  return `${formatMegabytes(bytes)} MB in ${seconds.toLocaleString('en', { maximumFractionDigits: 1 })} s (${formatMegabytes(bytes / seconds)} MB/s)`
 }

@@ -5,13 +5,13 @@ import { notRead } from '../../import/sources/file.ts'
 
 /** Reads one line with a secret from a file, or from standard input without echoing it. Throws if the line is empty. */
 export async function readSecret(prompt: string, file?: string, what = 'password'): Promise<string> {
-  const text = file === undefined ? await readLine(prompt) : await contentOf(file)
+  const text = file === undefined ? await readLine(prompt) : await readSecretFile(file)
   const secret = text.replace(/\r?\n[\s\S]*$/, '')
   if (secret === '') throw new Error(file === undefined ? `The ${what} can't be empty.` : `${file} can't be empty.`)
   return secret
 }
 
-const contentOf = (file: string) =>
+const readSecretFile = (file: string) =>
   readFile(file, 'utf8').catch(error => {
     throw new Error(notRead(file, error))
   })
@@ -19,8 +19,8 @@ const contentOf = (file: string) =>
 async function readLine(prompt: string): Promise<string> {
   const { stdin, stderr } = process
   if (stdin.isTTY) stderr.write(prompt)
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: stdin, output: nowhere, terminal: stdin.isTTY })
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: stdin, output: discard, terminal: stdin.isTTY })
   try {
     for await (const line of lines) return line
     return ''

@@ -20,12 +20,12 @@ export interface Session {
   }
   services: {
     /** Finds a service by name, or the only one without a name. Throws if it isn't found. */
-    find(name?: string): Promise<Placed>
+    find(name?: string): Promise<LocatedService>
   }
 }
 
 /** A service and its shard. */
-export interface Placed {
+export interface LocatedService {
   service: Service
   db: Database
 }
@@ -43,12 +43,12 @@ export async function withDatabase<T>(
     const { db: control, keys } = installation
     const open = async (name?: string) => {
       if (name === undefined) return control
-      const known = opened.get(name) ?? (await reachDatabase(config, installation, name, opening))
-      opened.set(name, known)
-      return known.db
+      const shard = opened.get(name) ?? (await reachDatabase(config, installation, name, opening))
+      opened.set(name, shard)
+      return shard.db
     }
     const names = async () => (await listDatabases(control)).map(({ name }) => name)
-    const find = async (name?: string): Promise<Placed> => {
+    const find = async (name?: string): Promise<LocatedService> => {
       const entry = await findService(control, name)
       if (entry.database === undefined) return { service: entry, db: control }
       const db = await open(entry.database)
@@ -63,21 +63,21 @@ export async function withDatabase<T>(
   }
 }
 
-/** Asks the control database and each data database; of one that cannot be asked it says so, and the exit code is 1. */
-export async function eachDatabase<T>(
+/** Runs a query on the control database and on each shard. Prints the error of an unreachable shard and sets exit code 1. */
+export async function queryAllDatabases<T>(
   { open, names }: Session['databases'],
-  ask: (db: Database) => Promise<T>,
+  query: (db: Database) => Promise<T>,
 ): Promise<T[]> {
-  const answers: T[] = []
+  const results: T[] = []
   for (const name of [undefined, ...(await names())])
     try {
-      answers.push(await ask(await open(name)))
+      results.push(await query(await open(name)))
     } catch (error) {
       if (name === undefined) throw error
       console.error((error as Error).message)
       process.exitCode = 1
     }
-  return answers
+  return results
 }
 
 async function findService(db: Database, name?: string): Promise<Service> {
@@ -85,7 +85,7 @@ async function findService(db: Database, name?: string): Promise<Service> {
   const names = services.map(service => service.name).join(', ')
   if (name !== undefined) {
     const found = services.find(service => service.name === name)
-    if ((await listEnding(db)).some(({ service }) => service.name === name)) throw new Error(beingRemoved(name))
+    if ((await listEnding(db)).some(({ service }) => service.name === name)) throw new Error(describeDeletion(name))
     if (!found)
       throw new Error(
         names
@@ -100,5 +100,5 @@ async function findService(db: Database, name?: string): Promise<Service> {
   return only
 }
 
-export const beingRemoved = (name: string) =>
+export const describeDeletion = (name: string) =>
   `Service ${name} is being removed. To continue: tillbridge service remove ${name}`

@@ -3,19 +3,19 @@
  * sets exit code 1. Without a listener Node ends the process, or ignores the error if `console.log` caused it.
  */
 export function watchStandardOutput() {
-  let isSaid = false
+  let isReported = false
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE' || isSaid) return
-    isSaid = true
+    if (error.code === 'EPIPE' || isReported) return
+    isReported = true
     process.exitCode = 1
     console.error(`tillbridge: Standard output can't be written: ${error.message}.`)
   })
 }
 
-/** Prints a secret that is shown once. Throws if it can't be written. `another` says how to issue another one. */
-export const printSecret = (text: string, what: 'password' | 'secret', another: string) =>
+/** Prints a secret that is shown once. Throws if it can't be written. `remedy` says how to get another one. */
+export const printSecret = (text: string, what: 'password' | 'secret', remedy: string) =>
   new Promise<void>((resolve, reject) => {
     process.stdout.write(`${text}\n`, error =>
-      error ? reject(new Error(`The ${what} can't be printed, ${another}`)) : resolve(),
+      error ? reject(new Error(`The ${what} can't be printed. ${remedy}`)) : resolve(),
     )
   })

@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 
 /**
- * What Ctrl-C and SIGTERM ask for, once; a second one no longer waits. The exit code is then the one that shells give: 130, 143. `reason`
- * is what the signal is aborted with.
+ * Returns a signal that is aborted with `reason` by the first Ctrl-C or SIGTERM; a second one ends the process immediately. Sets the exit
+ * code that shells use: 130 or 143. `end` removes the handlers.
  */
 export function stopBySignal(reason?: Error) {
   const stop = new AbortController()

@@ -1,27 +1,27 @@
 import type { RunCounts } from '../../store/sync/sync.ts'
 
-/** What the person at the terminal sees of a run under way. */
+/** Shows the progress of a sync run in the terminal. */
 interface SyncProgress {
   show(tally: Readonly<RunCounts>): void
   end(): void
 }
 
-const everyMs = { terminal: 200, file: 10_000 }
-const whole = (n: number) => Math.round(n).toLocaleString('en')
+const intervalsMs = { terminal: 200, file: 10_000 }
+const formatCount = (n: number) => Math.round(n).toLocaleString('en')
 
-/** A line that is written over on a terminal, elsewhere a line every ten seconds. Both on standard error. */
-export function syncProgress(sync: string): SyncProgress {
+/** Shows one line that is overwritten on a terminal, otherwise a line every ten seconds, both on standard error. */
+export function createSyncProgress(sync: string): SyncProgress {
   const stream = process.stderr
-  const began = performance.now()
-  const waitMs = stream.isTTY ? everyMs.terminal : everyMs.file
-  let next = began + waitMs
+  const startedAt = performance.now()
+  const intervalMs = stream.isTTY ? intervalsMs.terminal : intervalsMs.file
+  let nextLineAt = startedAt + intervalMs
   return {
     show({ read, inserted, changed }) {
       const now = performance.now()
-      if (now < next) return
-      next = now + waitMs
-      const rate = read / ((now - began) / 1_000)
-      const line = `${sync}: ${whole(read)} read | ${whole(inserted)} new | ${whole(changed)} changed | ${whole(rate)} records/s`
+      if (now < nextLineAt) return
+      nextLineAt = now + intervalMs
+      const rate = read / ((now - startedAt) / 1_000)
+      const line = `${sync}: ${formatCount(read)} read | ${formatCount(inserted)} new | ${formatCount(changed)} changed | ${formatCount(rate)} records/s`
       stream.write(stream.isTTY ? `\r\u001b[2K${line}` : `${line}\n`)
     },
     end() {

@@ -1,4 +1,4 @@
-/** Rows under their headings, each column as wide as its widest cell. */
+/** Formats rows under their headings. Each column is as wide as its widest cell. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map(row => row[i]?.length ?? 0)))
   const line = (cells: readonly string[]) =>

@@ -3,11 +3,11 @@ import { withoutEmptyTexts } from '../../http/body/empty-strings.ts'
 import { validateBody } from '../../http/body/validate.ts'
 import type { Static, TSchema } from '../../schemas/schemas.ts'
 
-/** What was given to a command, as the API would take it in a body. Throws all that is wrong with it. */
-export function judged<S extends TSchema>(shape: S, given: object): Static<S> {
-  const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const value = withoutEmptyTexts(shape, said)
-  // Amounts, which would need the currency of a service, are not among what commands are given so.
-  throwIfAny(validateBody(shape, value, { currency: 'USD' }))
+/** Validates the arguments of a command like a request body of the API. Throws an error with every problem. */
+export function validateInput<S extends TSchema>(schema: S, input: object): Static<S> {
+  const defined = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
+  const value = withoutEmptyTexts(schema, defined)
+  // The currency is never used: these arguments contain no amounts.
+  throwIfAny(validateBody(schema, value, { currency: 'USD' }))
   return value as Static<S>
 }

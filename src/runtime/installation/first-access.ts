@@ -136,7 +136,7 @@ export async function makeDemo(
   say: (line: string) => void,
 ) {
   const services = await listAllServices(db)
-  if (services.some(service => service.name === name)) throw new Error(`There is a service ${name} already.`)
+  if (services.some(service => service.name === name)) throw new Error(`Service ${name} exists already.`)
   const service =
     (await addService(db, unfinished(name), demoSettings)) ??
     services.find(service => service.name === unfinished(name))

@@ -86,8 +86,8 @@ export async function joinDatabase(config: Config, opening: Opening = {}): Promi
   const isNew = !(await hasCluster(homeOf(config)))
   // Without DATA_DIR that is the directory that a command was called in: it would work on nothing, and say that all is well.
   if (isNew && !opening.mayMake)
-    throw new Error(`There is no installation in ${home}: set DATA_DIR to where it is, or make one: tillbridge start`)
-  if (isNew) opening.onNotice?.(`A new database is made in ${home}.`)
+    throw new Error(`No installation found in ${home}. Set DATA_DIR, or run "tillbridge start" to create one.`)
+  if (isNew) opening.onNotice?.(`Creating a new database in ${home}.`)
   const deadline = performance.now() + joinTimeoutMs
   for (const delays = backoff({ initialMs: 100, maxMs: 3_000, factor: 1.5 }); ; ) {
     let refusal: Error | undefined

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { lintOpenApi } from '../../../scripts/lint-openapi.ts'
-import { bareServer, documents } from '../../../src/commands/docs.ts'
+import { buildBareServer, buildDocuments } from '../../../src/commands/docs.ts'
 import { errorCodes } from '../../../src/errors/api-error.ts'
 import { tagDescriptions } from '../../../src/http/routing/operation.ts'
 import { type Node, pointerTo, schemasOf } from '../../support/conformance.ts'
@@ -13,9 +13,9 @@ let text: string
 let document: Node
 
 before(async () => {
-  server = await bareServer()
+  server = await buildBareServer()
   await server.ready()
-  text = (await documents())['openapi.json'] ?? ''
+  text = (await buildDocuments())['openapi.json'] ?? ''
   document = JSON.parse(text)
 })
 

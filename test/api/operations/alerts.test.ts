@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { programWith } from '../../../src/commands/program.ts'
+import { buildProgram } from '../../../src/commands/program.ts'
 import { sql } from '../../../src/database/db.ts'
 import { type AlertName, type AlertRecord, alertKinds } from '../../../src/domain/alerts.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
@@ -111,7 +111,7 @@ test('each command in a remedy exists and accepts its arguments', async () => {
 /** Whether the program has this command, with these arguments and options; it is not carried out. */
 async function takes(words: string) {
   const [name = '', verb, ...rest] = words.split(' ')
-  const program = await programWith(name)
+  const program = await buildProgram(name)
   let taken = false
   const command = program.commands[0]?.commands.find(each => each.name() === verb)
   command?.action(() => {

@@ -60,7 +60,7 @@ test('a resent voucher gets one new PIN, however often it is requested', async (
   await has('sent', number)
   const [first, second, ...more] = told(number)
   assert.deepEqual([more.length, second?.receivers], [0, ['ann.lee@example.com']])
-  assert.match(second?.text ?? '', /PIN is a new one/)
+  assert.match(second?.text ?? '', /This is a new PIN\./)
   assert.equal(pinIn(first?.text), pin)
   const renewed = pinIn(second?.text)
   assert.notEqual(renewed, pin)

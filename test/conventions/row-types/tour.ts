@@ -7,7 +7,7 @@ import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisi
 import { refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { newestBackup } from '../../../src/backup/history.ts'
 import { doctorCommand } from '../../../src/commands/doctor/doctor.ts'
-import { countOf } from '../../../src/commands/terminal/export-types.ts'
+import { loadRecordCount } from '../../../src/commands/terminal/export-types.ts'
 import { sql } from '../../../src/database/db.ts'
 import { migrate } from '../../../src/database/migrate.ts'
 import { requireOneServer } from '../../../src/runtime/installation/require-one-server.ts'
@@ -141,7 +141,7 @@ export async function tour(api: TestService) {
   await advanceSyncs(db, 'run-sync', syncs)
   await findNewlyOverdue(db, syncs)
   await readSyncStats(db)
-  await countOf(db, service, 'stock')
+  await loadRecordCount(db, service, 'stock')
   await findReadAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/syncs')).status, 200)
   for (const path of ['/figures', '/figures/calls']) assert.equal((await api.get(path)).status, 200)

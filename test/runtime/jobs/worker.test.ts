@@ -107,7 +107,7 @@ describe('worker processes', { concurrency: true }, () => {
     try {
       await installed(environment)
       const victim = await serve(['--no-demo'], { ...environment, SMTP_URL: sink.url, FAILPOINT: 'after_smtp' })
-      assert.match(victim.out, /^E-mails are sent through 127\.0\.0\.1:\d+\.$/m)
+      assert.match(victim.out, /^Emails are sent through 127\.0\.0\.1:\d+\.$/m)
       const first = await writerOf(environment.DATA_DIR ?? '')
       await first.queue('1')
       assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' })
@@ -150,7 +150,7 @@ describe('worker processes', { concurrency: true }, () => {
       await queue('2')
       await until(
         async () =>
-          (await done(['mail', 'list', '--status', 'queued'], environment)).includes('It could not be put together'),
+          (await done(['mail', 'list', '--status', 'queued'], environment)).includes('The email could not be composed'),
         'the fault is told',
       )
       fs.rmSync(join(dataDir, 'mail'))
@@ -176,8 +176,8 @@ describe('worker processes', { concurrency: true }, () => {
     const { code, out } = await run(['doctor'], environment)
     assert.equal(code, 1)
     assert.match(out, /^FAIL {2}Alerts +luma: voucher_refused\. Run "tillbridge alert list"\.$/m)
-    assert.match(await done(['alert', 'settle', 'voucher_refused'], environment), /^One alert is settled\.$/m)
-    assert.match((await run(['doctor'], environment)).out, /^ok +Alerts +none$/m)
+    assert.match(await done(['alert', 'settle', 'voucher_refused'], environment), /^1 alert resolved\.$/m)
+    assert.match((await run(['doctor'], environment)).out, /^PASS +Alerts +none$/m)
     assert.equal((await run(['alert', 'settle', 'voucher_refused'], environment)).code, 1)
     assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
   })
@@ -187,7 +187,7 @@ describe('worker processes', { concurrency: true }, () => {
     assert.equal(code, 1)
     assert.match(
       err,
-      /tillbridge: Nothing serves on this bundled database: tillbridge start first, or set DATABASE_URL\./,
+      /tillbridge: The bundled database is not running\. Run "tillbridge start" first, or set DATABASE_URL\./,
     )
   })
 })

@@ -29,7 +29,7 @@ export const optionsHelp = [
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const [minIntervalSeconds, maxIntervalSeconds] = [60, 7 * 86_400]
 
-const parts: Readonly<Record<keyof Merchant, (value: string) => string | undefined>> = {
+const merchantParts: Readonly<Record<keyof Merchant, (value: string) => string | undefined>> = {
   origin: value =>
     (paymentOrigins as readonly string[]).includes(value) ? undefined : `must be one of ${paymentOrigins.join(', ')}`,
   merchantId: maxCharacters(100),
@@ -40,7 +40,7 @@ const parts: Readonly<Record<keyof Merchant, (value: string) => string | undefin
 /** Parses the `every.…` and `gateway.…` assignments (`every.stock=1m`). Returns the other assignments in `rest`. */
 export function parseOptions(assignments: readonly string[]) {
   const problems: string[] = []
-  const rest: string[] = []
+  const otherAssignments: string[] = []
   const every = new Map<string, number | undefined>()
   const gateways = new Map<string, Merchant>()
   const reject = (problem: string | undefined) => problem !== undefined && problems.push(`${problem}.`)
@@ -55,23 +55,24 @@ export function parseOptions(assignments: readonly string[]) {
       else every.set(sync, interval)
     } else if (gateway !== undefined) {
       const merchant = gateways.get(gateway) ?? {}
-      const named = `gateway.${gateway}.${part}`
-      if (!Object.hasOwn(parts, part)) reject(`${named} must end in one of ${Object.keys(parts).join(', ')}`)
-      else if (Object.hasOwn(merchant, part)) reject(`${named} can't be set twice`)
+      const path = `gateway.${gateway}.${part}`
+      if (!Object.hasOwn(merchantParts, part))
+        reject(`${path} must end in one of ${Object.keys(merchantParts).join(', ')}`)
+      else if (Object.hasOwn(merchant, part)) reject(`${path} can't be set twice`)
       else {
-        const problem = value === '' ? undefined : parts[part as keyof Merchant](value)
-        reject(problem && `${named} ${problem}`)
+        const problem = value === '' ? undefined : merchantParts[part as keyof Merchant](value)
+        reject(problem && `${path} ${problem}`)
         gateways.set(gateway, { ...merchant, [part]: value === '' ? undefined : value })
       }
-    } else rest.push(assignment)
+    } else otherAssignments.push(assignment)
   }
-  return { rest, problems, choices: { every, gateways } satisfies OptionsChange }
+  return { rest: otherAssignments, problems, choices: { every, gateways } satisfies OptionsChange }
 }
 
 function parseInterval(time: string): number | undefined {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(time) ?? []
-  const found = Number(count) * (seconds[unit] ?? Number.NaN)
-  return found >= minIntervalSeconds && found <= maxIntervalSeconds ? found : undefined
+  const intervalSeconds = Number(count) * (seconds[unit] ?? Number.NaN)
+  return intervalSeconds >= minIntervalSeconds && intervalSeconds <= maxIntervalSeconds ? intervalSeconds : undefined
 }
 
 /** Formats seconds as an interval: 300 is `5m`. */
@@ -80,24 +81,24 @@ function formatInterval(interval: number): string {
   return `${interval / size}${unit}`
 }
 
-const definedEntries = (entries: Iterable<readonly [string, unknown]>): object | undefined => {
+const toDefinedObject = (entries: Iterable<readonly [string, unknown]>): object | undefined => {
   const defined = [...entries].filter(([, value]) => value !== undefined)
   return defined.length ? Object.fromEntries(defined) : undefined
 }
 
 /** Returns the options after a change. Undefined if none is left. */
-export function withOptions(before: BackOfficeSettings | undefined, { every, gateways }: OptionsChange) {
+export function applyOptions(before: BackOfficeSettings | undefined, { every, gateways }: OptionsChange) {
   const merchants = new Map(Object.entries(before?.gateways ?? {}))
   for (const [name, change] of gateways)
-    merchants.set(name, definedEntries(Object.entries({ ...merchants.get(name), ...change })) as Merchant)
+    merchants.set(name, toDefinedObject(Object.entries({ ...merchants.get(name), ...change })) as Merchant)
   return {
-    every: definedEntries([...Object.entries(before?.every ?? {}).filter(([sync]) => !every.has(sync)), ...every]),
-    gateways: definedEntries(merchants),
+    every: toDefinedObject([...Object.entries(before?.every ?? {}).filter(([sync]) => !every.has(sync)), ...every]),
+    gateways: toDefinedObject(merchants),
   } as Pick<BackOfficeSettings, 'every' | 'gateways'>
 }
 
 /** Returns the syncs of a back office with these settings. Sends no request to it. */
-function syncsOf(settings: BackOfficeSettings, service: Service): readonly SyncDefinition[] {
+function listSyncs(settings: BackOfficeSettings, service: Service): readonly SyncDefinition[] {
   const driver = drivers[settings.driver](settings, service, quietLog())
   try {
     return driver.syncs
@@ -107,15 +108,15 @@ function syncsOf(settings: BackOfficeSettings, service: Service): readonly SyncD
 }
 
 /** Returns one sentence per interval of a sync that doesn't exist. */
-export function unknownSyncs({ every }: OptionsChange, settings: BackOfficeSettings, service: Service): string[] {
-  const names = every.size ? syncsOf(settings, service).map(({ name }) => name) : []
+export function findUnknownSyncs({ every }: OptionsChange, settings: BackOfficeSettings, service: Service): string[] {
+  const names = every.size ? listSyncs(settings, service).map(({ name }) => name) : []
   return [...every.entries()]
     .filter(([sync, interval]) => interval !== undefined && !names.includes(sync))
     .map(([sync]) => `every.${sync}: sync ${sync} not found. Syncs: ${names.join(', ')}.`)
 }
 
 /** Returns one line per mapped gateway that the service doesn't have. */
-export async function unlistedGateways({ gateways }: OptionsChange, db: Db, service: Service): Promise<string[]> {
+export async function findUnlistedGateways({ gateways }: OptionsChange, db: Db, service: Service): Promise<string[]> {
   const names = await gatewayNames(db, service)
   return [...gateways.keys()]
     .filter(gateway => !names.includes(gateway))
@@ -126,16 +127,16 @@ export async function unlistedGateways({ gateways }: OptionsChange, db: Db, serv
 }
 
 /** Returns the changed fields for the audit log. */
-export const auditedFields = ({ every, gateways }: OptionsChange) => ({
+export const toAuditedFields = ({ every, gateways }: OptionsChange) => ({
   ...(every.size && { every: Object.fromEntries([...every.keys()].map(sync => [sync, true])) }),
   ...(gateways.size && { gateway: Object.fromEntries(gateways) }),
 })
 
 /** Formats the interval of each sync and the gateway mappings, one per line. */
-export function optionLines(settings: BackOfficeSettings, service: Service): string[] {
+export function formatOptions(settings: BackOfficeSettings, service: Service): string[] {
   const { every = {}, gateways = {} } = settings
   return [
-    ...syncsOf(settings, service).map(
+    ...listSyncs(settings, service).map(
       ({ name, intervalSeconds }) =>
         `every.${name} = ${formatInterval(intervalSeconds)}${Object.hasOwn(every, name) ? '' : ' (default)'}`,
     ),
