@@ -42,7 +42,10 @@ const variants: MergeTable = {
 const productContent = columnLists(products)
 const variantContent = columnLists(variants)
 
-/** The record of a row `p` of `product` with its colours and sizes, open for its stamp. Put together as text: as JSON each part would be read again by what it is in. */
+/**
+ * JSON of a row `p` of `product` with its colours and sizes, without closing brace. Concatenated as text: nested JSON would be parsed
+ * again at each level.
+ */
 const body = (service: Service) => {
   const decimals = decimalsOf(service.settings.currency)
   return sql`
@@ -59,63 +62,71 @@ const body = (service: Service) => {
                   ${service.settings.currency}::text as currency, ${selectReferences('p')} as references) r)`
 }
 
-interface Touched {
+interface ProductKey {
   product_id: string
 }
 
-/** Columns, what names the row among them. */
-type Keyed<K extends string> = Record<string, unknown> & Record<K, string>
+/** Columns of a row, including its key. */
+type RowWithKey<K extends string> = Record<string, unknown> & Record<K, string>
 
-/** The part of a row (`ProductRow`) that each table holds. */
-interface Parts {
-  product: Keyed<'productId'> & SourceDated
-  colour: Keyed<'productId' | 'colourId'>
-  variant: Keyed<'skuId'>
+/** The columns of a `ProductRow` by table. */
+interface ProductParts {
+  product: RowWithKey<'productId'> & SourceDated
+  colour: RowWithKey<'productId' | 'colourId'>
+  variant: RowWithKey<'skuId'>
 }
 
-/** Merges rows, one a colour/size, into the products; the stock that shows a SKU follows. Counts are of rows. */
-export function upsertProducts(db: Database, service: Service, rows: readonly Parts[]): Promise<Upserted> {
+/** Merges rows, one per colour and size, into the products. Renders the stock of renamed SKUs again. Returns counts of rows. */
+export function upsertProducts(db: Database, service: Service, rows: readonly ProductParts[]): Promise<Upserted> {
   return db.transaction(async tx => {
-    const givenProducts = joined(
+    const productRows = mergeByKey(
       rows.map(row => row.product),
       row => row.productId,
     )
-    await lockReferences(tx, service, givenProducts)
+    await lockReferences(tx, service, productRows)
     await lockProducts(tx, service, {
-      products: givenProducts.map(row => row.productId),
+      products: productRows.map(row => row.productId),
       skus: rows.map(row => row.variant.skuId),
     })
-    const change = await beginSourceDatedChange(tx, service, 'product', givenProducts, ['stock'])
-    const givenColours = joined(
+    const change = await beginSourceDatedChange(tx, service, 'product', productRows, ['stock'])
+    const colourRows = mergeByKey(
       rows.map(row => row.colour),
       row => `${row.productId} ${row.colourId}`,
     )
-    const described = await tx.rows<Touched>(sql`
+    const changedProducts = await tx.rows<ProductKey>(sql`
       insert into product (${productContent.list}, changed_at, record)
-      select ${productContent.of('p')}, 'epoch', '' from ${mergeRows(service, products, givenProducts, 'p')} where ${isDifferent(products, 'p')}
+      select ${productContent.of('p')}, 'epoch', '' from ${mergeRows(service, products, productRows, 'p')} where ${isDifferent(products, 'p')}
       ${onConflictUpdate(products, [])}
       returning product_id`)
-    const givenVariants = rows.map(row => row.variant)
-    const coloured = await tx.rows<Merged<'product_id' | 'colour_id'>>(upsertMerged(service, colours, givenColours))
-    // A SKU that moves to another product has to leave the one it was in.
-    const before = await tx.rows<Touched & { sku_id: string; sku: string }>(sql`
+    const variantRows = rows.map(row => row.variant)
+    const changedColours = await tx.rows<Merged<'product_id' | 'colour_id'>>(upsertMerged(service, colours, colourRows))
+    // A SKU that moves to another product must leave its previous product.
+    const storedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string }>(sql`
       select sku_id, product_id, sku from variant where service_id = ${opaqueServiceId(service)} and sku_id = any(${rows.map(row => row.variant.skuId)}) order by sku_id for no key update`)
-    const touched = await tx.rows<Touched & { sku_id: string; sku: string; inserted: boolean }>(sql`
+    const changedVariants = await tx.rows<ProductKey & { sku_id: string; sku: string; inserted: boolean }>(sql`
       insert into variant (${variantContent.list})
-      select ${variantContent.of('v')} from ${mergeRows(service, variants, givenVariants, 'v')} where ${isDifferent(variants, 'v')}
+      select ${variantContent.of('v')} from ${mergeRows(service, variants, variantRows, 'v')} where ${isDifferent(variants, 'v')}
       ${onConflictUpdate(variants, [])}
       returning product_id, sku_id, sku, (xmax = 0) as inserted`)
-    const skus = touched.map(row => row.sku_id)
+    const skus = changedVariants.map(row => row.sku_id)
     const changedSkus = new Set(skus)
-    const left = before.filter(({ sku_id }) => changedSkus.has(sku_id))
-    const shown = new Set([...described, ...coloured, ...touched, ...left].map(row => row.product_id))
-    const rendered = shown.size
-      ? await renderProducts(tx, service, change, sql`and p.product_id = any(${[...shown]})`, timeOf(givenProducts))
-      : shown
-    const names = new Map(before.map(row => [row.sku_id, row.sku]))
-    const renamed = touched.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
+    const movedVariants = storedVariants.filter(({ sku_id }) => changedSkus.has(sku_id))
+    const affectedProducts = new Set(
+      [...changedProducts, ...changedColours, ...changedVariants, ...movedVariants].map(row => row.product_id),
+    )
+    const rendered = affectedProducts.size
+      ? await renderProducts(
+          tx,
+          service,
+          change,
+          sql`and p.product_id = any(${[...affectedProducts]})`,
+          selectSourceTime(productRows),
+        )
+      : affectedProducts
+    const names = new Map(storedVariants.map(row => [row.sku_id, row.sku]))
+    const renamed = changedVariants.filter(row => (names.get(row.sku_id) ?? row.sku) !== row.sku).map(row => row.sku_id)
     if (renamed.length) await rerenderStock(tx, service, change, 'sku_id', renamed)
-    const inserted = touched.filter(row => row.inserted).length
+    const inserted = changedVariants.filter(row => row.inserted).length
     const changed = new Set([
       ...rows.filter(row => rendered.has(row.product.productId)).map(row => row.variant.skuId),
       ...skus,
@@ -124,13 +135,13 @@ export function upsertProducts(db: Database, service: Service, rows: readonly Pa
   })
 }
 
-/** What is said of when a product `p` changed. */
-function timeOf(products: readonly Parts['product'][]): Sql {
+/** The change time of a product `p` in its source. */
+function selectSourceTime(products: readonly ProductParts['product'][]): Sql {
   const times = Object.fromEntries(products.map(({ productId, updateTimeStamp }) => [productId, updateTimeStamp]))
   return sql`(${JSON.stringify(times)}::jsonb->>p.product_id)::timestamp`
 }
 
-/** Holds products `p`; `where` begins with `and`. */
+/** Locks products `p`. `where` must begin with `and`. */
 const lockProductRows = (tx: Db, service: Service, where: Sql) =>
   lockRows(
     tx,
@@ -138,8 +149,8 @@ const lockProductRows = (tx: Db, service: Service, where: Sql) =>
   )
 
 /**
- * Holds products, and those that SKUs are of, before they are read and written anew: what another transaction changes meanwhile would be
- * lost. Whoever writes a product, a colour or a SKU begins here, before `beginChange`, so that no two wait for each other.
+ * Locks products, and the products of SKUs, before they are read and rendered: otherwise concurrent changes would be lost. Every
+ * transaction that writes products, colours or SKUs begins with this lock, before `beginChange`, so that no two can deadlock.
  */
 export const lockProducts = (
   tx: Db,
@@ -155,43 +166,43 @@ export const lockProducts = (
   )
 
 /**
- * Renders products `p` anew after something that they show has changed; `where` begins with `and`, `told` is when their source says that
- * they did. Returns those that differ.
+ * Renders products `p` after a change of something they show. `where` must begin with `and`; `sourceTime` is their change time in the
+ * source. Returns the IDs of the products that differ.
  */
 export async function renderProducts(
   tx: Db,
   service: Service,
   change: Change,
   where: Sql,
-  told = sql`null::timestamp`,
+  sourceTime = sql`null::timestamp`,
 ): Promise<Set<string>> {
   await lockProductRows(tx, service, where)
-  const stamp = changeTimestamp({ sourceTime: told, previous: sql`p.changed_at` }, service, change)
+  const newTimestamp = changeTimestamp({ sourceTime, previous: sql`p.changed_at` }, service, change)
   const rows = await tx.rows<{ product_id: string }>(sql`
-    update product set record = ${withChangeTimestamp(sql`r.body`, sql`r.stamp`, service, change)}, changed_at = r.stamp
-      from (select p.product_id, ${body(service)} as body, ${stamp} as stamp from product p where p.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
+    update product set record = ${withChangeTimestamp(sql`r.body`, sql`r.new_timestamp`, service, change)}, changed_at = r.new_timestamp
+      from (select p.product_id, ${body(service)} as body, ${newTimestamp} as new_timestamp from product p where p.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
      where product.service_id = ${service.id} and product.product_id = r.product_id
        and not ${hasSameBody(sql`product.record`, sql`r.body`)}
     returning product.product_id`)
   return new Set(rows.map(row => row.product_id))
 }
 
-/** One row for each key, with all that its rows say: of what two say the later one counts. */
-function joined<T extends object>(rows: readonly T[], key: (row: T) => unknown): T[] {
-  const ofKeys = new Map<unknown, T>()
-  for (const row of rows) ofKeys.set(key(row), { ...ofKeys.get(key(row)), ...row })
-  return [...ofKeys.values()]
+/** Merges rows with the same key. The fields of later rows win. */
+function mergeByKey<T extends object>(rows: readonly T[], key: (row: T) => unknown): T[] {
+  const byKey = new Map<unknown, T>()
+  for (const row of rows) byKey.set(key(row), { ...byKey.get(key(row)), ...row })
+  return [...byKey.values()]
 }
 
 interface Filters {
   code?: string | undefined
   sku?: string | undefined
   updatedAfter?: string | undefined
-  /** Whether products that have left since are told too, with `updatedAfter`. */
+  /** True to include removed products. Requires `updatedAfter`. */
   removed?: boolean | undefined
 }
 
-const withRemoved = (service: Service) => sql`(
+const productsWithTombstones = (service: Service) => sql`(
   select service_id, changed_at, product_id, product_code, record from product
   union all
   (select service_id, changed_at, key, null::text, record
@@ -201,13 +212,13 @@ export const productPage = (
   db: Db,
   service: Service,
   { code, sku, updatedAfter, removed = false }: Filters,
-  asked: PageRequest,
+  request: PageRequest,
 ) =>
   readPage(
     db,
     service,
     {
-      table: removed ? withRemoved(service) : 'product',
+      table: removed ? productsWithTombstones(service) : 'product',
       timestampSource: 'product',
       withTombstones: removed,
       record: sql`record`,
@@ -216,13 +227,13 @@ export const productPage = (
         : { live: true }),
       key: sql`product_id`,
       where: sql`
-        ${filter(code, text => sql`and product_code = ${text}`)}
-        ${filter(sku, text => sql`and product_id = (select product_id from variant where service_id = ${service.id} and sku = ${text})`)}
+        ${filter(code, value => sql`and product_code = ${value}`)}
+        ${filter(sku, value => sql`and product_id = (select product_id from variant where service_id = ${service.id} and sku = ${value})`)}
         ${filter(updatedAfter, changedAfter)}`,
     },
-    asked,
+    request,
   )
 
-/** The record of one product, as JSON text. */
+/** Returns the JSON of a product. */
 export const findProduct = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(sql`select record from product where service_id = ${service.id} and product_id = ${id}`)

@@ -12,23 +12,23 @@ const references: MergeTable = {
   columns: ['service_id', 'type', 'reference_value_id', 'code', 'name'],
 }
 
-/** Merges rows (`ReferenceRow`) into the reference cache; the customers and products that show a value follow. */
+/** Merges rows (`ReferenceRow`) into the reference cache, and renders the customers and products that show them. */
 export const upsertReferences = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(tx => mergeReferences(tx, service, rows))
 
-/** The same within a transaction. */
+/** Like `upsertReferences`, within a transaction. */
 export async function mergeReferences(tx: Db, service: Service, rows: readonly object[]): Promise<Upserted> {
-  const given = rows as readonly { type: string; referenceValueId: string }[]
-  const keys = given.map(({ type, referenceValueId }) => [type, referenceValueId] as const)
+  const keyedRows = rows as readonly { type: string; referenceValueId: string }[]
+  const keys = keyedRows.map(({ type, referenceValueId }) => [type, referenceValueId] as const)
   await lockRows(tx, lockReferencesSql(service, keys, 'no key update'))
-  const touched = await tx.rows<Merged<'type' | 'reference_value_id'>>(upsertMerged(service, references, rows))
-  if (touched.length) {
+  const written = await tx.rows<Merged<'type' | 'reference_value_id'>>(upsertMerged(service, references, rows))
+  if (written.length) {
     const change = await beginChange(tx, service, ['customer', 'product'])
-    const shown = (owner: 'c' | 'p') => sql`
-      and exists (select from jsonb_each_text(${owner === 'c' ? sql`c` : sql`p`}.reference_values) v
-                   join json_to_recordset(${JSON.stringify(touched)}) as t (type text, reference_value_id text) on t.type = v.key and t.reference_value_id = v.value)`
-    await renderCustomers(tx, service, change, shown('c'))
-    await renderProducts(tx, service, change, shown('p'))
+    const showsValue = (alias: 'c' | 'p') => sql`
+      and exists (select from jsonb_each_text(${alias === 'c' ? sql`c` : sql`p`}.reference_values) v
+                   join json_to_recordset(${JSON.stringify(written)}) as t (type text, reference_value_id text) on t.type = v.key and t.reference_value_id = v.value)`
+    await renderCustomers(tx, service, change, showsValue('c'))
+    await renderProducts(tx, service, change, showsValue('p'))
   }
-  return countUpserted(touched)
+  return countUpserted(written)
 }

@@ -36,7 +36,7 @@ interface Filters {
   code?: string | undefined
 }
 
-export const staffPage = (db: Db, service: Service, { email, code }: Filters, asked: PageRequest) =>
+export const staffPage = (db: Db, service: Service, { email, code }: Filters, request: PageRequest) =>
   readPage(
     db,
     service,
@@ -45,11 +45,11 @@ export const staffPage = (db: Db, service: Service, { email, code }: Filters, as
       record: sql`record`,
       key: sql`id`,
       live: true,
-      where: sql`${filter(email, text => sql`and lower(email) = lower(${text})`)} ${filter(code, text => sql`and code = ${text}`)}`,
+      where: sql`${filter(email, value => sql`and lower(email) = lower(${value})`)} ${filter(code, value => sql`and code = ${value}`)}`,
     },
-    asked,
+    request,
   )
 
-/** The record of one staff member, as JSON text. */
+/** Returns the JSON of a staff member. */
 export const findStaffMember = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(sql`select record from staff where service_id = ${service.id} and id = ${id}`)

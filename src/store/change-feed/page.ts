@@ -16,7 +16,7 @@ export interface ChangesRequest {
   records: boolean
 }
 
-/** A change. If there is none, the result is one row without a kind. */
+/** A change. An empty page is one row without a kind. */
 export interface Row {
   kind: Kind | null
   removed: boolean

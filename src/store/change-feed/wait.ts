@@ -106,7 +106,7 @@ async function waitUntilNewer(
   return hasNewer
 }
 
-/** Returns the watched service, and starts its poller if there is none. */
+/** Returns the watched service, and starts its poller if necessary. */
 function watchService(db: Db, service: Service): WatchedService {
   const services = watchedServices.get(db) ?? new Map<number, WatchedService>()
   watchedServices.set(db, services)

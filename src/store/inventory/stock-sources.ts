@@ -1,7 +1,10 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/** Where each SKU, by its name in the e-commerce platform, is taken from: the store of this number where it keeps the SKU, else the store with most of it. No entry: none keeps it. */
+/**
+ * Returns the store that each SKU is taken from, by e-commerce SKU: the store with this number if it keeps the SKU, otherwise the store
+ * with the most stock. A SKU that no store keeps has no entry.
+ */
 export async function findStockSources(
   tx: Db,
   service: Service,

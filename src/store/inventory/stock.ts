@@ -29,7 +29,10 @@ const stock: MergeTable = {
   columns: ['service_id', 'store_id', 'sku_id', 'free_stock', 'buffer'],
 }
 
-/** The record of stock `s` of variant `v` in store `c`, open for its stamp. The nearest buffer that is set is in force. */
+/**
+ * JSON of stock `s` of variant `v` in store `c`, without closing brace. The buffer of the stock precedes that of the store, and that of
+ * the service.
+ */
 const body = (service: Service) =>
   withoutClosingBrace(sql`
   select row_to_json(r) from (select
@@ -38,36 +41,36 @@ const body = (service: Service) =>
      greatest(0, s.free_stock - b.buffer) as sellable
      from (select coalesce(s.buffer, c.inventory_buffer, ${service.settings.inventoryBuffer}::integer) as buffer) b) r`)
 
-/** Merges rows (`StockRow`, with `storeId` and `skuId` found) into the stock. */
+/** Merges rows (`StockRow` with resolved `storeId` and `skuId`) into the stock. */
 export const upsertStock = (db: Database, service: Service, rows: readonly Row[]): Promise<Upserted> =>
   db.transaction(tx => mergeStock(tx, service, rows))
 
-/** The same, as all that its transaction changes. */
+/** Like `upsertStock`, within a transaction that makes no other change. */
 export async function mergeStock(tx: Db, service: Service, rows: readonly Row[]): Promise<Upserted> {
-  const changing = await holdChanging(tx, service, joined(rows))
+  const changed = await lockChangedRows(tx, service, mergeByKey(rows))
   const change = await beginSourceDatedChange(tx, service, 'stock', rows)
-  if (!changing.length) return { inserted: 0, changed: 0 }
+  if (!changed.length) return { inserted: 0, changed: 0 }
   return countUpsert(
     tx,
     sql`
       insert into stock (service_id, store_id, sku_id, free_stock, buffer, changed_at, record)
-      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, at.stamp, ${withChangeTimestamp(body(service), sql`at.stamp`, service, change)}
-        from ${mergeRows(service, stock, changing, 's')}
+      select s.service_id, s.store_id, s.sku_id, s.free_stock, s.buffer, t.new_timestamp, ${withChangeTimestamp(body(service), sql`t.new_timestamp`, service, change)}
+        from ${mergeRows(service, stock, changed, 's')}
         join store c on c.service_id = ${opaqueServiceId(service)} and c.store_id = s.store_id
         join variant v on v.service_id = ${opaqueServiceId(service)} and v.sku_id = s.sku_id
-        cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as stamp) at
+        cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp) t
        where ${isDifferent(stock, 's')}
       ${onConflictUpdate(stock, ['changed_at', 'record'])}
       returning (xmax = 0) as inserted`,
-    insertTombstones(service, change, 'stock', renamedSince(service, among(changing))),
+    insertTombstones(service, change, 'stock', selectRenamedIds(service, isAmong(changed))),
   )
 }
 
 /**
- * One row of each stock, where later rows outrank earlier ones: a file may name one SKU in two ways. Compared one by one with what is
- * stored, a later row that says just that would be passed over, and the earlier one put in.
+ * Merges rows of the same store and SKU; later fields win. A file can name one SKU in two ways. Without merging, a later row that equals
+ * the stored row would be skipped, although an earlier row changes it.
  */
-function joined(rows: readonly Row[]): Row[] {
+function mergeByKey(rows: readonly Row[]): Row[] {
   const byKey = new Map<string, Row>()
   for (const row of rows) {
     const key = `${row.storeId}\0${row.skuId}`
@@ -77,53 +80,55 @@ function joined(rows: readonly Row[]): Row[] {
 }
 
 /**
- * The rows that say anything else than what is stored. What they are about is held, and what they show: a store or a SKU that is renamed
- * meanwhile, or stock that moves, would be rendered as it was before. In the order in which others hold them; what stays as it is is left alone.
+ * Returns the rows that differ from the stored stock. Locks that stock and the stores and variants that it shows, in the common lock
+ * order: otherwise a concurrent rename or stock movement would be lost. Unchanged stock is not locked.
  */
-async function holdChanging(tx: Db, service: Service, rows: readonly Row[]): Promise<Row[]> {
-  const found = await tx.rows<{ place: number; isNew: boolean }>(sql`
-    select new.ordinality::integer as place, old.service_id is null as "isNew"
+async function lockChangedRows(tx: Db, service: Service, rows: readonly Row[]): Promise<Row[]> {
+  const different = await tx.rows<{ ordinal: number; isNew: boolean }>(sql`
+    select new.ordinality::integer as ordinal, old.service_id is null as "isNew"
       from ${mergeRows(service, stock, rows, 's')} where ${isDifferent(stock, 's')}`)
-  const at = (places: typeof found) => places.flatMap(({ place }) => rows[place - 1] ?? [])
-  const [changing, added, kept] = [at(found), at(found.filter(one => one.isNew)), at(found.filter(one => !one.isNew))]
-  const stores = changing.map(({ storeId }) => storeId)
+  const pick = (selected: typeof different) => selected.flatMap(({ ordinal }) => rows[ordinal - 1] ?? [])
+  const changed = pick(different)
+  const added = pick(different.filter(({ isNew }) => isNew))
+  const existing = pick(different.filter(({ isNew }) => !isNew))
+  const stores = changed.map(({ storeId }) => storeId)
   if (stores.length) await lockStores(tx, service, stores)
   if (added.length) {
-    // Of new stock whoever renames its SKU knows nothing: that waits.
+    // A rename of a SKU can't see new stock, so it must wait.
     const skus = sql`sku_id = any(${[...new Set(added.map(({ skuId }) => skuId))]})`
     await lockRows(
       tx,
       sql`select from variant where service_id = ${opaqueServiceId(service)} and ${skus} order by sku_id for key share`,
     )
   }
-  if (kept.length)
+  if (existing.length)
     await lockRows(
       tx,
       sql`
-      select from ${keysOf(kept)} join stock s on s.service_id = ${opaqueServiceId(service)} and s.store_id = given.store_id and s.sku_id = given.sku_id
+      select from ${selectKeys(existing)} join stock s on s.service_id = ${opaqueServiceId(service)} and s.store_id = keys.store_id and s.sku_id = keys.sku_id
        order by s.store_id, s.sku_id for no key update of s`,
     )
-  return changing
+  return changed
 }
 
 /**
- * Renders stock anew after something that it shows has changed; `where` begins with `and`. Stock goes by its store and its SKU: `gone` finds
- * the names that leave the list.
+ * Renders stock `s` after a change of something it shows. `where` must begin with `and`. The ID of stock consists of store ID and SKU:
+ * `goneIds` selects the IDs that leave the list.
  */
 export async function renderStock(
   tx: Db,
   service: Service,
   change: Change,
   where: Sql,
-  gone = renamedSince(service, where),
+  goneIds = selectRenamedIds(service, where),
 ) {
-  // What an order moves meanwhile would be shown as it was before: it is held, and read again. In the order in which orders hold it.
+  // Locks the stock and then reads it again: otherwise a concurrent order's movement would be lost. Same lock order as orders.
   await lockRows(
     tx,
     sql`select from stock s where s.service_id = ${opaqueServiceId(service)} ${where} order by s.store_id, s.sku_id for no key update`,
   )
   await tx.run(sql`
-    with remembered as (${insertTombstones(service, change, 'stock', gone)})
+    with removed as (${insertTombstones(service, change, 'stock', goneIds)})
     update stock set record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, ${body(service)} as body
               from stock s
@@ -134,7 +139,7 @@ export async function renderStock(
        and not ${hasSameBody(sql`stock.record`, sql`r.body`)}`)
 }
 
-/** The same after SKUs have been renamed. */
+/** Renders stock after a rename of its SKU. */
 export const renameStock = (tx: Db, service: Service, change: Change, where: Sql) =>
   renderStock(
     tx,
@@ -148,57 +153,57 @@ export const renameStock = (tx: Db, service: Service, change: Change, where: Sql
   )
 
 /**
- * What rows that are about to be rendered are called, where their SKU was renamed and `render-stock` has not come to it yet: it would not
- * find their old name any more. Asked in the statement that renders them, since a renaming that commits in between would be rendered unasked.
+ * Selects the previous IDs of stock whose SKU was renamed, and that `render-stock` has not rendered yet: after this rendering, the job
+ * could not find them. Must be part of the rendering statement, because a rename could commit in between.
  */
-const renamedSince = (service: Service, where: Sql) => sql`
+const selectRenamedIds = (service: Service, where: Sql) => sql`
     select ${stockId} as id
       from stock_rerender stale
       join stock s on s.service_id = stale.service_id and s.sku_id = stale.id
       join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
      where stale.service_id = ${service.id} and stale.stock_column = 'sku_id' ${where} and ${stockId} <> s.store_id || '-' || v.sku`
 
-/** Where stock is kept, and of what. */
-interface Kept {
+interface StockKey {
   storeId: string
   skuId: string
 }
 
-/** A row with all that it says of it. */
-type Row = Kept & SourceDated & Record<string, unknown>
+/** A stock row with the columns that it sets. */
+type Row = StockKey & SourceDated & Record<string, unknown>
 
-/** Which stock `s` these are of. */
-const among = (kept: readonly Kept[]) => sql`and (s.store_id, s.sku_id) in (select * from ${keysOf(kept)})`
+/** True for stock `s` with these keys. */
+const isAmong = (stocks: readonly StockKey[]) =>
+  sql`and (s.store_id, s.sku_id) in (select * from ${selectKeys(stocks)})`
 
-const keysOf = (kept: readonly Kept[]) => {
-  const [stores, skus] = [kept.map(({ storeId }) => storeId), kept.map(({ skuId }) => skuId)]
-  return sql`unnest(${stores}::text[], ${skus}::text[]) as given (store_id, sku_id)`
+const selectKeys = (stocks: readonly StockKey[]) => {
+  const [stores, skus] = [stocks.map(({ storeId }) => storeId), stocks.map(({ skuId }) => skuId)]
+  return sql`unnest(${stores}::text[], ${skus}::text[]) as keys (store_id, sku_id)`
 }
 
-/** What a row of `stock` shows as its identifier. */
+/** The ID that a row of `stock` shows. */
 export const stockId = sql`(record::json->>'id')`
 
-/** Units that come into a store's stock, or leave it below zero. */
-export interface StockMove extends Kept {
+/** Units that are added to a store's stock. Negative quantities remove units; the stock can fall below zero. */
+export interface StockMove extends StockKey {
   quantity: number
 }
 
-/** Holds the stock that is about to move, in the order of its key, so that no two transactions wait for each other. Before `beginChange`. */
+/** Locks the stock that is about to move, in key order, so that no two transactions can deadlock. Call before `beginChange`. */
 export const lockStock = (tx: Db, service: Service, moves: readonly StockMove[]) =>
   tx.run(sql`
     select from stock
-     where service_id = ${service.id} and (store_id, sku_id) in (select "storeId", "skuId" from ${moved(moves)})
+     where service_id = ${service.id} and (store_id, sku_id) in (select "storeId", "skuId" from ${selectMoves(moves)})
      order by store_id, sku_id for update`)
 
-/** Moves stock, which may fall below zero. What is no longer kept anywhere does not move. */
+/** Moves stock, which can fall below zero. Ignores stock that no longer exists. */
 export async function moveStock(tx: Db, service: Service, change: Change, moves: readonly StockMove[]) {
-  const gone = renamedSince(service, among(moves))
-  // An integer's reach is beyond any stock; reaching it must not keep an order from being placed.
+  const goneIds = selectRenamedIds(service, isAmong(moves))
+  // Clamped to the range of an integer, because an overflow must not prevent an order.
   await tx.run(sql`
-    with remembered as (${insertTombstones(service, change, 'stock', gone)})
+    with removed as (${insertTombstones(service, change, 'stock', goneIds)})
     update stock set free_stock = r.free_stock, record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at}
       from (select s.store_id, s.sku_id, s.free_stock, ${body(service)} as body
-              from (select "storeId", "skuId", sum(quantity) as quantity from ${moved(moves)} group by 1, 2) m
+              from (select "storeId", "skuId", sum(quantity) as quantity from ${selectMoves(moves)} group by 1, 2) m
               cross join lateral (select service_id, store_id, sku_id, buffer, least(greatest(free_stock + m.quantity, -2147483648), 2147483647)::integer as free_stock
                                     from stock where service_id = ${service.id} and store_id = m."storeId" and sku_id = m."skuId") s
               cross join lateral (select * from store where service_id = s.service_id and store_id = s.store_id offset 0) c
@@ -206,8 +211,8 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id and stock.free_stock <> r.free_stock`)
 }
 
-const moved = (moves: readonly StockMove[]) =>
-  sql`json_to_recordset(${JSON.stringify(moves)}) as moved ("storeId" text, "skuId" text, quantity bigint)`
+const selectMoves = (moves: readonly StockMove[]) =>
+  sql`json_to_recordset(${JSON.stringify(moves)}) as moves ("storeId" text, "skuId" text, quantity bigint)`
 
 interface Filters {
   skuId?: string | undefined
@@ -215,7 +220,12 @@ interface Filters {
   updatedAfter?: string | undefined
 }
 
-export function stockPage(db: Db, service: Service, { skuId, storeNumber, updatedAfter }: Filters, asked: PageRequest) {
+export function stockPage(
+  db: Db,
+  service: Service,
+  { skuId, storeNumber, updatedAfter }: Filters,
+  request: PageRequest,
+) {
   const list = { table: 'stock', record: sql`record`, key: sql`id` } as const
   const inStore = filter(
     storeNumber,
@@ -223,26 +233,26 @@ export function stockPage(db: Db, service: Service, { skuId, storeNumber, update
       sql`and store_id = (select store_id from store where service_id = ${service.id} and store_number = ${number})`,
   )
   const where = sql`${inStore} ${filter(updatedAfter, changedAfter)}`
-  if (skuId === undefined) return readPage(db, service, { ...list, order: byChangeTimestamp, where }, asked)
-  const ofSku = sql`and sku_id = ${skuId}`
+  if (skuId === undefined) return readPage(db, service, { ...list, order: byChangeTimestamp, where }, request)
+  const isSku = sql`and sku_id = ${skuId}`
   return updatedAfter === undefined
-    ? readPage(db, service, { ...list, live: true, where: sql`${ofSku} ${where}` }, asked)
+    ? readPage(db, service, { ...list, live: true, where: sql`${isSku} ${where}` }, request)
     : readFilteredScan(
         db,
         service,
         { ...list, order: byChangeTimestamp, where },
-        { where: ofSku, column: sql`sku_id` },
-        asked,
+        { where: isSku, column: sql`sku_id` },
+        request,
       )
 }
 
-/** The stock that is shown under an identifier: a store's, a dash, and a SKU; either may have dashes too. */
+/** Selects the stock with this ID: store ID, dash, SKU. Both parts can contain dashes. */
 export const selectStockByShownId = (service: Service, id: Sql) => sql`
-  select s.* from generate_series(1, length(${id})) place
-    join variant v on v.service_id = ${service.id} and v.sku = substr(${id}, place + 1)
-    join stock s on s.service_id = v.service_id and s.store_id = left(${id}, place - 1) and s.sku_id = v.sku_id
-   where substr(${id}, place, 1) = '-'`
+  select s.* from generate_series(1, length(${id})) ordinal
+    join variant v on v.service_id = ${service.id} and v.sku = substr(${id}, ordinal + 1)
+    join stock s on s.service_id = v.service_id and s.store_id = left(${id}, ordinal - 1) and s.sku_id = v.sku_id
+   where substr(${id}, ordinal, 1) = '-'`
 
-/** The record of one SKU in one store, as JSON text. */
+/** Returns the JSON of the stock of one SKU in one store. */
 export const findStock = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(sql`select record from (${selectStockByShownId(service, sql`${id}::text`)}) stock`)

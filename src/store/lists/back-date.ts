@@ -51,9 +51,9 @@ interface SourceTimes {
 export const mergedRowTimes: SourceTimes = { sourceTime: sql`source_changed_at`, previous: sql`old.changed_at` }
 
 /**
- * The new change timestamp of a record: the time of its source, or the nearest time that is neither in the future nor before `earliest`. If
- * clients can have seen the previous change timestamp and the source time is not later, the source time belongs to an earlier change: the
- * record then gets the transaction's timestamp.
+ * The new change timestamp of a record: the time of its source, or the nearest time that is neither in the future nor before `earliest`.
+ * If clients can have seen the previous change timestamp and the source time is not later, then the source time belongs to an earlier
+ * change. The record then gets the transaction's timestamp.
  */
 export function changeTimestamp(
   { sourceTime, previous }: SourceTimes,

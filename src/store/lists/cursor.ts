@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { PageRequest } from './page.ts'
 
-/** What the cursors of a paginated scan are bound to: a cursor is rejected in any other scope. */
+/** The scope that the cursors of a paginated scan are bound to: a cursor is rejected in any other scope. */
 export interface CursorScope {
   service: Service
   /** Path of the list. */

@@ -10,8 +10,8 @@ export interface InitialLoad {
 }
 
 /**
- * Opens a load of a list. An initial load consists of many transactions that appear as one: the list shows nothing until the load ends, so
- * that records can carry the times of their source in any order (contributing/decisions/0013). The next load resumes an initial load that died.
+ * Opens a load of a list. An initial load consists of many transactions that appear as one: the list shows nothing until the load ends. So
+ * records can carry the times of their source in any order (contributing/decisions/0013). The next load resumes an initial load that died.
  * Returns undefined if the list has had a record before: the load is an ordinary one.
  */
 export async function beginInitialLoad(db: Db, service: Service, list: List): Promise<InitialLoad | undefined> {

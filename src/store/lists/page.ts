@@ -39,8 +39,8 @@ export interface ListSource {
   order?: { column: Sql; type: 'text' | 'timestamp' | 'timestamptz' }
   key: Sql
   /**
-   * True for a look-up instead of a scan of changes: no record moves in its order, so it can show everything that is committed now, and not
-   * only changes up to the watermark.
+   * True for a look-up instead of a scan of changes. No record moves in its order, so it can show everything that is committed now, and
+   * not only changes up to the watermark.
    */
   live?: boolean
   descending?: boolean
