@@ -54,15 +54,14 @@ create table request_minute (
   service_id integer not null,
   minute timestamptz not null,
   answered integer not null,
-  refused integer not null,
+  rejected integer not null,
   failed integer not null,
   primary key (service_id, minute)
 );
 comment on table request_minute is
-  'How many requests each minute had, for the day that GET /figures shows: counted as their lines are written, so that nobody reads '
-  'millions of lines to draw a chart.';
-comment on column request_minute.answered is 'All of them.';
-comment on column request_minute.refused is 'Those that were answered 4xx, and in failed 5xx.';
+  'Requests per minute, for GET /stats. Counted when entries are written, so that a chart does not read millions of entries.';
+comment on column request_minute.answered is 'All requests of the minute.';
+comment on column request_minute.rejected is 'Requests with a 4xx response; failed counts those with a 5xx.';
 
 create function request_block_day(day date) returns void language plpgsql as $$
 declare

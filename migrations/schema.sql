@@ -1447,13 +1447,12 @@ create view request_log as
      CROSS JOIN LATERAL ( SELECT t.line::jsonb AS fields
          OFFSET 0) l;
 
--- How many requests each minute had, for the day that GET /figures shows: counted as their lines are written, so that nobody reads millions
--- of lines to draw a chart.
+-- Requests per minute, for GET /stats. Counted when entries are written, so that a chart does not read millions of entries.
 create table request_minute (
   service_id integer not null,
   minute timestamptz not null,
-  answered integer not null,  -- All of them.
-  refused integer not null,   -- Those that were answered 4xx, and in failed 5xx.
+  answered integer not null,  -- All requests of the minute.
+  rejected integer not null,  -- Requests with a 4xx response; failed counts those with a 5xx.
   failed integer not null,
   primary key (service_id, minute)
 );

@@ -85,7 +85,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   syncs: { list: 'listSyncs', runs: 'listSyncRuns', run: 'startSync' },
   imports: { get: 'getImport', rejected: 'listRejectedLines' },
   alerts: { list: 'listAlerts', settle: 'settleAlert' },
-  figures: { get: 'getFigures', calls: 'getCallFigures' },
+  stats: { get: 'getStats', backOfficeCalls: 'getBackOfficeCallStats' },
   requests: { list: 'listRequests', get: 'getRequest' },
   audit: { list: 'listAudit' },
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Db } from '../database/db.ts'
-import { addCalls, type CallMinute } from '../store/stats/back-office-calls.ts'
+import { addCallMinutes, type CallMinute } from '../store/stats/back-office-calls.ts'
 
 /** Minutes of services that wait for the database: what comes on top is not counted. */
 const mostWaiting = 10_000
@@ -34,7 +34,7 @@ export function countCalls(db: Db, log: Logger) {
       const minutes = [...counted.values()]
       counted = new Map()
       try {
-        await addCalls(db, minutes)
+        await addCallMinutes(db, minutes)
       } catch (error) {
         // While the database is away they wait.
         minutes.forEach(add)

@@ -4,67 +4,71 @@ import { Count, Currency, Flag, Instant, LocalDate, Money, Nullable, Text, Words
 const Minutes = (description: string, example: number[]) =>
   Type.Array(Type.Integer({ minimum: 0, examples: [example[0]] }), { description, examples: [example] })
 
-const Sum = Type.Object(
-  { currency: Currency, count: Count('How many.', 128), total: Money('Their sum.', '10239.95') },
-  { $id: 'Sum', additionalProperties: false },
+const CurrencySum = Type.Object(
+  { currency: Currency, count: Count('The number of records.', 128), total: Money('Their sum.', '10239.95') },
+  { $id: 'CurrencySum', additionalProperties: false },
 )
-const Sums = (description: string) => Type.Array(Sum, { description })
+const SumsByCurrency = (description: string) => Type.Array(CurrencySum, { description })
 
-/** Calls of the back office, minute by minute. */
-export const CallFigures = Type.Object(
+const since = Instant('The start of the first minute. The last minute is still in progress.', '2026-11-21T09:31:00Z')
+
+/** Back-office calls per minute. */
+export const BackOfficeCallStats = Type.Object(
   {
     breaker: Nullable(
       Words(
-        'Whether calls go through, in the process that answers: `open` is a breaker that keeps them back for a while, after failures; null: there is no back office to call.',
+        'The circuit breaker of the process that responds. `open`: calls are held back for a while after failures. null: there is no back office to call.',
         ['closed', 'open'],
       ),
     ),
-    since: Instant('When the first minute begins; the last one is under way.', '2026-11-21T09:31:00Z'),
-    calls: Minutes('Calls in each minute.', [12, 0, 31]),
-    failed: Minutes('Those of them without an answer, or with a 5xx.', [1, 0, 0]),
-    average: Minutes('Milliseconds until an answer began, on the average.', [84, 0, 91]),
-    slowest: Minutes('Milliseconds until the slowest answer began.', [310, 0, 455]),
+    since,
+    calls: Minutes('Calls per minute.', [12, 0, 31]),
+    failed: Minutes('Calls per minute that got no response, or a 5xx.', [1, 0, 0]),
+    average: Minutes('Average milliseconds until the response began.', [84, 0, 91]),
+    slowest: Minutes('Milliseconds until the slowest response began.', [310, 0, 455]),
   },
-  { $id: 'CallFigures', additionalProperties: false },
+  { $id: 'BackOfficeCallStats', additionalProperties: false },
 )
 
-/** The service's day in numbers, for charts. */
-export const Figures = Type.Object(
+/** The data behind the dashboard. */
+export const Stats = Type.Object(
   {
     requests: Type.Object(
       {
-        since: Instant('When the first minute begins; the last one is under way.', '2026-11-21T09:31:00Z'),
-        answered: Minutes('Requests in each minute.', [12, 0, 31]),
-        refused: Minutes('Those of them that were answered with a 4xx.', [1, 0, 2]),
-        failed: Minutes('Those of them that were answered with a 5xx.', [0, 0, 0]),
+        since,
+        answered: Minutes('Requests per minute.', [12, 0, 31]),
+        rejected: Minutes('Requests per minute with a 4xx response.', [1, 0, 2]),
+        failed: Minutes('Requests per minute with a 5xx response.', [0, 0, 0]),
       },
       {
-        $id: 'RequestFigures',
+        $id: 'RequestStats',
         additionalProperties: false,
         description:
-          'The last 24 hours, minute by minute, as far as requests are logged (setting `requestLogRetentionDays`).',
+          'The last 24 hours, per minute. Only logged requests are counted (setting `requestLogRetentionDays`).',
       },
     ),
-    day: LocalDate("Today, on the clock of the service's time zone.", '2026-11-22'),
-    orders: Sums('Orders that were placed today, by currency.'),
-    sales: Sums('Retail transactions of today, by currency: what was returned is taken off.'),
+    day: LocalDate("The current day in the service's time zone.", '2026-11-22'),
+    orders: SumsByCurrency('Orders placed on this day, by currency.'),
+    sales: SumsByCurrency('Retail transactions of this day, by currency. Returns are subtracted.'),
     vouchers: Nullable(
-      Sums(
-        'What is owed for vouchers that can still be spent, or were suspended, by currency; null where a head office keeps them.',
+      SumsByCurrency(
+        'The outstanding voucher balance by currency, including suspended vouchers. null if the back office keeps the vouchers.',
       ),
     ),
     syncs: Type.Array(
       Type.Object(
         {
-          sync: Text('What it brings.', 'stock'),
-          lagSeconds: Nullable(Count('How long ago it last came to its end; null: it never has.', 142)),
-          intervalSeconds: Nullable(Count('How often it is pulled by itself; null: it is not.', 300)),
-          isOverdue: Flag('Whether the one is three times the other or more.', false),
+          sync: Text('The name of the sync.', 'stock'),
+          lagSeconds: Nullable(
+            Count('The age of the data: seconds since the last completed run. null: none has completed.', 142),
+          ),
+          intervalSeconds: Nullable(Count('The schedule in seconds. null: the sync has none.', 300)),
+          isOverdue: Flag('True if the lag is at least three times the interval.', false),
         },
         { $id: 'SyncLag', additionalProperties: false },
       ),
-      { description: 'How old the data is, sync by sync, in the order of `GET /syncs`.' },
+      { description: 'The lag of each sync, in the order of `GET /syncs`.' },
     ),
   },
-  { $id: 'Figures', additionalProperties: false },
+  { $id: 'Stats', additionalProperties: false },
 )

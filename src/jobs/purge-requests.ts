@@ -1,5 +1,5 @@
 import { forgetRequests as forget } from '../store/request-log/requests.ts'
-import { forgetCalls } from '../store/stats/back-office-calls.ts'
+import { purgeCallMinutes } from '../store/stats/back-office-calls.ts'
 import { listServices } from '../store/tenancy/services.ts'
 import type { JobRun } from './job.ts'
 
@@ -9,6 +9,6 @@ import type { JobRun } from './job.ts'
  */
 export async function forgetRequests({ db, log, signal }: JobRun): Promise<void> {
   const days = await forget(db, await listServices(db), () => signal.aborted)
-  await forgetCalls(db)
+  await purgeCallMinutes(db)
   if (days) log.info({ days }, 'Days of the log of requests were dropped.')
 }

@@ -17,7 +17,7 @@ import { returns } from './returns.ts'
 import { rewards } from './rewards.ts'
 import { service } from './service.ts'
 import { staff } from './staff.ts'
-import { figures } from './stats.ts'
+import { stats } from './stats.ts'
 import { stores } from './stores.ts'
 import { syncs } from './syncs.ts'
 import { transactions } from './transactions.ts'
@@ -45,7 +45,7 @@ export const routes: readonly RouteDefinition[] = [
   ...syncs,
   ...imports,
   ...alerts,
-  ...figures,
+  ...stats,
   ...requests,
   ...service,
   ...accounts,

@@ -1,31 +1,38 @@
-import { CallFigures, Figures } from '../domain/stats.ts'
+import { BackOfficeCallStats, Stats } from '../domain/stats.ts'
 import type { Sync } from '../domain/sync/syncs.ts'
 import { get } from '../http/routing/route-definitions.ts'
-import { callMinutes, dayOf, ordersToday, owedForVouchers, requestMinutes, salesToday } from '../store/stats/stats.ts'
+import {
+  readCallMinutes,
+  readCurrentDay,
+  sumOrdersToday,
+  sumVoucherBalances,
+  readRequestMinutes,
+  sumSalesToday,
+} from '../store/stats/stats.ts'
 import { readSyncs } from './syncs.ts'
 
-/** The day in numbers. */
-export const figures = [
+/** Numbers for charts: requests, orders, sales, vouchers and back-office calls. */
+export const stats = [
   get(
-    '/figures',
+    '/stats',
     {
-      operationId: 'getFigures',
-      tag: 'Figures',
+      operationId: 'getStats',
+      tag: 'Stats',
       summary: 'Get dashboard data',
       description:
-        'Requests and errors by minute, a second or two late; orders and sales of today; what is owed for vouchers; how old the data is.',
-      answer: Figures,
+        'Requests and errors per minute, up to two seconds late; orders and sales of the current day; the outstanding voucher balance; the lag of each sync.',
+      answer: Stats,
     },
     async context => {
       const { db, service, driver } = context
       const syncs: Sync[] = JSON.parse(await readSyncs(db, context))
       return {
         data: {
-          requests: await requestMinutes(db, service),
-          day: await dayOf(db, service),
-          orders: await ordersToday(db, service),
-          sales: await salesToday(db, service),
-          vouchers: driver.isOurs ? await owedForVouchers(db, service) : null,
+          requests: await readRequestMinutes(db, service),
+          day: await readCurrentDay(db, service),
+          orders: await sumOrdersToday(db, service),
+          sales: await sumSalesToday(db, service),
+          vouchers: driver.isOurs ? await sumVoucherBalances(db, service) : null,
           syncs: syncs.map(({ sync, lagSeconds, intervalSeconds, isOverdue }) => ({
             sync,
             lagSeconds,
@@ -38,16 +45,16 @@ export const figures = [
   ),
 
   get(
-    '/figures/calls',
+    '/stats/back-office-calls',
     {
-      operationId: 'getCallFigures',
-      tag: 'Figures',
+      operationId: 'getBackOfficeCallStats',
+      tag: 'Stats',
       summary: 'Get back-office call statistics',
-      description: 'By minute, of requests and of what is pulled alike, a few seconds late.',
-      answer: CallFigures,
+      description: 'Calls of requests and syncs per minute, a few seconds late.',
+      answer: BackOfficeCallStats,
     },
     async ({ db, service, driver: { breaker = null } }) => ({
-      data: Object.assign({ breaker }, await callMinutes(db, service)),
+      data: Object.assign({ breaker }, await readCallMinutes(db, service)),
     }),
   ),
 ]

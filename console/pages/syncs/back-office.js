@@ -12,7 +12,7 @@ const sum = minutes => minutes.reduce((all, each) => all + each, 0)
 /** The back office behind the syncs: what it is, whether calls go through, and how long they took. */
 export function BackOffice() {
   const { data, error } = useLoad(async signal => {
-    const calls = (await ask('/figures/calls', { signal })).data
+    const calls = (await ask('/stats/back-office-calls', { signal })).data
     if (calls.breaker === null) return { calls }
     // It tells its release itself: one that does not answer has none.
     const told = await ask('/capabilities', { signal }).catch(() => undefined)

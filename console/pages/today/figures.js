@@ -12,9 +12,7 @@ import { usePart } from './part.js'
  * @param {{ today: import('./part.js').Today }} props
  */
 export function Figures({ today }) {
-  const { data, isLacking } = usePart('figures', today, signal =>
-    ask('/figures', { signal }).then(answer => answer.data),
-  )
+  const { data, isLacking } = usePart('stats', today, signal => ask('/stats', { signal }).then(answer => answer.data))
   if (isLacking) return html`<div class="empty">The day's figures are not known.</div>`
   if (!data)
     return html`<div class="figures"><div class="figure card"><span class="opening" role="status">Loading…</span></div></div>`

@@ -36,7 +36,7 @@ export const tagDescriptions = {
   Syncs: 'Syncs from the back office: schedule, lag and run history.',
   Imports: 'Import CSV or NDJSON files and review rejected lines.',
   Alerts: 'Problems that need attention, with steps to fix them.',
-  Figures: 'Data behind the dashboard: requests, orders, sales, voucher balance.',
+  Stats: 'Data behind the dashboard: requests, orders, sales, voucher balance.',
   Requests: 'Search logged API requests and see what each one did.',
   Accounts: 'API accounts with access to this service.',
   Mappings: 'Links between your stores, SKUs and customers and the e-commerce platform.',

@@ -31,7 +31,7 @@ export interface Block {
   second: string
   id: string
   count: number
-  refused: number
+  rejected: number
   failed: number
   /** Those that are not written down yet. */
   latest: Logged[]
@@ -55,7 +55,7 @@ export const newBlock = (serviceId: number, second: string): Block => ({
   second,
   id: `${ownPrefix}-${(++blocks).toString(36).padStart(7, '0')}`,
   count: 0,
-  refused: 0,
+  rejected: 0,
   failed: 0,
   latest: [],
   lines: [],
@@ -90,7 +90,7 @@ function writeDown(block: Block) {
     if (other !== undefined) marks.push(hashOf(other))
     if (keyHash !== undefined) marks.push(hashOf(keyHash))
     if (status >= 500) block.failed++
-    else if (status >= 400) block.refused++
+    else if (status >= 400) block.rejected++
     if (last?.operation !== operation || last.username !== username || last.status !== status || last.code !== code) {
       common.add(operation).add(username).add(String(status))
       if (status >= 400) common.add(failedMark)
@@ -163,16 +163,16 @@ export function keepBlocks(db: Db, blocks: readonly Block[]) {
       select g.* from unnest(
           ${of(({ serviceId }) => serviceId)}::integer[], ${of(({ second }) => second)}::timestamptz[], ${of(({ id }) => id)}::text[],
           ${of(marksOf)}::text[], string_to_array(${blocks.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
-          ${of(({ count }) => count)}::integer[], ${of(({ refused }) => refused)}::integer[], ${of(({ failed }) => failed)}::integer[])
-          as g (service_id, second, block_id, marks, lines, answered, refused, failed)
+          ${of(({ count }) => count)}::integer[], ${of(({ rejected }) => rejected)}::integer[], ${of(({ failed }) => failed)}::integer[])
+          as g (service_id, second, block_id, marks, lines, answered, rejected, failed)
        where g.service_id in (select service_id from held)),
     logged as (
       insert into request_block (service_id, second, block_id, marks, lines)
       select service_id, second, block_id, decode(marks, 'base64'), lines from given
       on conflict do nothing returning service_id, second, block_id)
-    insert into request_minute as m (service_id, minute, answered, refused, failed)
-    select service_id, date_trunc('minute', second), sum(answered), sum(refused), sum(failed)
+    insert into request_minute as m (service_id, minute, answered, rejected, failed)
+    select service_id, date_trunc('minute', second), sum(answered), sum(rejected), sum(failed)
       from given join logged using (service_id, second, block_id) group by 1, 2 order by 1, 2
     on conflict (service_id, minute) do update
-      set (answered, refused, failed) = (m.answered + excluded.answered, m.refused + excluded.refused, m.failed + excluded.failed)`)
+      set (answered, rejected, failed) = (m.answered + excluded.answered, m.rejected + excluded.rejected, m.failed + excluded.failed)`)
 }

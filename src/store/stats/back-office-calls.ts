@@ -1,6 +1,6 @@
 import { type Db, sql } from '../../database/db.ts'
 
-/** Calls of a back office in a minute, as far as they are not written down yet. */
+/** Back-office calls of one minute that are not stored yet. */
 export interface CallMinute {
   serviceId: number
   /** RFC 3339. */
@@ -11,8 +11,8 @@ export interface CallMinute {
   slowest: number
 }
 
-/** Adds up what processes have counted: in one order, so that no two of them wait for each other. None of a service that is being removed. */
-export const addCalls = (db: Db, minutes: readonly CallMinute[]) =>
+/** Adds the counts of this process. Rows are locked in one order, so that processes can't deadlock. Skips services that are being deleted. */
+export const addCallMinutes = (db: Db, minutes: readonly CallMinute[]) =>
   db.run(sql`
     insert into call_minute as m (service_id, minute, calls, failed, milliseconds, slowest)
     select s.service_id, c.minute, c.calls, c.failed, c.milliseconds, c.slowest
@@ -25,5 +25,6 @@ export const addCalls = (db: Db, minutes: readonly CallMinute[]) =>
       set (calls, failed, milliseconds, slowest)
         = (m.calls + excluded.calls, m.failed + excluded.failed, m.milliseconds + excluded.milliseconds, greatest(m.slowest, excluded.slowest))`)
 
-/** What is older than anybody charts. */
-export const forgetCalls = (db: Db) => db.run(sql`delete from call_minute where minute < now() - interval '2 days'`)
+/** Deletes minutes that no chart shows anymore. */
+export const purgeCallMinutes = (db: Db) =>
+  db.run(sql`delete from call_minute where minute < now() - interval '2 days'`)

@@ -144,7 +144,7 @@ export async function tour(api: TestService) {
   await loadRecordCount(db, service, 'stock')
   await findReadAt(db, service, 'transactions', '65432')
   assert.equal((await api.get('/syncs')).status, 200)
-  for (const path of ['/figures', '/figures/calls']) assert.equal((await api.get(path)).status, 200)
+  for (const path of ['/stats', '/stats/back-office-calls']) assert.equal((await api.get(path)).status, 200)
   await tookAFile(api)
   await tellWebhook(api)
   await logged(api)

@@ -53,7 +53,7 @@ export async function logMorning(
   })
   await logLines(db, service, lines)
   await db.run(sql`
-    insert into request_minute (service_id, minute, answered, refused, failed)
+    insert into request_minute (service_id, minute, answered, rejected, failed)
     select ${service.id}, minute, answered, (answered * (0.02 + 0.02 * sin(n / 9.0)))::integer, case when n between 300 and 318 then answered / 4 else 0 end
       from generate_series(1, 1439) n,
            lateral (select date_trunc('minute', now()) - n * interval '1 minute' as minute, (120 + 90 * sin(n / 229.0) + 20 * sin(n * n))::integer as answered) told

@@ -9,7 +9,7 @@ import { type Caller, startTestService } from '../../support/service.ts'
 import { addVouchers } from '../../support/voucher-shop.ts'
 import { post } from '../../support/write.ts'
 
-// On a clock on which it is about noon, so that no day ends meanwhile.
+// A time zone in which it is about noon, so that the day doesn't change during the test.
 const west = new Date().getUTCHours() - 12
 const timeZone = west > 0 ? `Etc/GMT+${west}` : `Etc/GMT-${-west}`
 const settings = { currency: 'AUD', timeZone, readsPerMinute: 'off', writesPerMinute: 'off' } as const
@@ -17,14 +17,14 @@ const service = await startTestService({ settings })
 after(() => service.stop())
 const { db } = service
 
-const figuresOf = async (shop: Caller) => {
-  const { status, json, text } = await shop.get('/figures')
+const getStats = async (shop: Caller) => {
+  const { status, json, text } = await shop.get('/stats')
   assert.equal(status, 200, text)
   return json.data
 }
 const sum = (minutes: number[]) => minutes.reduce((all, each) => all + each, 0)
 
-test('requests and errors of the last 24 hours are counted by minute', async () => {
+test('requests and errors of 24 hours are counted per minute and service', async () => {
   const [shop, other] = [await service.tenant(settings), await service.tenant(settings)]
   for (let i = 0; i < 3; i++) await shop.get('/stores')
   await shop.get('/customers/9')
@@ -34,7 +34,7 @@ test('requests and errors of the last 24 hours are counted by minute', async () 
   } finally {
     await db.run(sql`alter table elsewhere rename to store`)
   }
-  // What was a minute before the day, and what is of somebody else.
+  // One minute too old, one within the day, and one of another service.
   for (const [of, minutes] of [
     [shop, 1_440],
     [shop, 60],
@@ -42,10 +42,10 @@ test('requests and errors of the last 24 hours are counted by minute', async () 
   ] as const)
     await db.run(sql`
       insert into request_minute values (${of.service.id}, date_trunc('minute', now()) - ${minutes} * interval '1 minute', 1000, 100, 10)`)
-  await until(async () => sum((await figuresOf(shop)).requests.failed) === 11, 'all is counted', 20_000)
-  const { since, answered, refused, failed } = (await figuresOf(shop)).requests
-  assert.deepEqual([answered.length, refused.length, failed.length], [1_440, 1_440, 1_440])
-  assert.equal(sum(refused), 101)
+  await until(async () => sum((await getStats(shop)).requests.failed) === 11, 'all is counted', 20_000)
+  const { since, answered, rejected, failed } = (await getStats(shop)).requests
+  assert.deepEqual([answered.length, rejected.length, failed.length], [1_440, 1_440, 1_440])
+  assert.equal(sum(rejected), 101)
   assert.ok(sum(answered) >= 1_005 && sum(answered) < 1_500, `${sum(answered)}`)
   const begin = Date.parse(since)
   assert.equal(begin % 60_000, 0)
@@ -54,15 +54,15 @@ test('requests and errors of the last 24 hours are counted by minute', async () 
   assert.ok(Math.abs(hourAgo - 1_379) <= 2, `${hourAgo}`)
 })
 
-test('the stats count every logged request, whichever process wrote it', async () => {
-  const beside = await startTestService({ beside: service })
+test('minutes count each logged request once, even if several processes write', async () => {
+  const second = await startTestService({ beside: service })
   try {
     for (let round = 0; round < 3; round++) {
-      await Promise.all([service, beside].flatMap(at => Array.from({ length: 10 }, () => at.get('/stores'))))
+      await Promise.all([service, second].flatMap(at => Array.from({ length: 10 }, () => at.get('/stores'))))
       await new Promise(resolve => setTimeout(resolve, 700))
     }
   } finally {
-    await beside.stop()
+    await second.stop()
   }
   const counted = () =>
     db.row<{ lines: number; counted: number }>(sql`
@@ -73,7 +73,7 @@ test('the stats count every logged request, whichever process wrote it', async (
   assert.equal(both?.counted, both?.lines)
 })
 
-test("today's orders and sales are summed by currency in service time", async () => {
+test('orders and sales of today are summed by currency', async () => {
   const [shop, other] = [await service.tenant(settings), await service.tenant(settings)]
   for (const each of [shop, other]) await fillShop(db, each.service)
   await placed(shop, [{ sku: 'HOOD-S', quantity: 2 }])
@@ -92,7 +92,7 @@ test("today's orders and sales are summed by currency in service time", async ()
     await db.run(sql`
       insert into retail_transaction (service_id, id, sale_date, changed_at, record)
       values (${shop.service.id}, ${id}, (now() at time zone ${timeZone})::date + ${days}::integer, now(), ${JSON.stringify({ currency, total })})`)
-  const { day, orders, sales } = await figuresOf(shop)
+  const { day, orders, sales } = await getStats(shop)
   assert.equal(day, Temporal.Now.plainDateISO(timeZone).toString())
   assert.deepEqual(orders, [{ currency: 'AUD', count: 1, total: '59.98' }])
   assert.deepEqual(sales, [
@@ -101,43 +101,41 @@ test("today's orders and sales are summed by currency in service time", async ()
   ])
 })
 
-test('the voucher liability is the balance of usable and suspended vouchers', async () => {
+test('the voucher balance includes active, locked and suspended vouchers', async () => {
   const shop = await service.tenant(settings)
-  assert.deepEqual((await figuresOf(shop)).vouchers, [])
+  assert.deepEqual((await getStats(shop)).vouchers, [])
   await addVouchers(service, shop, {
     whole: {},
     'partly-used': { usedAmount: '100.50' },
     'last-week': { expiryDate: Temporal.Now.plainDateISO(timeZone).subtract({ days: 7 }).toString() },
     'until-today': { expiryDate: Temporal.Now.plainDateISO(timeZone).toString() },
-    'put-away': {},
+    'on-hold': {},
     pending: { state: 'pending' },
   })
-  await db.run(
-    sql`update voucher set state = 'suspended' where service_id = ${shop.service.id} and number = 'put-away'`,
-  )
-  assert.deepEqual((await figuresOf(shop)).vouchers, [{ currency: 'AUD', count: 4, total: '499.50' }])
+  await db.run(sql`update voucher set state = 'suspended' where service_id = ${shop.service.id} and number = 'on-hold'`)
+  assert.deepEqual((await getStats(shop)).vouchers, [{ currency: 'AUD', count: 4, total: '499.50' }])
 })
 
-test('a head office keeps vouchers itself, and its syncs tell how old the data is', async () => {
+test('Apparel21 keeps the vouchers, and syncs show their lag', async () => {
   const shop = await service.tenant(settings)
-  assert.deepEqual((await figuresOf(shop)).syncs, [])
+  assert.deepEqual((await getStats(shop)).syncs, [])
   await setBackOffice(db, service.keys, shop.service, {
     driver: 'apparel21',
     url: 'https://127.0.0.1:9',
     country: 'AU',
   })
-  await until(async () => (await figuresOf(shop)).vouchers === null, 'the back office is known', 20_000)
+  await until(async () => (await getStats(shop)).vouchers === null, 'the back office is known', 20_000)
   await db.run(sql`
     insert into sync_state (service_id, sync, finished_at) values (${shop.service.id}, 'stock', now() - interval '1 hour')
     on conflict (service_id, sync) do update set finished_at = excluded.finished_at`)
-  const { syncs } = await figuresOf(shop)
+  const { syncs } = await getStats(shop)
   const stock = syncs.find(({ sync }: { sync: string }) => sync === 'stock')
   assert.ok(stock.lagSeconds >= 3_600 && stock.lagSeconds < 3_700, stock.lagSeconds)
   assert.equal(stock.isOverdue, true)
   assert.ok(syncs.length > 5)
 })
 
-test('back office calls are counted by minute with duration and failures', async t => {
+test('back-office calls are counted per minute with duration and failures', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
   t.after(() => simulator.close())
   const [shop, dead] = [await service.tenant(settings), await service.tenant(settings)]
@@ -146,17 +144,17 @@ test('back office calls are counted by minute with duration and failures', async
     [dead, 'https://127.0.0.1:9'],
   ] as const)
     await setBackOffice(db, service.keys, of.service, { driver: 'apparel21', url, country: 'AU' })
-  const callsOf = async (of: Caller) => (await of.get('/figures/calls')).json.data
+  const getCallStats = async (of: Caller) => (await of.get('/stats/back-office-calls')).json.data
   for (const each of [shop, dead]) {
-    await until(async () => (await callsOf(each)).breaker === 'closed', 'the back office is known', 20_000)
+    await until(async () => (await getCallStats(each)).breaker === 'closed', 'the back office is known', 20_000)
     const customer = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
     assert.equal((await post(each, '/customers', customer)).status, each === shop ? 201 : 503)
-    await until(async () => sum((await callsOf(each)).calls) > 0, 'its calls are counted', 20_000)
+    await until(async () => sum((await getCallStats(each)).calls) > 0, 'its calls are counted', 20_000)
   }
-  const { calls, failed, average, slowest } = await callsOf(shop)
+  const { calls, failed, average, slowest } = await getCallStats(shop)
   assert.deepEqual([calls.length, sum(failed)], [1_440, 0])
   assert.ok(sum(average) > 0 && sum(slowest) >= sum(average), `${sum(average)} ${sum(slowest)}`)
-  const lost = await callsOf(dead)
+  const lost = await getCallStats(dead)
   assert.equal(sum(lost.failed), sum(lost.calls))
-  assert.equal((await callsOf(await service.tenant(settings))).breaker, null)
+  assert.equal((await getCallStats(await service.tenant(settings))).breaker, null)
 })
