@@ -6,7 +6,7 @@ import { type Draw, drawBy, drawFrom, type Random } from './random.ts'
 import { promotionOn } from './trading.ts'
 
 export interface SoldLine {
-  /** Null: an item that is no longer known. */
+  /** Null if the item is no longer known. */
   sku: string | null
   productCode: string
   productName: string
@@ -15,11 +15,11 @@ export interface SoldLine {
   sizeCode: string
   /** Negative for a return. */
   quantity: number
-  /** Cents a unit, and what was taken off it. */
+  /** The unit price and the discount, in cents. */
   price: number
   off: number
   discount: Discount | null
-  /** What else it could have been: the sizes of the colour. */
+  /** The other sizes of the colour. */
   sizes: readonly Sku[]
 }
 
@@ -29,10 +29,10 @@ interface Discount {
   percent: number
 }
 
-/** Cents paid for a line; negative for a return. */
+/** Returns the cents paid for a line, negative for a return. */
 export const paid = (line: SoldLine) => (line.price - line.off) * line.quantity
 
-/** Sold until just before the range of today: what it was is only on old receipts. */
+/** An item that was discontinued just before today's range. Only old receipts contain it. */
 export const discontinued: SoldLine = {
   sku: null,
   productCode: 'TRAM-CARDI',
@@ -56,7 +56,7 @@ const basketSize = drawFrom([
   [6, 2],
 ] as const)
 
-/** Who buys, where, and what they get off. */
+/** The buyer, the place and the discount of a basket. */
 interface Buyer {
   shopper: Shopper | null
   day: Day
@@ -64,7 +64,7 @@ interface Buyer {
   loyalty: { name: string; discount: number } | null
 }
 
-/** Makes baskets out of a range: what is in season sells more often. */
+/** Creates baskets from a range. Items in season sell more often. */
 export function baskets(random: Random, styles: readonly Style[]): (buyer: Buyer) => SoldLine[] {
   const months = Array.from({ length: 12 }, (_, month) =>
     drawBy(styles.map(style => style.weight * (style.category.months[month] ?? 0))),
@@ -87,7 +87,7 @@ export function baskets(random: Random, styles: readonly Style[]): (buyer: Buyer
 const suits = (random: Random, style: Style, shopper: Shopper | null) =>
   shopper === null || style.gender === 'unisex' || style.gender === shopper.wears || random.chance(0.12)
 
-/** People mostly buy their own size; who they are is not known of everybody. */
+/** Most people buy their own size. Some buyers are unknown. */
 function fitting(random: Random, { sizes }: Colour, shopper: Shopper | null): Sku {
   const build = shopper && random.chance(0.8) ? shopper.build : (random.fraction() + random.fraction()) / 2
   return sizes[Math.floor(build * sizes.length)] as Sku
@@ -113,7 +113,7 @@ function lineOf(random: Random, buyer: Buyer, style: Style, colour: Colour, sku:
   }
 }
 
-/** A promotion covers one style in three; where a member's own discount is better, that one holds. */
+/** A promotion covers one style in three. If a member's own discount is better, it applies instead. */
 function bestDiscount({ day, onWeb, loyalty }: Buyer, style: Style): Discount | null {
   const promotion = Number(style.id) % 3 === 0 ? promotionOn(day) : undefined
   const own = loyalty?.discount ?? 0

@@ -1,6 +1,6 @@
 const msADay = 86_400_000
 
-/** A day as a number: days since 1970. */
+/** Days since 1970-01-01. */
 export type Day = number
 
 export const dayOf = (date: string): Day => Date.parse(`${date}T00:00:00Z`) / msADay
@@ -18,7 +18,7 @@ export const weekdayOf = (day: Day) => (day + 4) % 7
 /** 0 is January. */
 export const monthOf = (day: Day) => new Date(day * msADay).getUTCMonth()
 
-/** The same day of a later month; the last one of a shorter month. */
+/** Returns the same day of a later month, or the last day of a shorter month. */
 export function monthsLater(day: Day, months: number): Day {
   const from = new Date(day * msADay)
   const first = Date.UTC(from.getUTCFullYear(), from.getUTCMonth() + months, 1)
@@ -26,9 +26,9 @@ export function monthsLater(day: Day, months: number): Day {
   return first / msADay + Math.min(from.getUTCDate(), length) - 1
 }
 
-/** The demo shop knows nothing of today: its sales cover the three years that end with the reference day. */
+/** The day on which the three years of sales end. It never depends on today. */
 export const referenceDay = dayOf('2026-10-31')
 export const firstDay = dayOf('2023-11-01')
 
-/** The reward programme's first day; points and rewards last 36 months, so all that is there expires in 2027-2029. */
+/** The first day of the reward program. Points and rewards last 36 months, so all open lots expire in 2027-2029. */
 export const programmeStart = dayOf('2024-02-01')

@@ -2,12 +2,12 @@ import { type Day, dayOf, referenceDay, timeText } from './calendar.ts'
 import { randomFor } from './random.ts'
 import { secondAtHeadOffice } from './trading.ts'
 
-/** Whatever is older was gone through once, two years ago. */
+/** All older records were reviewed once, two years before the reference day. */
 const firstChange = dayOf('2024-11-01')
 
 /**
- * Draws when records of a kind last changed (`updateTimeStamp`), not before a day of their own: within the two years that end with the
- * reference day, most of them lately.
+ * Draws the time of the last change (`updateTimeStamp`) of records. It is within two years before the reference day,
+ * mostly recent, and not before the record's own first day.
  */
 export function changesOf(kind: string): (earliest?: Day) => { updateTimeStamp: string } {
   const random = randomFor(`changes of ${kind}`)

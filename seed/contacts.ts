@@ -2,14 +2,14 @@ import { plain } from './names.ts'
 import type { Place } from './places.ts'
 import { drawFrom, type Random } from './random.ts'
 
-// The Australian regulator keeps these numbers, and 5550 xxxx and 7010 xxxx in each area, for fiction: nobody has them.
-// New Zealand keeps none, so that its shoppers carry Australian mobiles or leave none.
+// The Australian regulator reserves these numbers, and 5550 xxxx and 7010 xxxx in each area, for fiction.
+// New Zealand reserves none, so shoppers there have Australian mobile numbers or none.
 const mobiles =
   '570006 570110 570156 570157 570158 570159 570313 570737 571266 571491 571804 572549 572665 572983 573087 573770 574118 574632 575254 575789 576398 576801 577426 577644 578148 578888 578957 579212 579455 579760'
     .split(' ')
     .map(digits => [`491 ${digits.slice(0, 3)}`, digits.slice(3)].join(' '))
 
-/** The telephone numbers of somebody who lives around a place. */
+/** The telephone numbers of a person who lives near a place. */
 export function phones(random: Random, home: Place) {
   const abroad = home.country !== 'Australia'
   const mobile = random.chance(abroad ? 0.35 : 0.86) ? `${abroad ? '+61 ' : '0'}${random.pick(mobiles)}` : null
@@ -37,7 +37,7 @@ const streetType = drawFrom([
   ['Tce', 2],
 ] as const)
 
-/** Where somebody around a place lives. */
+/** Returns the address of a person who lives near a place. */
 export function address(random: Random, home: Place) {
   const [city, postcode] = random.pick(home.suburbs)
   return {
@@ -56,7 +56,7 @@ const provider = drawFrom([
   ['example.org', 2],
 ] as const)
 
-/** Makes e-mail addresses as people choose them, each once. */
+/** Creates realistic email addresses, each once. */
 export function mailbox(random: Random) {
   const taken = new Set<string>()
   return (firstname: string, surname: string, birthYear: string | undefined) => {

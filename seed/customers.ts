@@ -6,30 +6,30 @@ import { drawBy, drawFrom, type Random, randomFor } from './random.ts'
 import { ageGroups, idOf, interests, subscriptionMapping } from './references.ts'
 import { storeId } from './stores.ts'
 
-/** A customer: the row that `upsertCustomers` takes, and the habits that the sales follow. */
+/** A customer: the row for `upsertCustomers`, and the habits for the sales. */
 export interface Shopper {
   row: Record<string, unknown> & { id: string }
   wears: Wearer
-  /** Between the smallest size, 0, and the largest, 1. */
+  /** From the smallest size, 0, to the largest, 1. */
   build: number
   /** The shop nearest to home. */
   home: Place
   started: Day
-  /** How often they shop, beside the others: a few often, most seldom. */
+  /** The shopping frequency, relative to the others: a few customers often, most seldom. */
   keenness: number
-  /** The share of their purchases that they make on the web. */
+  /** The share of purchases on the web. */
   onWeb: number
-  /** When they joined the reward programme. */
+  /** The day on which the customer joined the reward program. */
   joined: Day | null
   born: Day | null
 }
 
 const count = 5000
 
-/** Once the loyalty cards came with an address, most people took one. */
+/** Most people accepted a loyalty card once it needed only an address. */
 const joinsProgramme = 0.62
 
-/** The customers in the order in which they signed up. */
+/** Yields the customers in the order of their sign-up. */
 export function makeShoppers(): Shopper[] {
   const random = randomFor('customers')
   const email = mailbox(random)
@@ -39,7 +39,7 @@ export function makeShoppers(): Shopper[] {
   )
 }
 
-/** Two in five were customers before the first sale that is known. */
+/** Two in five were customers before the first sale. */
 function startDays(random: Random) {
   const opened = dayOf('2018-03-05')
   return Array.from({ length: count }, () =>
@@ -71,7 +71,7 @@ function makeShopper(random: Random, id: string, started: Day, home: Place, mail
     ? mail(firstname, surname, born === null ? undefined : dateText(born).slice(0, 4))
     : null
   const contacts = phones(random, home)
-  // Who signed up on the web joined no store.
+  // A customer who signed up on the web has no joined store.
   const signedUpOnWeb = email !== null && random.chance(0.22)
   const online = email !== null && (signedUpOnWeb || random.chance(0.4))
   const platformId = online ? String(6_477_000_000_000 + Number(id) * 104_729) : null
@@ -114,7 +114,7 @@ function makeShopper(random: Random, id: string, started: Day, home: Place, mail
   }
 }
 
-/** Between 17 and 83 on the reference day, most of them in the middle. */
+/** Returns an age from 17 to 83 on the reference day, mostly in the middle. */
 const birthday = (random: Random) =>
   referenceDay - 17 * 366 - Math.floor((66 * 365 * (random.fraction() + random.fraction())) / 2)
 

@@ -1,10 +1,10 @@
 import { dollars } from './money.ts'
 import { barcode } from './products.ts'
 
-/** The SKU that gift vouchers are sold as: the gift card SKU index. */
+/** The SKU of gift vouchers: the gift card SKU index. */
 export const giftCardSku = 'GIFTCARD'
 
-/** The gift card, as `upsertProducts` takes it. It is no style: the sales of the past know nothing of it, and no shop stocks it. */
+/** The gift card as a row for `upsertProducts`. It isn't a style: past sales and stock don't contain it. */
 export const giftCardRow = () => ({
   product: {
     productId: '5900',

@@ -1,6 +1,6 @@
 import { drawFrom, type Random } from './random.ts'
 
-/** How people of one origin are called; a surname is a word, with `_` for a space in it. */
+/** Names of people of one origin. In a surname, `_` stands for a space. */
 interface Names {
   weight: number
   women: readonly string[]
@@ -86,7 +86,7 @@ const origins: readonly Names[] = [
 
 const origin = drawFrom(origins.map(group => [group, group.weight]))
 
-/** Whose clothes somebody mostly buys. */
+/** The department from which a person mostly buys. */
 export type Wearer = 'women' | 'men'
 
 interface Person {
@@ -95,7 +95,7 @@ interface Person {
   wears: Wearer
 }
 
-/** Somebody new. One in ten carries a surname from elsewhere, as people do. */
+/** Creates a person. One in ten has a surname of another origin. */
 export function person(random: Random): Person {
   const own = origin(random)
   const family = random.chance(0.1) ? origin(random) : own
@@ -103,10 +103,10 @@ export function person(random: Random): Person {
   return { firstname: random.pick(own[wears]).replaceAll('_', ' '), surname: random.pick(family.surnames), wears }
 }
 
-/** What Unicode does not take apart into a letter and its mark. */
+/** Letters that Unicode doesn't decompose into a base letter and a mark. */
 const whole: Record<string, string> = { đ: 'd', ł: 'l', ø: 'o', ß: 'ss', æ: 'ae' }
 
-/** A name in the letters a to z, for addresses and codes. */
+/** Returns a name in the letters a to z, for addresses and codes. */
 export const plain = (name: string) =>
   name
     .normalize('NFD')

@@ -9,15 +9,15 @@ export interface Place {
   state: string
   postcode: string
   country: 'Australia' | 'New Zealand'
-  /** The first digits of telephone numbers there. */
+  /** The area prefix of telephone numbers. */
   areaCode: string
-  /** How busy it is, beside the others. */
+  /** The sales weight, relative to the other places. */
   weight: number
-  /** Minutes by which its clock runs ahead of the head office's in winter. */
+  /** Minutes by which its clock is ahead of the back office's in winter. */
   ahead: number
   buffer?: number
   location?: string
-  /** Where its customers live: suburb and post code. */
+  /** The suburb and postcode of each customer area. */
   suburbs: readonly (readonly [suburb: string, postcode: string])[]
 }
 
@@ -51,7 +51,7 @@ const newZealand = { country: 'New Zealand', ahead: 120 } as const
 const melbourne = 'Fitzroy 3065, Richmond 3121, Brunswick 3056, St Kilda 3182, Hawthorn 3122, Footscray 3011'
 const sydney = 'Newtown 2042, Surry Hills 2010, Marrickville 2204, Bondi 2026, Manly 2095, Parramatta 2150'
 
-/** The shops; streets are invented, suburbs and post codes belong together. */
+/** The shops. Streets are invented. Suburbs and postcodes match. */
 export const shops: readonly Place[] = [
   place(['001', 'PARD', 'Pardalote Lane', '18 Pardalote Lane', 'Melbourne', 'VIC', '3000', '03'], 16, melbourne, {
     location: '68100010001',
@@ -86,7 +86,7 @@ export const shops: readonly Place[] = [
     'Subiaco 6008, Northbridge 6003, Leederville 6007, Mount Lawley 6050',
     { location: '68100010007', ahead: -120 },
   ),
-  // One pick-up location serves Perth and its port.
+  // Perth and its port share one pick-up location.
   place(
     ['008', 'FREO', 'Fremantle', '24 Limestone Row', 'Fremantle', 'WA', '6160', '08'],
     4,
@@ -161,7 +161,7 @@ export const shops: readonly Place[] = [
   ),
 ]
 
-/** Where web sales are sent from. */
+/** The warehouse that ships web orders. */
 export const warehouse: Place = place(
   ['090', 'WEB', 'Web Warehouse', '4 Longhaul Dr', 'Truganina', 'VIC', '3029', '03'],
   0,

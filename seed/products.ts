@@ -15,9 +15,9 @@ export interface Style {
   brand: string
   fabric: string
   season: string
-  /** The first day on which it is sold. */
+  /** The first day of sale. */
   launched: Day
-  /** How well it sells, beside the others. */
+  /** The sales weight, relative to the other styles. */
   weight: number
   /** Cents, before any markdown. */
   price: number
@@ -30,7 +30,7 @@ export interface Colour {
   name: string
   ecommerceProductId: string | null
   markdownStatus: 'none' | 'markdown' | 'clearance'
-  /** Cents; in force from the day of the markdown on. */
+  /** In cents, from the day of the markdown. */
   price: number
   markedDown: Day | null
   sizes: Sku[]
@@ -77,7 +77,7 @@ const colourNames: Record<string, string> = {
   WHT: 'White',
 }
 
-/** When each season's styles came into the shops. */
+/** The first day of each season. */
 const launches: Record<string, Day> = {
   Core: 0,
   'Winter 2024': dayOf('2024-02-26'),
@@ -90,20 +90,20 @@ const launches: Record<string, Day> = {
 
 export const seasons = Object.keys(launches)
 
-/** The digit that makes an EAN-13 of twelve. */
+/** Returns the check digit of an EAN-13. */
 function checkDigit(twelve: string) {
   let sum = 0
   for (let i = 0; i < 12; i++) sum += Number(twelve[i]) * (i % 2 ? 3 : 1)
   return (10 - (sum % 10)) % 10
 }
 
-/** An in-store EAN-13: what begins with 2 belongs to no manufacturer. */
+/** Returns an in-store EAN-13. The prefix 2 belongs to no manufacturer. */
 export const barcode = (number: number) => {
   const twelve = `200${String(number).padStart(9, '0')}`
   return `${twelve}${checkDigit(twelve)}`
 }
 
-/** A marked-down price still looks like a price: it ends in 95 cents. */
+/** Returns a marked-down price that ends in 95 cents. */
 const reduced = (price: number, percent: number) =>
   Math.max(495, Math.round((price - percentOf(price, percent)) / 100) * 100 - 5)
 
@@ -111,7 +111,7 @@ function sizeRange(sizes: readonly string[]) {
   return sizes.length === 1 ? 'One size' : `${sizes[0]}-${sizes.at(-1)}`
 }
 
-/** The range: about 150 styles, each in two to five colours and the sizes of its kind. */
+/** Creates the range: about 150 styles, each in two to five colours and the sizes of its type. */
 export function makeStyles(): Style[] {
   const random = randomFor('products')
   const shuffled = random.some(words, words.length)
@@ -146,7 +146,7 @@ export function makeStyles(): Style[] {
         fabric,
         season,
         launched: launches[season] as Day,
-        // A few styles carry the shop: from half to four times the usual, most of them low.
+        // A few styles sell most: the weights go from half to four times the usual, most of them low.
         weight: category.popularity / (0.25 + 1.75 * random.fraction()),
         price,
         colours: random
@@ -156,7 +156,7 @@ export function makeStyles(): Style[] {
     })
 }
 
-/** Every opening with every closing: no two styles of a category read the same. */
+/** Combines every opening with every closing, so that no two styles of a category have the same text. */
 const sentences = ({ openings, closings }: Category) =>
   openings.flatMap(opening => closings.map(closing => `${opening} ${closing}`))
 

@@ -1,18 +1,18 @@
-/** Numbers that look random and are the same everywhere, every time. */
+/** Pseudo-random numbers that are the same on every machine. */
 export interface Random {
   /** At least 0, below 1. */
   fraction(): number
-  /** A whole number, both ends included. */
+  /** An integer from both ends, inclusive. */
   whole(from: number, to: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** So many different ones of a list, in the order drawn. */
+  /** Draws distinct items of a list, in the order drawn. */
   some<T>(list: readonly T[], count: number): T[]
 }
 
 /**
- * A generator of its own for each part of the shop: what one part draws leaves the others as they are.
- * Mulberry32 over an FNV-1a hash of the part's name: 32-bit integer arithmetic only, so that no engine can disagree.
+ * Creates a generator for one part of the shop, so that draws of one part don't affect another.
+ * Mulberry32 over an FNV-1a hash of the part's name. It uses 32-bit integers only, so all engines agree.
  */
 export function randomFor(part: string): Random {
   let state = 0x811c9dc5
@@ -41,7 +41,7 @@ export function randomFor(part: string): Random {
 
 /** Draws indexes by their weights. */
 export interface Draw {
-  /** An index; `below`: one of the first so many. */
+  /** Returns an index. `below` limits it to the first indexes. */
   index(random: Random, below?: number): number
 }
 

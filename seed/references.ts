@@ -21,7 +21,7 @@ const capitals = (name: string) =>
     .toUpperCase()
     .replace(/[^A-Z0-9]/g, '')
 
-/** Each type of reference: the first identifier of its values, and what they say. */
+/** Each reference type with the ID of its first value, and its values. */
 const types: Record<string, { first: number; names: readonly string[]; codes?: readonly string[] }> = {
   brand: { first: 1101, names: each(categories.flatMap(category => category.brands)) },
   season: { first: 1201, names: seasons },
@@ -40,7 +40,7 @@ const types: Record<string, { first: number; names: readonly string[]; codes?: r
   smsNews: { first: 4711, names: ['Text messages', 'No text messages'], codes: ['YES', 'NO'] },
 }
 
-/** The reference cache as `upsertReferences` takes it. */
+/** Yields the reference cache as rows for `upsertReferences`. */
 export const referenceRows = () =>
   Object.entries(types).flatMap(([type, { first, names, codes }]) =>
     names.map((name, i) => ({
@@ -53,13 +53,13 @@ export const referenceRows = () =>
 
 const sentence = (name: string) => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
 
-/** Which references stand for the subscriptions of a customer. */
+/** The reference values that stand for the subscriptions of a customer. */
 export const subscriptionMapping = {
   email: { type: 'emailNews', yes: idOf('emailNews', 'E-mails'), no: idOf('emailNews', 'No e-mails') },
   sms: { type: 'smsNews', yes: idOf('smsNews', 'Text messages'), no: idOf('smsNews', 'No text messages') },
 }
 
-/** The identifier of a reference value by what it says. */
+/** Returns the ID of a reference value by its name. */
 export function idOf(type: string, name: string) {
   const { first, names } = types[type] ?? { first: 0, names: [] }
   const index = names.indexOf(name)

@@ -10,7 +10,7 @@ import { type Membership, rewardThreshold, tiers } from './tiers.ts'
 const programId = '1'
 const lifeMonths = 36
 
-/** Points, a reward or a gift; points are points, the rest is cents and pieces. */
+/** Points, a reward or a gift. Points count points, the others count cents and pieces. */
 interface Lot {
   kind: 'points' | 'reward' | 'gift'
   day: Day
@@ -23,7 +23,7 @@ interface Lot {
   expires: Day
 }
 
-/** The programme, a row a tier, as `upsertPrograms` takes it. */
+/** Yields the program as rows for `upsertPrograms`, one per tier. */
 export const programRows = () =>
   tiers.map(tier => ({
     program: {
@@ -55,7 +55,7 @@ const gifts = [
   { giftId: '22', name: 'Birthday tote or beanie', category: 'Accessories' },
 ]
 
-/** The gifts as `upsertGifts` takes them. */
+/** Yields the gifts as rows for `upsertGifts`. */
 export const giftRows = (styles: readonly Style[]) =>
   gifts.map(({ giftId, name, category }) => ({
     programId,
@@ -67,7 +67,7 @@ export const giftRows = (styles: readonly Style[]) =>
       .map(style => style.code),
   }))
 
-/** The members' accounts with their lots, as `upsertRewardAccounts` and `upsertRewardLots` take them. */
+/** Yields the members' accounts with their lots, as rows for `upsertRewardAccounts` and `upsertRewardLots`. */
 export function rewardRows(sales: readonly Sale[], members: ReadonlyMap<Shopper, Membership>) {
   const random = randomFor('rewards')
   const bought = Map.groupBy(sales, sale => sale.shopper)
@@ -123,7 +123,7 @@ function lotsOf(random: Random, shopper: Shopper, joined: Day, sales: readonly S
     if (earned > 0) points.push(lot('points', sale.day, sale.second, `Purchase ${sale.number}`, earned))
     rewards.push(...redeemed(points, sale))
   }
-  // Somebody is always at the checkout just now.
+  // One member is always at the checkout.
   const reward = rewards.find(reward => reward.redeemed === 0)
   if (reward && random.chance(0.03)) reward.pending = reward.total
   const newest = points.at(-1)
@@ -142,13 +142,13 @@ const lot = (kind: Lot['kind'], day: Day, second: number, description: string, t
   expires: monthsLater(day, lifeMonths),
 })
 
-/** What was sent back earns nothing. */
+/** Returned items earn nothing. */
 function pointsFor({ lines, refunded, tier }: Sale) {
   const kept = lines.reduce((sum, line) => sum + paid(line), 0) - refunded
   return tier ? Math.floor(kept / tier.accrualSpend) * tier.accrualPoints : 0
 }
 
-/** Rewards for as many points as there are enough; the oldest points go first. */
+/** Converts points to rewards, the oldest points first. */
 function redeemed(points: readonly Lot[], { day, second, tier }: Sale): Lot[] {
   const left = points.reduce((sum, { total, redeemed }) => sum + total - redeemed, 0)
   const count = Math.floor(left / rewardThreshold)
@@ -162,7 +162,7 @@ function redeemed(points: readonly Lot[], { day, second, tier }: Sale): Lot[] {
   return [lot('reward', day, second, `Reward for ${count * rewardThreshold} points`, count * tier.rewardValue)]
 }
 
-/** Most people use a reward the next time they come; a few keep some of it. */
+/** Most people use a reward at their next visit. A few keep some of it. */
 function useReward(random: Random, rewards: readonly Lot[], sale: Sale) {
   const open = rewards.find(reward => reward.redeemed < reward.total)
   if (!open || !random.chance(0.6)) return
@@ -171,7 +171,7 @@ function useReward(random: Random, rewards: readonly Lot[], sale: Sale) {
   open.redeemed += Math.min(spent, random.chance(0.12) ? Math.floor(left / 2) : left)
 }
 
-/** Who has a birthday in the reference year, up to the reference day, finds a gift, good for twelve months. */
+/** Members with a birthday in the reference year, up to the reference day, get a gift that is valid for twelve months. */
 function birthdayGift(random: Random, { born }: Shopper, joined: Day): Lot[] {
   if (born === null) return []
   const monthDay = dateText(born).slice(5)

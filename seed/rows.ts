@@ -9,7 +9,7 @@ import type { Sale } from './sales.ts'
 
 const genderNames = { women: 'Women', men: 'Men', unisex: 'Unisex' } as const
 
-/** The styles as `upsertProducts` takes them, a row a colour and size. */
+/** Yields the styles as rows for `upsertProducts`, one per colour and size. */
 export function productRows(styles: readonly Style[]) {
   const change = changesOf('products')
   return styles.flatMap(style => {
@@ -55,7 +55,7 @@ export function productRows(styles: readonly Style[]) {
   })
 }
 
-/** The sales as `upsertTransactions` takes them, a row a line. */
+/** Yields the sales as rows for `upsertTransactions`, one per line. */
 export function transactionRows(sales: readonly Sale[]): TransactionParts[] {
   let lineId = 700_000
   return sales.flatMap(sale => {
@@ -70,7 +70,7 @@ export function transactionRows(sales: readonly Sale[]): TransactionParts[] {
       storeNumber: sale.place?.number ?? null,
       storeName: sale.place?.name ?? null,
     }
-    // Where it was sold decides; the head office and the web warehouse are in Australia.
+    // The place of sale decides. The back office and the web warehouse are in Australia.
     const taxPercent = sale.place?.country === 'New Zealand' ? '15' : '10'
     return sale.lines.map((line, i) => ({
       header,

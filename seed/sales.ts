@@ -16,26 +16,26 @@ export interface Sale {
   day: Day
   second: number
   shopper: Shopper | null
-  /** Null at head office. */
+  /** Null for telephone and mail orders. */
   place: Place | null
   lines: SoldLine[]
-  /** The tier in which it was bought; null for who is not in the programme. */
+  /** The buyer's tier, or null for buyers outside the program. */
   tier: Tier | null
-  /** Cents that were paid back later. */
+  /** Cents that were refunded later. */
   refunded: number
 }
 
-/** A visit that is going to happen: the first purchase, or bringing back an earlier one. */
+/** A future visit: the first purchase, or the return of an earlier one. */
 interface Refresh extends Pick<Sale, 'channel' | 'shopper' | 'place' | 'second'> {
   returning: Sale | null
 }
 
-/** Sales, to which the returns of about one in sixteen are added. */
+/** Sales without returns. About one in sixteen gets one. */
 const purchases = 18_850
 const returned = 0.083
 const anonymous = 0.23
 
-/** Three years of trade, in the order of time; the members' standing afterwards. */
+/** Three years of trade in the order of time, and the members' accounts afterwards. */
 export function makeSales(styles: readonly Style[], shoppers: readonly Shopper[]) {
   const random = randomFor('sales')
   const basket = baskets(random, styles)
@@ -94,12 +94,12 @@ export function makeSales(styles: readonly Style[], shoppers: readonly Shopper[]
   return { sales, members }
 }
 
-/** Which purchases hold an item that was discontinued since. */
+/** Returns the purchases that contain a discontinued item. */
 const discontinuedIn = new Set([41, 97])
 
 const openDay = (day: Day): Day => (isClosed(day) ? day + 1 : day)
 
-/** Who comes on a day, and where: those who sign up that day; whoever did so before, keen ones more often; and passers-by. */
+/** Draws the visitors of a day: new customers, earlier customers by their frequency, and passers-by. */
 function visitorsOf(random: Random, shoppers: readonly Shopper[]): (day: Day) => Refresh {
   const keen = drawBy(shoppers.map(shopper => shopper.keenness))
   const busy: Draw = drawBy(shops.map(shop => shop.weight))
@@ -117,7 +117,7 @@ function visitorsOf(random: Random, shoppers: readonly Shopper[]): (day: Day) =>
   }
 }
 
-/** On the web, by telephone, or mostly in the shop next door. */
+/** Draws the channel: web, telephone, or mostly the nearest shop. */
 function visitOf(random: Random, day: Day, shopper: Shopper | null, busy: Draw): Refresh {
   if (shopper && (isClosed(day) || random.chance(shopper.onWeb)))
     return { shopper, channel: 'web', place: warehouse, second: secondOnWeb(random), returning: null }
@@ -128,7 +128,7 @@ function visitOf(random: Random, day: Day, shopper: Shopper | null, busy: Draw):
   return { shopper, channel: 'store', place, second: secondInShop(random, day, place), returning: null }
 }
 
-/** What came by post goes back by post, or to the shop near home. */
+/** Returns the place of a return: by post if the order came by post, or the nearest shop. */
 function returnVisit(random: Random, day: Day, sale: Sale): Refresh {
   const { shopper } = sale
   const home = (sale.place === warehouse ? null : sale.place) ?? shopper?.home ?? null
@@ -137,7 +137,7 @@ function returnVisit(random: Random, day: Day, sale: Sale): Refresh {
   return { shopper, channel: 'store', place: home, second: secondInShop(random, day, home), returning: sale }
 }
 
-/** Some of what was bought, at what was paid for it; one in four takes another size instead. */
+/** Draws the returned part at the price paid. One in four buyers takes another size instead. */
 function bringBack(random: Random, sale: Sale): SoldLine[] {
   const known = sale.lines.filter(line => line.sku !== null)
   const lines = random.chance(0.3) ? known : [random.pick(known)]

@@ -28,7 +28,7 @@ import { staffRows, storeRows } from './stores.ts'
 import type { Membership } from './tiers.ts'
 import { voucherRows } from './vouchers.ts'
 
-/** The settings of the demo shop, an invented retailer of clothes in Australia and New Zealand: all that can be configured is. */
+/** The settings of the demo shop, an invented clothing retailer in Australia and New Zealand. Everything is configured. */
 export const demoSettings: Partial<Settings> = {
   retailerName: 'Currawick',
   timeZone: 'Australia/Melbourne',
@@ -45,8 +45,8 @@ export const demoSettings: Partial<Settings> = {
 const gateways = ['bank-transfer', 'buy-now-pay-later', 'card', 'cash', 'gift-card', 'paypal', 'reward']
 
 /**
- * The rows of the demo shop, as the store takes them: the same every time, whatever the date and the machine.
- * Its three years of sales end on 31 October 2026, its points, rewards and gifts expire in 2027-2029.
+ * Yields the rows of the demo shop. They are the same every time, on every machine.
+ * Three years of sales end on 31 October 2026. Points, rewards and gifts expire in 2027-2029.
  */
 export function makeDemoShop() {
   const styles = makeStyles()
@@ -68,16 +68,16 @@ export function makeDemoShop() {
   }
 }
 
-/** Rows with the time of the last change of each. */
+/** Adds the time of the last change to rows. */
 function changed<T extends object>(kind: string, rows: readonly T[]) {
   const change = changesOf(kind)
   return rows.map(row => Object.assign(row, change()))
 }
 
-/** Rows of a transaction. */
+/** Rows per transaction. */
 const batch = 5_000
 
-/** Fills a service with the demo shop, or with what is given of it. Progress is told in a line each. */
+/** Fills a service with the demo shop, or with a part of it. Reports progress line by line. */
 export async function fillDemoShop(
   db: Database,
   keys: Keys,
@@ -108,7 +108,7 @@ export async function fillDemoShop(
     await fill('Customers', upsertCustomers, shop.customers, 'customer')
     await fill('Transaction lines', upsertTransactions, shop.transactions, 'retail_transaction')
   }
-  // The stock is as much work for the database as the sales are, and neither depends on the other.
+  // Stock takes the database as long as the sales, and neither depends on the other.
   await Promise.all([fill('Stock levels', upsertStock, shop.stock, 'stock'), sales()])
   await fill('Payment gateways', upsertGateways, shop.gateways)
   await fill('Reward tiers', upsertPrograms, shop.tiers)
@@ -121,7 +121,7 @@ export async function fillDemoShop(
 
 const thousands = (count: number) => String(count).replace(/(?=(\d{3})+$)\B/g, ',')
 
-/** The customers as `upsertCustomers` takes them; members show their tier. */
+/** Yields the customers as rows for `upsertCustomers`. Members show their tier. */
 function customerRows(shoppers: readonly Shopper[], members: ReadonlyMap<Shopper, Membership>) {
   const change = changesOf('customers')
   return shoppers.map(shopper => {

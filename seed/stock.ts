@@ -15,7 +15,7 @@ const onShelf = drawFrom([
   [12, 2],
 ] as const)
 
-/** What each place has, as `upsertStock` takes it: busy shops keep more of the range, the warehouse nearly all of it. */
+/** Yields the stock as rows for `upsertStock`. Busy shops keep more of the range, the warehouse nearly all of it. */
 export function stockRows(styles: readonly Style[]) {
   const random = randomFor('stock')
   return places.flatMap(place => {
@@ -29,7 +29,7 @@ export function stockRows(styles: readonly Style[]) {
             storeId: storeId(place),
             skuId: size.id,
             freeStock: units(random, place, colour.markdownStatus === 'clearance'),
-            // Some sizes are held back more carefully than the rest.
+            // Some sizes have a larger buffer.
             buffer: random.chance(0.015) ? random.whole(2, 5) : null,
           })),
         ),
@@ -37,7 +37,7 @@ export function stockRows(styles: readonly Style[]) {
   })
 }
 
-/** A figure below zero: sold before it was counted in. */
+/** A negative figure: units that were sold before they were booked in. */
 function units(random: Random, place: Place, clearance: boolean) {
   if (random.chance(0.004)) return -random.whole(1, 3)
   const shelf = onShelf(random)

@@ -4,10 +4,10 @@ import { randomFor } from './random.ts'
 
 const domain = 'currawick.example.com'
 
-/** What the back office knows a place by. */
+/** The identifiers of a place in the back office. */
 export const storeId = (place: Place) => `1${place.number}`
 
-/** The stores as the store's `upsertStores` takes them. */
+/** Yields the stores as rows for `upsertStores`. */
 export const storeRows = () =>
   places.map(place => ({
     storeId: storeId(place),
@@ -25,12 +25,12 @@ export const storeRows = () =>
     inventoryBuffer: place.buffer ?? null,
   }))
 
-/** Three to eight people a store, six in the warehouse; a few have left. */
+/** Three to eight people per store, six in the warehouse. A few have left. */
 export function staffRows() {
   const random = randomFor('staff')
   const codes = new Map<string, number>()
   const addresses = new Map<string, number>()
-  /** The name itself, or with a number where somebody has it already. */
+  /** Returns the name, with a number if it is taken. */
   const unique = (taken: Map<string, number>, name: string) => {
     const count = (taken.get(name) ?? 0) + 1
     taken.set(name, count)

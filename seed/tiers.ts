@@ -5,7 +5,7 @@ export interface Tier {
   code: string
   name: string
   sequence: number
-  /** Per cent off what is not reduced already. */
+  /** Percent off items that aren't reduced already. */
   discount: number
   /** Cents. */
   qualifySpend: number
@@ -14,7 +14,7 @@ export interface Tier {
   rewardValue: number
 }
 
-/** So many points become a reward. */
+/** The points that become a reward. */
 export const rewardThreshold = 300
 
 const lowest: Tier = {
@@ -29,7 +29,7 @@ const lowest: Tier = {
   rewardValue: 1000,
 }
 
-/** The tiers of the reward programme, the lowest first. */
+/** The tiers of the reward program, lowest first. */
 export const tiers: readonly Tier[] = [
   lowest,
   {
@@ -56,13 +56,13 @@ export const tiers: readonly Tier[] = [
   },
 ]
 
-/** Where a member stands. A tier is kept for a year from the last purchase that was enough for it. */
+/** A member's tier. It is kept for a year after the last qualifying purchase. */
 export interface Membership {
   since: Day
   tierOn(day: Day): Tier
-  /** The day up to which the tier is kept whatever is spent; null in the lowest. */
+  /** The day until which the tier is kept regardless of spend, or null for the lowest tier. */
   keptUntil(): Day | null
-  /** Cents spent in the twelve months up to a day, returns taken off. */
+  /** Cents spent in the twelve months before a day, minus returns. */
   spentBefore(day: Day): number
   spend(day: Day, cents: number): void
 }

@@ -2,7 +2,7 @@ import { type Day, dateText, firstDay, monthOf, referenceDay, weekdayOf } from '
 import type { Place } from './places.ts'
 import type { Random } from './random.ts'
 
-/** How busy the months are, January first, and the days of the week, Sunday first. */
+/** Sales weights of the months, January first, and of the weekdays, Sunday first. */
 const months = [10, 8, 9, 10, 11, 11, 9, 9, 9, 10, 13, 19]
 const weekdays = [13, 10, 10, 11, 14, 16, 21]
 
@@ -11,7 +11,7 @@ interface Promotion {
   to: string
   reason: string
   percent: number
-  /** How many times as many sales there are. */
+  /** The factor by which sales increase. */
   rush: number
   webOnly?: boolean
 }
@@ -22,16 +22,16 @@ const promotions: readonly Promotion[] = [
   { from: '12-26', to: '12-31', reason: 'Boxing Day sale', percent: 30, rush: 1.4 },
 ]
 
-/** What is on that day. */
+/** Returns the event of a day. */
 export function promotionOn(day: Day): Promotion | undefined {
   const date = dateText(day).slice(5)
   return promotions.find(({ from, to }) => date >= from && date <= to)
 }
 
-/** The one day on which no shop opens. */
+/** The one day on which all shops are closed. */
 export const isClosed = (day: Day) => dateText(day).endsWith('-12-25')
 
-/** How many sales each day has, from the first day on, of so many in all; trade grows by a quarter over the years. */
+/** Returns the number of sales of each day, for a total. Trade grows by a quarter over the years. */
 export function salesByDay(total: number): number[] {
   const length = referenceDay - firstDay + 1
   const weights = Array.from({ length }, (_, i) => {
@@ -40,7 +40,7 @@ export function salesByDay(total: number): number[] {
     return usual * (promotionOn(day)?.rush ?? 1) * (isClosed(day) ? 0.15 : 1)
   })
   const sum = weights.reduce((a, b) => a + b, 0)
-  // The rounding of each day is made good on the next.
+  // The rounding error of each day is carried to the next.
   let due = 0
   return weights.map(weight => {
     due += (total * weight) / sum
@@ -50,7 +50,7 @@ export function salesByDay(total: number): number[] {
   })
 }
 
-/** When a shop opens and closes, in hours by its own clock. */
+/** Opening hours of a shop, by its own clock. */
 function hours(day: Day): [opens: number, closes: number] {
   const weekday = weekdayOf(day)
   if (weekday === 0) return [10, 17]
@@ -58,14 +58,14 @@ function hours(day: Day): [opens: number, closes: number] {
   return weekday === 6 ? [9, 17] : [9, 17.5]
 }
 
-/** A second of the day, by the head office's clock, at which a shop sells something; the middle of the day is busiest. */
+/** Draws a second of the day, by the back office's clock. The middle of the day is busiest. */
 export function secondInShop(random: Random, day: Day, place: Place) {
   const [opens, closes] = hours(day)
   const hour = opens + ((closes - opens) * (random.fraction() + random.fraction())) / 2
   return Math.floor(hour * 3600) - place.ahead * 60
 }
 
-/** Web orders come from six in the morning on, most of them in the evening. */
+/** Web orders begin at six in the morning. Most come in the evening. */
 export const secondOnWeb = (random: Random) =>
   Math.floor((6 + 17.9 * Math.max(random.fraction(), random.fraction())) * 3600)
 

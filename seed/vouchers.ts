@@ -2,12 +2,12 @@ import { amount } from '../src/domain/values/money.ts'
 import type { VoucherRow } from '../src/store/vouchers/vouchers.ts'
 import { randomFor } from './random.ts'
 
-/** The first voucher of the demo, whose PIN the README tells; nobody's money depends on it. */
+/** The first voucher of the demo. Its PIN is public: it is in the documentation. */
 export const sampleVoucher = { number: '9100001', pin: '204816' }
 
 const faceValues = [2_000, 2_500, 5_000, 5_000, 5_000, 10_000, 10_000, 15_000, 20_000, 25_000]
 
-/** Gift vouchers: most untouched, some drawn in part or spent, a few suspended, a few past their last day. */
+/** Gift vouchers: most unused, some partly used or spent, a few suspended, a few expired. */
 export function voucherRows(): VoucherRow[] {
   const random = randomFor('vouchers')
   return Array.from({ length: 240 }, (_, i): VoucherRow => {

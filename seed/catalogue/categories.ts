@@ -2,5 +2,5 @@ import type { Category } from './category.ts'
 import { others } from './others.ts'
 import { tops } from './tops.ts'
 
-/** What the retailer sells. */
+/** The categories of the retailer. */
 export const categories: readonly Category[] = [...tops, ...others]

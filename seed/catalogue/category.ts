@@ -1,11 +1,11 @@
-/** Who a style is made for. */
+/** The people for whom a style is made. */
 export type Gender = 'women' | 'men' | 'unisex'
 
-/** A kind of garment: what its styles are called, made of and sold for. */
+/** A type of garment: the names, materials and prices of its styles. */
 export interface Category {
   name: string
   styles: number
-  /** Names of the garment, each with the word that stands for it in codes, and what it is made of if not of any fabric. */
+  /** Names of the garment, each with its word in codes, and its material if not any fabric. */
   nouns: readonly (readonly [noun: string, code: string, fabric?: string])[]
   genders: readonly Gender[]
   sizes: Record<Gender, string>
@@ -14,9 +14,9 @@ export interface Category {
   /** Cents. */
   prices: readonly number[]
   palette: string
-  /** How much of it is sold, beside the others. */
+  /** The sales weight, relative to the other categories. */
   popularity: number
-  /** The same by month, January first. */
+  /** The sales weight by month, January first. */
   months: readonly number[]
   openings: readonly string[]
   closings: readonly string[]
