@@ -47,7 +47,7 @@ export function partsOf({ operation }: Told, { parameters, schemas }: Node): Par
 /** A time may be given as a `Date`. */
 const querySchema = ({ schema, description }: Node) =>
   schema.anyOf?.some(({ format }: Node) => format === 'date-time')
-    ? { type: 'moment', description: description.replace(/ Written as .*/, '') }
+    ? { type: 'timestamp', description: description.replace(/ Format: .*/, '') }
     : { ...schema, description }
 
 /** The operation as a method of the group's interface. */

@@ -11,7 +11,7 @@ const primitive: Readonly<Record<string, string>> = {
   number: 'number',
   boolean: 'boolean',
   null: 'null',
-  moment: 'string | Date',
+  timestamp: 'string | Date',
 }
 
 export const nameOf = ({ $ref }: Node): string => $ref.slice($ref.lastIndexOf('/') + 1)

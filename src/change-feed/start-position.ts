@@ -1,6 +1,6 @@
 import type { Db } from '../database/db.ts'
 import type { Kind } from '../domain/changes.ts'
-import { isSkipped, momentForms, readMoment } from '../domain/values/timestamp.ts'
+import { isSkipped, readMoment, timestampFormats } from '../domain/values/timestamp.ts'
 import { ApiError, toApiError } from '../errors/api-error.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import { readCurrentPositions } from '../store/change-feed/newest.ts'
@@ -49,7 +49,7 @@ export async function parseRewindTarget(db: Db, subscription: Subscription, to: 
   const timestamp = readMoment(to, timeZone)
   const positions = timestamp === undefined ? decodeCursor(subscription, to) : getPositionsBefore(kinds, timestamp)
   if (!positions)
-    throw invalidTarget(`\`to\` must be \`beginning\`, ${momentForms}, or a cursor for these kinds of changes.`)
+    throw invalidTarget(`\`to\` must be \`beginning\`, ${timestampFormats}, or a cursor for these kinds of changes.`)
   if (timestamp !== undefined && Date.parse(timestamp) > Date.now()) throw invalidTarget("`to` can't be in the future.")
   if (!(await readChanges(db, service, positions, { limit: 1, records: false }))) throw new ApiError('cursor_expired')
   return encodeCursor(subscription, positions)

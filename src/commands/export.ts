@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { wholeOf } from '../http/streaming/export-chunks.ts'
+import { exportPages } from '../http/streaming/export-chunks.ts'
 import { examples } from './terminal/examples.ts'
 import { exportTypes, loadRecordCount } from './terminal/export-types.ts'
 import { getCompression, pipeTo, writeNdjsonFile } from './terminal/outgoing-file.ts'
@@ -53,17 +53,17 @@ Exit codes: 0 complete, 1 failure, 130 Ctrl-C. An incomplete export never replac
 
 async function exportList(db: Db, service: Service, kind: Kind, out: string | undefined, signal: AbortSignal) {
   const size = await loadRecordCount(db, service, kind)
-  const { headers, portions } = await wholeOf(
+  const { headers, chunks } = await exportPages(
     service,
     work => work(),
-    async asked => ({ page: await exportTypes[kind].page(db, service, asked), beside: {} }),
+    async asked => ({ page: await exportTypes[kind].page(db, service, asked), meta: {} }),
   )
   const display = linesDisplay(out ?? kind)
   let records = 0
   async function* countRecords() {
-    for await (const portion of portions) {
-      yield portion
-      records += portion.split('\n').length - 1
+    for await (const chunk of chunks) {
+      yield chunk
+      records += chunk.split('\n').length - 1
       display.show({ lines: records, bytes: records, size })
     }
   }

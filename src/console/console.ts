@@ -13,8 +13,8 @@ import {
   sessionToken,
 } from '../http/admission/credentials.ts'
 import { readBody, requireJsonBody } from '../http/body/body.ts'
-import { withoutSlash } from '../http/docs/docs.ts'
-import { weightOf } from '../http/negotiation/accept.ts'
+import { redirectTrailingSlash } from '../http/docs/docs.ts'
+import { getWeight } from '../http/negotiation/accept.ts'
 import { json } from '../http/routing/operation.ts'
 import { Type } from '../schemas/schemas.ts'
 import { type Asset, assets, page } from './assets.ts'
@@ -47,7 +47,7 @@ const guards = {
 
 /** The console at `/console`: its page, the modules of it, and its sessions. What it shows comes by the API. */
 export function consolePages(server: FastifyInstance, gate: Gate): void {
-  server.get('/console', { onRequest: withoutSlash }, (_, reply) =>
+  server.get('/console', { onRequest: redirectTrailingSlash }, (_, reply) =>
     reply.headers(guards).type('text/html; charset=utf-8').send(page()),
   )
   server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', (request, reply) => {
@@ -102,6 +102,6 @@ function sendSignedIn(reply: FastifyReply, { username, assignments }: SignedIn) 
 function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, bytes, gzipped }: Asset) {
   // Its address changes with its content.
   reply.headers({ 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }).type(type)
-  if (weightOf(['gzip'], String(request.headers['accept-encoding'])) === 0) return reply.send(bytes)
+  if (getWeight(['gzip'], String(request.headers['accept-encoding'])) === 0) return reply.send(bytes)
   return reply.header('content-encoding', 'gzip').send(gzipped)
 }

@@ -3,7 +3,7 @@ import { CustomerChange, CustomerInput } from '../domain/customers/input.ts'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
 import { ApiError, type FieldError, notFound } from '../errors/api-error.ts'
-import { excluding, Filter, updatedAfter } from '../http/pagination/lists.ts'
+import { Filter, updatedAfter, withoutExample } from '../http/pagination/lists.ts'
 import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { customerPage, customerRecord } from '../store/customers/customers.ts'
@@ -48,7 +48,7 @@ export const customers = [
         'Ordered by change time, then id; with loyalty programme and joined store. With `name` it is a look-up instead: those whose names begin with it, as they are now, in the order of a directory: surname, first name, id.',
       query: Type.Object({
         updated_after: updatedAfter,
-        name: excluding(
+        name: withoutExample(
           Filter(
             'The beginning of a surname, or the surname and the beginning of a first name: `smith`, `Smith, Jo`. Case and accents do not matter. Not together with `updated_after`.',
             'smith jo',
@@ -75,7 +75,7 @@ export const customers = [
       heedsStrict: true,
       query: Type.Object({
         email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
-        updated_after: excluding(updatedAfter),
+        updated_after: withoutExample(updatedAfter),
       }),
       item: Customer,
       errors: ['capability_unavailable'],

@@ -1,6 +1,6 @@
 import { RequestDetails, RequestLine } from '../domain/requests.ts'
-import { loggedKey } from '../http/observability/request-log.ts'
-import { Filter, inverted, Moment } from '../http/pagination/lists.ts'
+import { hashLoggedKey } from '../http/observability/request-log.ts'
+import { Filter, findInvertedRange, TimestampParameter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { requestPage, requestRecord } from '../store/request-log/requests.ts'
@@ -42,15 +42,15 @@ export const requests = [
         ),
         code: Filter('Only those with this error.', 'email_taken', 100),
         account: Filter('Only those of this account.', 'webshop'),
-        answered_after: Moment('Only those that were answered later than this.'),
-        answered_before: Moment('Only those that were answered earlier than this.'),
+        answered_after: TimestampParameter('Only those that were answered later than this.'),
+        answered_before: TimestampParameter('Only those that were answered earlier than this.'),
       }),
-      judge: query => inverted('answered', query.answered_after, query.answered_before),
+      judge: query => findInvertedRange('answered', query.answered_after, query.answered_before),
       item: RequestLine,
       errors: ['date_range_inverted'],
     },
     ({ db, service, keys, query: { idempotency_key: key, ...search } }, asked) =>
-      requestPage(db, service, search, key === undefined ? undefined : loggedKey(keys, service.id, key), asked),
+      requestPage(db, service, search, key === undefined ? undefined : hashLoggedKey(keys, service.id, key), asked),
   ),
 
   get(

@@ -1,18 +1,18 @@
 import { RetailTransaction } from '../domain/orders/transactions.ts'
-import { inverted, Moment, updatedAfter } from '../http/pagination/lists.ts'
+import { findInvertedRange, TimestampParameter, updatedAfter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { transactionPage, transactionRecord } from '../store/orders/transactions.ts'
 
 /** The parameters of a range of sale dates. */
 export const soldBetween = {
-  sold_after: Moment('Only what was sold later than this.'),
-  sold_before: Moment('Only what was sold earlier than this.'),
+  sold_after: TimestampParameter('Only what was sold later than this.'),
+  sold_before: TimestampParameter('Only what was sold earlier than this.'),
 }
 
 /** The fault of a range of sale dates whose ends are the wrong way round. */
 export const faultsOfSold = (query: { sold_after?: string; sold_before?: string }) =>
-  inverted('sold', query.sold_after, query.sold_before)
+  findInvertedRange('sold', query.sold_after, query.sold_before)
 
 /** Contract 5. */
 export const transactions = [
@@ -28,7 +28,7 @@ export const transactions = [
         'With `asc` by sale date, the oldest first (`true`) or the newest (`false`). Without it by change where `updated_after` is given, else the newest sale first. Ties by id. A return is a line with negative quantity and value. Where a range of changes is asked for in the order of sales, or the other way round, a page may hold less than `limit`, even nothing, while `hasNextPage` is true.',
       query: Type.Object({
         updated_after: updatedAfter,
-        updated_before: Moment('Only what has changed earlier than this.'),
+        updated_before: TimestampParameter('Only what has changed earlier than this.'),
         ...soldBetween,
         asc: Type.Optional(
           Type.Boolean({ description: 'Whether the oldest sale comes first, or the newest.', examples: [true] }),
@@ -36,7 +36,10 @@ export const transactions = [
       }),
       item: RetailTransaction,
       errors: ['date_range_inverted'],
-      judge: query => [...inverted('updated', query.updated_after, query.updated_before), ...faultsOfSold(query)],
+      judge: query => [
+        ...findInvertedRange('updated', query.updated_after, query.updated_before),
+        ...faultsOfSold(query),
+      ],
     },
     async ({ db, service, query }, asked) => {
       const filters = {

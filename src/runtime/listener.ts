@@ -8,10 +8,10 @@ import { sessionsOf } from '../auth/sessions.ts'
 import { signIn } from '../auth/sign-in.ts'
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import type { Config } from '../config/config.ts'
-import { rateLimiter } from '../http/limits/rate-limit.ts'
-import { noteRefusals } from '../http/observability/access-log.ts'
+import { createRateLimiter } from '../http/limits/rate-limit.ts'
+import { logRejections } from '../http/observability/access-log.ts'
 import { measureRequests } from '../http/observability/metrics.ts'
-import { refusePlainHttp } from '../http/protocol/malformed-requests.ts'
+import { rejectPlainHttp } from '../http/protocol/malformed-requests.ts'
 import type { Sample } from '../telemetry/samples.ts'
 import { writeQueue } from '../writes/fair-queue.ts'
 import type { App } from './app.ts'
@@ -51,7 +51,7 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     keys,
     signIn: signIn(db, keys),
     sessions: sessionsOf(db, keys),
-    rate: rateLimiter(),
+    rate: createRateLimiter(),
     sender: app.webhookSender,
     ending: shutdown.signal,
   }
@@ -133,7 +133,7 @@ const refused =
 
 function onPlainPort(port: number, { host, accessLog }: Config, publicUrl: () => string, log: Logger): Promise<Server> {
   const level = accessLog ? 'info' : 'debug'
-  const server = createServer(refusePlainHttp(publicUrl, noteRefusals(log, level)))
+  const server = createServer(rejectPlainHttp(publicUrl, logRejections(log, level)))
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => resolve(server))

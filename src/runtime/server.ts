@@ -5,16 +5,16 @@ import { consolePages } from '../console/console.ts'
 import { ApiError } from '../errors/api-error.ts'
 import type { Gate } from '../http/admission/admit.ts'
 import { keepAccountUses } from '../http/admission/last-used.ts'
-import { takeBodies } from '../http/body/body.ts'
-import { limitBody } from '../http/body/time-limit.ts'
-import { publicPages } from '../http/docs/public.ts'
-import { about, noteRefusals, writeAccessLog } from '../http/observability/access-log.ts'
-import { keepRequestLog } from '../http/observability/request-log.ts'
-import { followRequests } from '../http/observability/tracing.ts'
+import { parseBodiesAsBytes } from '../http/body/body.ts'
+import { limitBodyTime } from '../http/body/time-limit.ts'
+import { registerPublicPages } from '../http/docs/public.ts'
+import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
+import { writeRequestLog } from '../http/observability/request-log.ts'
+import { traceRequests } from '../http/observability/tracing.ts'
 import { apiErrorOf, problemAnswer, standingHeaders } from '../http/problem.ts'
-import { answerBrokenRequest, refuseExpectation, requestIdOf } from '../http/protocol/malformed-requests.ts'
-import { refuseOtherMethods } from '../http/protocol/other-methods.ts'
-import { maxHeaderSize, unfit } from '../http/protocol/request-limits.ts'
+import { getRequestId, rejectExpectation, rejectMalformedRequest } from '../http/protocol/malformed-requests.ts'
+import { rejectOtherMethods } from '../http/protocol/other-methods.ts'
+import { checkRequestLimits, maxHeaderSize } from '../http/protocol/request-limits.ts'
 import { instanceOf } from '../http/routing/operation.ts'
 import { registerRoutes } from '../http/routing/router.ts'
 import { takeFiles } from '../http/routing/uploads.ts'
@@ -39,9 +39,9 @@ interface ServerOptions {
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const { gate, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
   const level = accessLog ? 'info' : 'debug'
-  const noteRefusal = noteRefusals(log, level)
+  const noteRefusal = logRejections(log, level)
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
-    request.refusedWith = error.code
+    request.errorCode = error.code
     const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }
     const { status, headers, body } = problemAnswer(error, told)
     return reply.code(status).headers(headers).send(body)
@@ -70,7 +70,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       },
     },
     trustProxy: trustedProxies.length ? [...trustedProxies] : false,
-    genReqId: requestIdOf,
+    genReqId: getRequestId,
     requestTimeout: patience.requestTimeout,
     connectionTimeout: 60_000,
     keepAliveTimeout: 65_000,
@@ -82,45 +82,45 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       maxParamLength: Number.MAX_SAFE_INTEGER,
       querystringParser: (text: string) => text as never,
     },
-    clientErrorHandler: answerBrokenRequest(publicUrl, noteRefusal),
+    clientErrorHandler: rejectMalformedRequest(publicUrl, noteRefusal),
     // Fastify's router refuses a path that is not well-formed before any hook runs.
     frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
       sendProblem(
-        unfit(request) ?? new ApiError('invalid_parameter', 'The path must be percent-encoded UTF-8.'),
+        checkRequestLimits(request) ?? new ApiError('invalid_parameter', 'The path must be percent-encoded UTF-8.'),
         request,
         reply,
       ),
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance
 
-  Object.assign(server.server, patience).on('checkExpectation', refuseExpectation(publicUrl, noteRefusal))
+  Object.assign(server.server, patience).on('checkExpectation', rejectExpectation(publicUrl, noteRefusal))
   const methodsByPath = collectMethods(server)
-  followRequests(server)
+  traceRequests(server)
   writeAccessLog(server, log, level)
-  keepRequestLog(server, { ...gate, log })
+  writeRequestLog(server, { ...gate, log })
   keepAccountUses(server, { ...gate, log })
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
   server.decorateRequest('gate', undefined)
-  takeBodies(server)
+  parseBodiesAsBytes(server)
   takeFiles(server)
 
   server.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...standingHeaders, 'x-request-id': request.id })
-    limitBody(request, patience.requestTimeout)
-    done(unfit(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
+    limitBodyTime(request, patience.requestTimeout)
+    done(checkRequestLimits(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
   })
 
   server.setErrorHandler((error, request, reply) => {
     const known = apiErrorOf(error)
-    if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...about(request) }, known.code)
+    if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...getLogFields(request) }, known.code)
     return sendProblem(known, request, reply)
   })
 
   registerRoutes(server, gate, routes)
   const operations = routes.map(({ operation }) => operation)
-  publicPages(server, operations, { gate, publicUrl, ready: options.ready })
+  registerPublicPages(server, operations, { gate, publicUrl, ready: options.ready })
   consolePages(server, gate)
-  const refusalOf = refuseOtherMethods(server, methodsByPath)
+  const refusalOf = rejectOtherMethods(server, methodsByPath)
   return server
 }
 

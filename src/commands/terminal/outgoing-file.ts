@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { NotAFile, writeAtomically } from '../../files/atomic-write.ts'
-import { type Packing, packer } from '../../http/negotiation/compression.ts'
+import { type ContentEncoding, createEncoder } from '../../http/negotiation/compression.ts'
 
-const compressions: Readonly<Record<string, Packing>> = { gz: 'gzip', zst: 'zstd' }
+const compressions: Readonly<Record<string, ContentEncoding>> = { gz: 'gzip', zst: 'zstd' }
 
 /** Returns the compression of a file by its name. Throws if the name isn't that of an NDJSON file. */
-export function getCompression(path: string): Packing | undefined {
+export function getCompression(path: string): ContentEncoding | undefined {
   const [, ending, packing = ''] = /\.(ndjson|jsonl)(?:\.(gz|zst))?$/i.exec(path) ?? []
   if (!ending) throw new Error(`${path}: the name must end in .ndjson or .jsonl, optionally followed by .gz or .zst.`)
   return compressions[packing.toLowerCase()]
@@ -47,7 +47,7 @@ export async function writeToStandardOutput(texts: AsyncIterable<string> | strin
 /** Writes texts to a stream, optionally compressed, at the pace of its reader. */
 export const pipeTo = (
   texts: AsyncIterable<string>,
-  packing: Packing | undefined,
+  packing: ContentEncoding | undefined,
   to: Writable | NodeJS.WriteStream,
   signal: AbortSignal,
-) => pipeline([Readable.from(texts), ...(packing ? [packer(packing)] : []), to], { signal })
+) => pipeline([Readable.from(texts), ...(packing ? [createEncoder(packing)] : []), to], { signal })

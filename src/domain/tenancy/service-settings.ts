@@ -31,19 +31,19 @@ const mapping = (description: string) =>
     { description, additionalProperties: false },
   )
 
-/** What a service can be set to. `tillbridge service set` and `/settings` speak these names. */
+/** The settings of a service. `tillbridge service set` and `/settings` use these names. */
 export type Settings = Static<typeof Settings>
 export const Settings = Type.Object(
   {
     retailerName: Type.String({
-      description: 'The name shoppers know the retailer by.',
+      description: 'The name of the retailer that shoppers see.',
       minLength: 1,
       maxLength: 100,
       default: 'Tillbridge',
       examples: ['Luma'],
     }),
     timeZone: Type.String({
-      description: 'The time zone of all wall-clock times, as the IANA names it.',
+      description: 'The IANA time zone of all local times.',
       format: 'time-zone',
       default: 'UTC',
       examples: ['Australia/Melbourne'],
@@ -162,17 +162,17 @@ export const Settings = Type.Object(
       default: 7,
       examples: [14],
     }),
-    readsPerMinute: rate('Reads per account and minute, or `off`.', 6_000),
-    writesPerMinute: rate('Writes per account and minute, or `off`.', 1_200),
+    readsPerMinute: rate('Reads per account and minute, or `off`. Counted per process.', 24_000),
+    writesPerMinute: rate('Writes per account and minute, or `off`. Counted per process.', 3_000),
   },
   { additionalProperties: false },
 )
 
 /** The default of each setting. */
 export const defaultSettings = Object.fromEntries(
-  Object.entries(Settings.properties).map(([name, shape]) => [
+  Object.entries(Settings.properties).map(([name, schema]) => [
     name,
-    (shape as unknown as { default: unknown }).default,
+    (schema as unknown as { default: unknown }).default,
   ]),
 ) as Settings
 
@@ -181,8 +181,8 @@ export interface Service {
   id: number
   name: string
   settings: Settings
-  /** When it was restored from a backup, if it ever was: text of a `timestamptz`. */
+  /** When the service was last restored from a backup: a `timestamptz` as a string. Absent if it never was. */
   restoredAt?: string
-  /** The data database that it is in, where it is not in that of the accounts. */
+  /** The name of the shard that holds the service. Absent if it is in the database of the accounts. */
   database?: string
 }

@@ -62,10 +62,10 @@ export const Optional = <T extends TSchema>(shape: T) => Type.Optional(Nullable(
 export const Currency = Type.String({ description: 'ISO 4217.', pattern: '^[A-Z]{3}$', examples: ['AUD'] })
 
 /** What a shape is called outside; a list is called after what it holds. */
-export function shapeName(shape: TSchema): string {
+export function getSchemaName(shape: TSchema): string {
   const { $id, items } = shape as { $id?: string; items?: TSchema }
   if ($id !== undefined) return $id
-  if (items) return `${shapeName(items)}List`
+  if (items) return `${getSchemaName(items)}List`
   throw new Error('a shape that is shown has a name: its $id')
 }
 

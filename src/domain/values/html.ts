@@ -1,4 +1,4 @@
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /** Text as HTML shows it, in an attribute too. */
-export const escaped = (text: string) => text.replace(/[&<>"']/g, character => entities[character] ?? character)
+export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => entities[character] ?? character)

@@ -12,10 +12,10 @@ export function readMoment(text: string, timeZone: string): string | undefined {
     if (instant.test(text)) {
       // Temporal would take a leap second as :59.
       if (text.slice(17, 19) === '60') return
-      return inReach(Temporal.Instant.from(text))
+      return toSupportedTimestamp(Temporal.Instant.from(text))
     }
     const wall = wallClock(text, timeZone)
-    return wall?.shown ? inReach(wall.zoned.toInstant()) : undefined
+    return wall?.shown ? toSupportedTimestamp(wall.zoned.toInstant()) : undefined
   } catch {
     return
   }
@@ -46,15 +46,15 @@ export function isSkipped(text: string, timeZone: string): boolean {
 }
 
 /** Years before 1 and after 9999, which an offset may lead to, have no such text, and no records. */
-function inReach(moment: Temporal.Instant): string | undefined {
+function toSupportedTimestamp(moment: Temporal.Instant): string | undefined {
   const text = moment.toString({ fractionalSecondDigits: 6, roundingMode: 'floor' })
   return /^(?!0000)\d{4}-/.test(text) ? text : undefined
 }
 
 /** A moment as records show it: `YYYY-MM-DD HH:MM:SS`, as the clock of `timeZone` has it. */
-export const shownMoment = (moment: Temporal.Instant, timeZone: string) =>
+export const formatLocalTime = (moment: Temporal.Instant, timeZone: string) =>
   moment.toZonedDateTimeISO(timeZone).toPlainDateTime().toString({ smallestUnit: 'second' }).replace('T', ' ')
 
 /** What `readMoment` takes, in words. */
-export const momentForms =
+export const timestampFormats =
   'RFC 3339 with `Z` or an offset, or `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM`, `YYYY-MM-DDTHH:MM:SS` or `YYYY-MM-DD HH:MM:SS` in the service time zone'

@@ -12,8 +12,8 @@ import { databaseNow } from '../../store/tenancy/services.ts'
 import { addStep } from '../../telemetry/timeline.ts'
 import type { Sender } from '../../webhooks/sender.ts'
 import type { Site } from '../../writes/commit.ts'
-import { type Policy, type Rate, rateHeaders } from '../limits/rate-limit.ts'
-import { type Media, mediumFor } from '../negotiation/accept.ts'
+import { formatRateLimitHeaders, type Policy, type Rate } from '../limits/rate-limit.ts'
+import { chooseMedium, type Media } from '../negotiation/accept.ts'
 import { callerOf } from './client-address.ts'
 import {
   basicChallenge,
@@ -79,11 +79,11 @@ export async function admit(
   request.assignment = assignment
   request.gate = at
   const rate = gate.rate(assignment.service, username, policy)
-  if (rate) reply.headers(rateHeaders(rate))
+  if (rate) reply.headers(formatRateLimitHeaders(rate))
   if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
   requireRole(assignment, role)
-  mediumFor(request.headers.accept, media)
-  addStep(request.around?.timeline, 'gate', began)
+  chooseMedium(request.headers.accept, media)
+  addStep(request.executionContext?.timeline, 'gate', began)
 }
 
 /** The service as it is now, for a caller who was admitted a while ago: it throws where they would not be any more. */

@@ -4,30 +4,30 @@ import { omitUnchanged } from '../../domain/values/unchanged-fields.ts'
 import { ApiError, errorCodes, type FieldError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
-import { withoutEmptyTexts } from './empty-strings.ts'
+import { emptyStringsToNull } from './empty-strings.ts'
 import { readJson } from './json.ts'
 import { validateBody } from './validate.ts'
 
-/** Bytes (contract 1.6). */
-const largestBody = 256 * 1024
+/** The size of a body in bytes. */
+const maxBodyBytes = 256 * 1024
 
-/** The body of a write whose path says all. */
+/** The body of a write that needs no fields. */
 export const NoBody = Type.Object(
   {},
   { $id: 'NoBody', description: 'Nothing: `{}`, or no body at all.', additionalProperties: false },
 )
-export const isNoBody = (shape: TSchema) => shape === NoBody
+export const isNoBody = (schema: TSchema) => schema === NoBody
 
-/** An answer that told of more would be many times as long as the body. */
-const mostFaults = 100
+/** Errors in one response. A response with all of them could be many times as long as the body. */
+const maxErrors = 100
 
-/** Bodies come as bytes: `readBody` reads them, strictly, once the caller was admitted. */
-export function takeBodies(server: FastifyInstance) {
+/** Makes Fastify pass bodies on as bytes. `readBody` parses them strictly, after the caller was admitted. */
+export function parseBodiesAsBytes(server: FastifyInstance) {
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: largestBody }, (_, body, done) => done(null, body))
+  server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBodyBytes }, (_, body, done) => done(null, body))
 }
 
-/** What Fastify and Node say of a request that they cannot take, in our words. */
+/** API errors for the codes of Fastify's and Node's errors. */
 export const bodyErrors: Readonly<Record<string, () => ApiError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('body_too_large'),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type'),
@@ -35,20 +35,20 @@ export const bodyErrors: Readonly<Record<string, () => ApiError>> = {
     new ApiError('malformed_request', "`Content-Length` doesn't match the length of the body.", {
       headers: { connection: 'close' },
     }),
-  // A method that nobody has heard of, over HTTP/2; over HTTP/1.1 Node's parser refuses it.
+  // An unknown method over HTTP/2. Over HTTP/1.1, Node's parser rejects it.
   FST_ERR_NOT_FOUND: () => new ApiError('malformed_request', 'The HTTP method is unknown.'),
-  // Whoever closes the connection half-way is no fault of ours, to be logged as one; what breaks behind us has its own error by now.
-  ECONNRESET: brokenOff,
+  // The client closed the connection while it sent the body. Errors of the back office and the database have codes of their own.
+  ECONNRESET: interruptedBody,
 }
 
-/** Whoever sent a body has gone. */
-export function brokenOff() {
+/** Returns the error of a body whose client disconnected. */
+export function interruptedBody() {
   return new ApiError('malformed_request', 'The connection was closed before the complete body arrived.')
 }
 
-/** Refuses a body that is not plain JSON before it is read. Where there may be none, whether there is one is seen by its bytes. */
-export function requireJsonBody(request: FastifyRequest, shape: TSchema) {
-  if (!isNoBody(shape)) requireJson(request)
+/** Rejects a body that isn't plain JSON before it is read. For an optional body, `readBody` does that if there are bytes. */
+export function requireJsonBody(request: FastifyRequest, schema: TSchema) {
+  if (!isNoBody(schema)) requireJson(request)
 }
 
 function requireJson({ headers }: FastifyRequest) {
@@ -58,46 +58,48 @@ function requireJson({ headers }: FastifyRequest) {
   const charsets = parameters.filter(parameter => parameter.startsWith('charset='))
   const isUtf8 = charsets.every(charset => /^charset=("?)utf-8\1$/.test(charset))
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
-  // Node takes the chunks apart, and leaves what is within them packed.
+  // Node decodes chunks, but no other transfer coding.
   const coding = String(headers['transfer-encoding'] ?? 'chunked').toLowerCase()
   if (type !== 'application/json' || !isUtf8 || encoding !== 'identity' || coding !== 'chunked')
     throw new ApiError('unsupported_media_type')
 }
 
-/** What a body is read by. */
-interface Reading<B extends TSchema> {
+/** How a body is read. */
+interface BodyRules<B extends TSchema> {
   body: B
   keepsEmptyTexts: boolean
-  /** The faults of rules beside the shape; they are asked for where the types are right, and something else is not. */
+  /** Returns the errors of rules that the schema can't express. Called if the types are right but the body has other errors. */
   ruled?: ((body: Static<B>, service: Service) => FieldError[]) | undefined
 }
 
-interface Beside {
-  /** What is wrong with the request beside its body. */
+interface BodyContext {
+  /** Errors of the request outside its body. */
   faults?: readonly FieldError[]
-  /** The record that is changed; it is asked for where the body has faults. */
+  /** Loads the record that the write changes. Called if the body has errors, because unchanged fields are not validated. */
   stored?(): Promise<{ record: string } | undefined>
 }
 
-/** The body as its shape has it; throws every fault of the request at once, those of the shape first, 100 at most. */
+/** Parses and validates a body. Throws all errors of the request at once, `invalid_body` first, at most 100. */
 export async function readBody<B extends TSchema>(
-  { body: shape, keepsEmptyTexts, ruled }: Reading<B>,
+  { body: schema, keepsEmptyTexts, ruled }: BodyRules<B>,
   request: FastifyRequest,
   service: Service,
-  { faults: others = [], stored }: Beside = {},
+  { faults: otherErrors = [], stored }: BodyContext = {},
 ): Promise<Static<B>> {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  // What has the type of a file is a stream, of which nobody knows yet how long it is (`takeFiles`).
+  // A body with the content type of a file is a stream of unknown length (routing/uploads.ts).
   const isStream = Boolean(request.body) && !Buffer.isBuffer(request.body)
-  if (isNoBody(shape) && (bytes.length || isStream)) requireJson(request)
-  const given = isNoBody(shape) && bytes.length === 0 ? {} : readJson(bytes)
-  const value = keepsEmptyTexts ? given : withoutEmptyTexts(shape, given)
-  const faults = validateBody(shape, value, service.settings)
-  const { record } = (faults.length && (await stored?.())) || {}
-  const left = record === undefined ? faults : omitUnchanged(faults, value, JSON.parse(record))
-  const isShaped = left.every(({ code }) => code !== 'invalid_body')
-  const ofRules = left.length && isShaped ? (ruled?.(value as Static<B>, service) ?? []) : []
-  const all = [...others, ...left, ...ofRules].sort((a, b) => errorCodes[a.code].status - errorCodes[b.code].status)
-  throwIfAny(all.slice(0, mostFaults))
+  if (isNoBody(schema) && (bytes.length || isStream)) requireJson(request)
+  const parsed = isNoBody(schema) && bytes.length === 0 ? {} : readJson(bytes)
+  const value = keepsEmptyTexts ? parsed : emptyStringsToNull(schema, parsed)
+  const schemaErrors = validateBody(schema, value, service.settings)
+  const { record } = (schemaErrors.length && (await stored?.())) || {}
+  const errors = record === undefined ? schemaErrors : omitUnchanged(schemaErrors, value, JSON.parse(record))
+  const matchesSchema = errors.every(({ code }) => code !== 'invalid_body')
+  const ruleErrors = errors.length && matchesSchema ? (ruled?.(value as Static<B>, service) ?? []) : []
+  const all = [...otherErrors, ...errors, ...ruleErrors].sort(
+    (a, b) => errorCodes[a.code].status - errorCodes[b.code].status,
+  )
+  throwIfAny(all.slice(0, maxErrors))
   return value as Static<B>
 }

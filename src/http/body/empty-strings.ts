@@ -1,28 +1,28 @@
 import type { TSchema } from '../../schemas/schemas.ts'
 
-/** What a shape says, as JSON Schema. */
-interface Shape {
-  properties?: Record<string, Shape>
+/** The JSON Schema keywords that matter here. */
+interface Schema {
+  properties?: Record<string, Schema>
   required?: string[]
-  items?: Shape
-  anyOf?: Shape[]
+  items?: Schema
+  anyOf?: Schema[]
   type?: string
 }
 
-/** A body with null for each empty text in an optional field (contract 15): forms send one for what nobody filled in. */
-export const withoutEmptyTexts = (shape: TSchema, value: unknown) => replaced(shape as Shape, value)
+/** Returns a body with null instead of each empty string in an optional field, because forms send an empty string for an empty input. */
+export const emptyStringsToNull = (schema: TSchema, body: unknown) => replaceEmpty(schema as Schema, body)
 
-function replaced({ anyOf = [], ...shape }: Shape, value: unknown): unknown {
-  const { properties, required = [], items } = [shape, ...anyOf].find(each => each.properties || each.items) ?? shape
-  if (Array.isArray(value)) return items ? value.map(each => replaced(items, each)) : value
+function replaceEmpty({ anyOf = [], ...schema }: Schema, value: unknown): unknown {
+  const { properties, required = [], items } = [schema, ...anyOf].find(each => each.properties || each.items) ?? schema
+  if (Array.isArray(value)) return items ? value.map(each => replaceEmpty(items, each)) : value
   if (typeof value !== 'object' || value === null || !properties) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => {
       const field = Object.hasOwn(properties, name) ? properties[name] : undefined
       if (!field) return [name, each]
-      return [name, each === '' && !required.includes(name) && mayBeNull(field) ? null : replaced(field, each)]
+      return [name, each === '' && !required.includes(name) && isNullable(field) ? null : replaceEmpty(field, each)]
     }),
   )
 }
 
-const mayBeNull = ({ anyOf = [] }: Shape) => anyOf.some(({ type }) => type === 'null')
+const isNullable = ({ anyOf = [] }: Schema) => anyOf.some(({ type }) => type === 'null')

@@ -1,17 +1,17 @@
 import { ApiError } from '../../errors/api-error.ts'
 
-/** Deeper than any body of ours: an array in an array in an array … */
-const deepest = 32
+/** The maximum nesting depth of a body. No schema is nearly as deep. */
+const maxDepth = 32
 
 /**
- * A body's bytes as the value they say, or a `malformed_json` error: UTF-8 and JSON (RFC 8259) to the letter, no name twice in an
- * object, no more than 32 levels, and no number that would not be kept exactly as it is written (contract 1, "Bodies").
+ * Parses a body. Throws `malformed_json` if it isn't UTF-8 and JSON (RFC 8259), if an object has a name twice, if it has more than 32 levels,
+ * or if a number can't be stored exactly as it is written.
  */
 export function readJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)
   const value = parse(text)
-  const fault = faultOf(text)
-  if (fault) throw new ApiError('malformed_json', fault)
+  const problem = findJsonProblem(text)
+  if (problem) throw new ApiError('malformed_json', problem)
   return value
 }
 
@@ -33,40 +33,40 @@ function parse(text: string): unknown {
 
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s"{}[\]:,]+/gs
 
-/** What is wrong with JSON that parses all the same. */
-function faultOf(text: string): string | undefined {
-  /** The names of each open object; an array has none. */
+/** Returns what is wrong with JSON that `JSON.parse` accepts, as a sentence. */
+function findJsonProblem(text: string): string | undefined {
+  /** The names in each open object, outermost first. Undefined for an array. */
   const open: (Set<string> | undefined)[] = []
   let last = ''
   for (const [token] of text.matchAll(tokens)) {
     if (token === '{' || token === '[') {
-      if (open.push(token === '{' ? new Set() : undefined) > deepest)
-        return `The body can have at most ${deepest} levels.`
+      if (open.push(token === '{' ? new Set() : undefined) > maxDepth)
+        return `The body can have at most ${maxDepth} levels.`
     } else if (token === '}' || token === ']') open.pop()
     else if (token === ':') {
       const name = JSON.parse(last) as string
       const names = open.at(-1)
-      if (names?.has(name)) return `The name ${shown(name)} can't be used twice in one object.`
+      if (names?.has(name)) return `The name ${quoteName(name)} can't be used twice in one object.`
       names?.add(name)
-    } else if (/^[-\d]/.test(token) && !isPlain(token))
+    } else if (/^[-\d]/.test(token) && !isExactNumber(token))
       return `The number ${token.slice(0, 40)} can't be stored exactly.`
     last = token
   }
   return
 }
 
-/** A number that is kept as it is written, zeros at its end apart, and that nothing else is written for. */
-const isPlain = (token: string) => {
+/** True if JavaScript stores the number exactly as it is written, apart from trailing zeros. */
+const isExactNumber = (token: string) => {
   const shortest = token.replace(/\.0+$|(\.\d*[1-9])0+$/, '$1')
   return (
     /^-?[\d.]+$/.test(token) && String(Number(token)) === shortest && Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER
   )
 }
 
-/** A name from outside, fit to be shown. */
-export const shown = (name: string) => `\`${name.slice(0, 40).replace(/[^\w.$@-]/gu, '?')}\``
+/** Returns a name from a request in backquotes: shortened, without unsafe characters. */
+export const quoteName = (name: string) => `\`${name.slice(0, 40).replace(/[^\w.$@-]/gu, '?')}\``
 
-/** JSON in one form, whatever the order of names and the spacing it came in: the same value, the same text. */
+/** Serializes a value with sorted names and without whitespace. Equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -5,7 +5,7 @@ import { isEmail } from '../../domain/values/email.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import type { ErrorCode, FieldError } from '../../errors/api-error.ts'
 import type { TSchema } from '../../schemas/schemas.ts'
-import { shown } from './json.ts'
+import { quoteName } from './json.ts'
 
 /** The JSON Schema keywords that bodies use. */
 interface Schema {
@@ -29,15 +29,15 @@ interface Schema {
   examples?: unknown[]
 }
 
-/** What validation depends on besides the schema. */
+/** The settings of a service that validation depends on. */
 interface ValidationContext {
   /** The currency that amounts are in. */
   currency: string
 }
 
 /**
- * Returns every error of a value. A broken shape (wrong type, missing or unknown field) is `invalid_body`. A broken domain rule
- * (length, range, format, a date that does not exist) is `invalid_field`.
+ * Returns every error of a value. A value that doesn't match the schema (wrong type, missing or unknown
+ * field) is `invalid_body`. A violated domain rule (length, range, format, a date that doesn't exist) is `invalid_field`.
  */
 export function validateBody(schema: TSchema, body: unknown, context: ValidationContext): FieldError[] {
   const errors: FieldError[] = []
@@ -52,9 +52,9 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     const choices = of.anyOf ?? []
     if (choices.length) {
       if (value === null && choices.some(choice => choice.type === 'null')) return
-      const others = choices.filter(choice => choice.type !== 'null')
+      const nonNull = choices.filter(choice => choice.type !== 'null')
       const fitting =
-        others.find(choice => choice.const === value || schemaType(choice) === typeName(value)) ?? others[0]
+        nonNull.find(choice => choice.const === value || schemaType(choice) === typeName(value)) ?? nonNull[0]
       if (fitting) validate({ ...fitting, examples: fitting.examples ?? of.examples } as Schema, value, at, name)
       return
     }
@@ -66,8 +66,8 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     const actual = typeName(value)
     const expected = schemaType(of)
     if (actual !== expected && !(expected === 'number' && actual === 'integer')) {
-      const found = actual === 'integer' ? words.number : words[actual]
-      addError('invalid_body', at, `${name} must be ${words[expected] ?? expected}, not ${found}${exampleText(of)}.`)
+      const received = actual === 'integer' ? words.number : words[actual]
+      addError('invalid_body', at, `${name} must be ${words[expected] ?? expected}, not ${received}${exampleText(of)}.`)
     } else if (expected === 'object') validateObject(of, value as Record<string, unknown>, at)
     else if (expected === 'array') validateArray(of, value as unknown[], at, name)
     else if (expected === 'string') validateString(of, value as string, at, name)
@@ -77,10 +77,15 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
   function validateObject({ properties = {}, patternProperties, required = [] }: Schema, value: object, at: string) {
     const any = patternProperties && Object.values(patternProperties)[0]
     for (const [name, each] of Object.entries(value)) {
-      const known = Object.hasOwn(properties, name) ? properties[name] : any
-      const place = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-      if (known) validate(known, each, place)
-      else addError('invalid_body', place.slice(0, 100), `${shown(name)} is not a known field${among(properties)}.`)
+      const property = Object.hasOwn(properties, name) ? properties[name] : any
+      const pointer = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+      if (property) validate(property, each, pointer)
+      else
+        addError(
+          'invalid_body',
+          pointer.slice(0, 100),
+          `${quoteName(name)} is not a known field${listFields(properties)}.`,
+        )
     }
     for (const name of required)
       if (!Object.hasOwn(value, name))
@@ -112,7 +117,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
   ) {
     // A fraction is a wrong type (`invalid_body`); an integer out of range breaks a rule (`invalid_field`).
     if (value < minimum || value > maximum)
-      addError('invalid_field', at, `${name} must be ${range(minimum, maximum)}${exampleText(of)}.`)
+      addError('invalid_field', at, `${name} must be ${formatRange(minimum, maximum)}${exampleText(of)}.`)
   }
 
   function validateString(of: Schema, value: string, at: string, name: string) {
@@ -160,18 +165,21 @@ function typeName(value: unknown) {
 }
 
 const fieldName = (pointer: string) =>
-  pointer === '' ? 'The body' : shown(pointer.slice(pointer.lastIndexOf('/') + 1))
-/** An example of an amount, cut or padded to the decimals of the currency. */
+  pointer === '' ? 'The body' : quoteName(pointer.slice(pointer.lastIndexOf('/') + 1))
+
+/** Returns an example of an amount with the decimals of the currency. */
 function amountIn(currency: string, example: string) {
   const decimals = decimalsOf(currency)
-  const [whole, fraction = ''] = example.split('.')
-  return decimals ? `${whole}.${fraction.slice(0, decimals).padEnd(decimals, '0')}` : whole
+  const [integer, fraction = ''] = example.split('.')
+  return decimals ? `${integer}.${fraction.slice(0, decimals).padEnd(decimals, '0')}` : integer
 }
-const among = (properties: object) => {
+
+const listFields = (properties: object) => {
   const names = Object.keys(properties)
   return names.length ? `; use one of ${names.map(name => `\`${name}\``).join(', ')}` : ''
 }
-const range = (minimum: number, maximum: number) =>
+
+const formatRange = (minimum: number, maximum: number) =>
   Number.isFinite(minimum) && Number.isFinite(maximum)
     ? `from ${minimum} to ${maximum}`
     : Number.isFinite(minimum)

@@ -1,16 +1,16 @@
 import { STATUS_CODES } from 'node:http'
-import { escaped } from '../../domain/values/html.ts'
+import { escapeHtml } from '../../domain/values/html.ts'
 import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
 
-/** The page that a problem's `type` points to: what the error means, and what to do about it. */
+/** Returns the HTML page that the `type` of a problem links to: the meaning of the error and its remedy. */
 export function errorPage(code: ErrorCode): string {
   const { status, title, remedy } = errorCodes[code]
   const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], each => errorCodes[each].status)
-  const others = [...byStatus]
+  const sections = [...byStatus]
     .sort(([a], [b]) => a - b)
     .map(
       ([each, codes]) =>
-        `<dt>${each} ${escaped(STATUS_CODES[each] ?? '')}</dt><dd>${codes.map(other => link(other, code)).join(' ')}</dd>`,
+        `<dt>${each} ${escapeHtml(STATUS_CODES[each] ?? '')}</dt><dd>${codes.map(listed => renderLink(listed, code)).join(' ')}</dd>`,
     )
   return `<!doctype html>
 <html lang="en">
@@ -18,33 +18,33 @@ export function errorPage(code: ErrorCode): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
-<title>${escaped(code)} · Tillbridge</title>
+<title>${escapeHtml(code)} · Tillbridge</title>
 <style>${style}</style>
 </head>
 <body>
 <main>
-<p class="status"><b>${status}</b> ${escaped(STATUS_CODES[status] ?? '')}</p>
-<h1>${escaped(code)}</h1>
-<p class="title">${prose(title)}</p>
+<p class="status"><b>${status}</b> ${escapeHtml(STATUS_CODES[status] ?? '')}</p>
+<h1>${escapeHtml(code)}</h1>
+<p class="title">${renderProse(title)}</p>
 <h2>What to do</h2>
-<p>${prose(remedy)}</p>
+<p>${renderProse(remedy)}</p>
 <p><a href="../docs">Read the API reference</a></p>
 </main>
 <nav aria-label="All errors">
 <h2>All errors</h2>
-<dl>${others.join('')}</dl>
+<dl>${sections.join('')}</dl>
 </nav>
 </body>
 </html>
 `
 }
 
-/** Text whose \`code\` is marked as such. */
-const prose = (text: string) => escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+/** Escapes text and marks code in backquotes as such. */
+const renderProse = (text: string) => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
-// Relative, so that the pages work wherever a proxy puts them.
-const link = (code: ErrorCode, current: ErrorCode) =>
-  `<a href="${encodeURIComponent(code)}"${code === current ? ' aria-current="page"' : ''}>${escaped(code)}</a>`
+// Relative, so that the pages work below any path of a proxy.
+const renderLink = (code: ErrorCode, current: ErrorCode) =>
+  `<a href="${encodeURIComponent(code)}"${code === current ? ' aria-current="page"' : ''}>${escapeHtml(code)}</a>`
 
 const style = `
 :root{color-scheme:light dark;--ink:#1c2024;--soft:#60646c;--paper:#fcfcfd;--panel:#f0f0f3;--line:#d9d9e0;--mark:#b4471f}

@@ -3,10 +3,10 @@ import { sql } from '../../database/db.ts'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import type { Gate } from '../admission/admit.ts'
-import { openApiDocument } from '../openapi/openapi.ts'
+import { buildOpenApiDocument } from '../openapi/openapi.ts'
 import type { Operation } from '../routing/operation.ts'
 import { changelog } from './changelog.ts'
-import { docsPages, withoutSlash } from './docs.ts'
+import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
 import { errorPage } from './error-page.ts'
 
 interface Public {
@@ -15,14 +15,14 @@ interface Public {
   ready: () => boolean
 }
 
-/** What anyone may see: nothing here is secret, or belongs to a service (contract 9). */
-export function publicPages(
+/** Registers the pages that need no credentials. None contains a secret or data of a service. */
+export function registerPublicPages(
   server: FastifyInstance,
   operations: readonly Operation[],
   { gate, publicUrl, ready }: Public,
 ) {
-  const text = (reply: FastifyReply, written: string) => reply.type('application/json; charset=utf-8').send(written)
-  const json = (reply: FastifyReply, value: unknown) => text(reply, JSON.stringify(value))
+  const sendJson = (reply: FastifyReply, text: string) => reply.type('application/json; charset=utf-8').send(text)
+  const json = (reply: FastifyReply, value: unknown) => sendJson(reply, JSON.stringify(value))
 
   server.get('/health/live', (_, reply) => json(reply, { data: { status: 'live' } }))
 
@@ -32,22 +32,22 @@ export function publicPages(
     return json(reply, { data: { status: 'ready' } })
   })
 
-  // It takes some milliseconds to make, and anyone may ask for it.
+  // Building the document takes a few milliseconds, and anyone can request it, so it is cached by URL.
   const documents = new Map<string, string>()
   server.get('/openapi.json', (_, reply) => {
     const url = publicUrl()
-    const document = documents.get(url) ?? JSON.stringify(openApiDocument(operations, url))
+    const document = documents.get(url) ?? JSON.stringify(buildOpenApiDocument(operations, url))
     documents.set(url, document)
-    return text(reply, document)
+    return sendJson(reply, document)
   })
 
   server.get('/changelog', (_, reply) => json(reply, { data: changelog }))
 
-  server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: withoutSlash }, (request, reply) => {
+  server.get<{ Params: { code: string } }>('/errors/:code', { onRequest: redirectTrailingSlash }, (request, reply) => {
     const { code } = request.params
     if (!Object.hasOwn(errorCodes, code)) throw notFound('error')
     return reply.type('text/html; charset=utf-8').send(errorPage(code as ErrorCode))
   })
 
-  docsPages(server)
+  registerDocsPages(server)
 }

@@ -2,21 +2,24 @@ import type { FastifyRequest } from 'fastify'
 import { type Semaphore, semaphore } from '../../concurrency/semaphore.ts'
 import { ApiError } from '../../errors/api-error.ts'
 
-/** What takes long, and how much of it an account may have open at a time, in this process. */
-const most = { too_many_streams: 10, too_many_exports: 4, too_many_imports: 2 }
+/** The maximum number of long operations that an account can run at a time. Counted per process. */
+const maxConcurrent = { too_many_streams: 10, too_many_exports: 4, too_many_imports: 2 }
 
-/** Counts what accounts have open: `work`, to its end, and to that of what it says goes on after it. Throws where that is as much as an account may have. */
-export function openingsOf(code: keyof typeof most) {
+/**
+ * Returns a function that runs work within the limit of an account. The work counts until its promise settles, or until the promise that
+ * it passed to `keepOpenUntil` settles. Throws `code` if the account is at its limit.
+ */
+export function concurrencyLimit(code: keyof typeof maxConcurrent) {
   const limits = new Map<string, Semaphore>()
   const create = () =>
     semaphore({
-      permits: most[code],
+      permits: maxConcurrent[code],
       maxWaiting: 0,
       toError: () => new ApiError(code, undefined, { retryAfter: 20 }),
     })
   return async <T>(
     { username = '' }: FastifyRequest,
-    work: (goesOn: (after: Promise<unknown>) => void) => Promise<T>,
+    work: (keepOpenUntil: (promise: Promise<unknown>) => void) => Promise<T>,
   ): Promise<T> => {
     const limit = limits.get(username) ?? create()
     limits.set(username, limit)
@@ -25,13 +28,13 @@ export function openingsOf(code: keyof typeof most) {
       release()
       if (!limit.active) limits.delete(username)
     }
-    let after: Promise<unknown> | undefined
+    let background: Promise<unknown> | undefined
     try {
-      return await work(rest => {
-        after = rest
+      return await work(promise => {
+        background = promise
       })
     } finally {
-      if (after) after.then(end, end)
+      if (background) background.then(end, end)
       else end()
     }
   }

@@ -3,8 +3,10 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 export type Policy = 'read' | 'write'
 
 const windowMs = 60_000
+/** Windows in memory before ended ones are removed. */
+const maxWindows = 10_000
 
-/** What an account has used of a policy's minute. */
+/** The use of a policy by an account in the current minute. */
 export interface Rate {
   policy: Policy
   quota: number
@@ -14,8 +16,11 @@ export interface Rate {
   exceeded: boolean
 }
 
-/** Counts requests per service, account and policy, in this process (contract 1.6). The answer is undefined where the limit is off. */
-export function rateLimiter() {
+/**
+ * Returns a rate limiter with fixed one-minute windows per service, account and policy. The limit applies per process: an installation
+ * with four processes admits up to four times as many requests. The limiter returns undefined if the limit is off.
+ */
+export function createRateLimiter() {
   let windows = new Map<string, { ends: number; used: number }>()
   return (service: Service, username: string, policy: Policy): Rate | undefined => {
     const quota = policy === 'read' ? service.settings.readsPerMinute : service.settings.writesPerMinute
@@ -24,7 +29,7 @@ export function rateLimiter() {
     const key = `${service.id}/${policy}/${username}`
     let window = windows.get(key)
     if (!window || window.ends <= now) {
-      if (windows.size > 10_000) windows = new Map([...windows].filter(([, other]) => other.ends > now))
+      if (windows.size > maxWindows) windows = new Map([...windows].filter(([, { ends }]) => ends > now))
       window = { ends: now + windowMs, used: 0 }
       windows.set(key, window)
     }
@@ -33,15 +38,15 @@ export function rateLimiter() {
       policy,
       quota,
       remaining: Math.max(0, quota - window.used),
-      // Whole milliseconds first: a sum of fractions is not quite what was added.
+      // Round to milliseconds first: floating-point sums are inexact.
       resetsIn: Math.max(1, Math.ceil(Math.floor(window.ends - now) / 1_000)),
       exceeded: window.used > quota,
     }
   }
 }
 
-/** The headers that tell of it (the IETF's draft on RateLimit header fields). */
-export const rateHeaders = ({ policy, quota, remaining, resetsIn }: Rate) => ({
+/** Formats the headers of a rate limit (IETF draft "RateLimit header fields for HTTP"). */
+export const formatRateLimitHeaders = ({ policy, quota, remaining, resetsIn }: Rate) => ({
   'ratelimit-policy': `"${policy}";q=${quota};w=${windowMs / 1_000}`,
   ratelimit: `"${policy}";r=${remaining};t=${resetsIn}`,
 })

@@ -1,32 +1,33 @@
 import { ApiError } from '../../errors/api-error.ts'
 
-const ours = {
+/** Media ranges that select a medium, most specific first. */
+const mediaRanges = {
   json: ['application/json', 'application/*', '*/*'],
-  // By its name alone: a list without an end is for who asks for it.
+  // Only by its full name: a client that accepts anything must not get an endless list.
   lines: ['application/x-ndjson'],
   events: ['text/event-stream', 'text/*', '*/*'],
 }
-/** What an operation answers with; `lines` are NDJSON. */
-type Medium = keyof typeof ours
+/** The medium of a response. `lines` is NDJSON. */
+type Medium = keyof typeof mediaRanges
 
-/** What an operation can answer with, the usual one first. */
+/** The media that an operation supports, default first. */
 export type Media = readonly [Medium, ...Medium[]]
 
-/** What a caller wants most of it; where that is several, the first of them. Refuses a caller that takes none. */
-export function mediumFor(accept: string | undefined, media: Media): Medium {
+/** Returns the medium that a client prefers, the first of several. Throws `not_acceptable` if the client accepts none. */
+export function chooseMedium(accept: string | undefined, media: Media): Medium {
   if (accept === undefined) return media[0]
-  const weights = media.map(medium => weightOf(ours[medium], accept))
-  const most = Math.max(...weights)
-  const wanted = media[weights.indexOf(most)]
-  if (wanted === undefined || most === 0) throw new ApiError('not_acceptable')
-  return wanted
+  const weights = media.map(medium => getWeight(mediaRanges[medium], accept))
+  const highest = Math.max(...weights)
+  const preferred = media[weights.indexOf(highest)]
+  if (preferred === undefined || highest === 0) throw new ApiError('not_acceptable')
+  return preferred
 }
 
-/** Whether a caller names HTML, as browsers do: to take anything is not to read it. */
-export const asksForHtml = (accept = '') => weightOf(['text/html'], accept) > 0
+/** True if a client names HTML, as browsers do. A client that accepts anything does not. */
+export const acceptsHtml = (accept = '') => getWeight(['text/html'], accept) > 0
 
-/** How much the caller wants what these ranges cover, the most specific first (RFC 9110, section 12.5); 0 where it names none of them. */
-export function weightOf(ranges: readonly string[], accept: string): number {
+/** Returns the weight (`q`) of the first of these ranges in an Accept header (RFC 9110, section 12.5). Returns 0 if it has none of them. */
+export function getWeight(ranges: readonly string[], accept: string): number {
   const weights = new Map<string, number>()
   for (const range of accept.split(',')) {
     const [type = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())

@@ -1,20 +1,20 @@
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
-import { weightOf } from './accept.ts'
+import { getWeight } from './accept.ts'
 
-/** How a whole list can be packed, the cheaper way first. Levels are of speed: records repeat themselves so much that more gains little. */
-const packings = {
+/** Encoders of bulk exports, cheapest first. Fast levels: records are so repetitive that a higher level gains little. */
+const encoders = {
   zstd: () => createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
   gzip: () => createGzip({ level: 2 }),
 }
-export type Packing = keyof typeof packings
+export type ContentEncoding = keyof typeof encoders
 
-/** The packing that a caller wants most (`Accept-Encoding`); undefined where it names none: to take anything is not to unpack it. */
-export function packingFor(acceptEncoding: string | undefined): Packing | undefined {
-  const wanted = (Object.keys(packings) as Packing[]).map(
-    name => [name, weightOf([name], acceptEncoding ?? '')] as const,
+/** Returns the encoding that a client prefers. Returns undefined if `Accept-Encoding` names none; `*` does not count. */
+export function chooseEncoding(acceptEncoding: string | undefined): ContentEncoding | undefined {
+  const weights = (Object.keys(encoders) as ContentEncoding[]).map(
+    name => [name, getWeight([name], acceptEncoding ?? '')] as const,
   )
-  const most = Math.max(...wanted.map(([, weight]) => weight))
-  return most > 0 ? wanted.find(([, weight]) => weight === most)?.[0] : undefined
+  const highest = Math.max(...weights.map(([, weight]) => weight))
+  return highest > 0 ? weights.find(([, weight]) => weight === highest)?.[0] : undefined
 }
 
-export const packer = (packing: Packing) => packings[packing]()
+export const createEncoder = (encoding: ContentEncoding) => encoders[encoding]()

@@ -5,59 +5,62 @@ import { unlogged } from '../../telemetry/durations.ts'
 import { durations, type Sample, sample } from '../../telemetry/samples.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
-const methodOf = ({ method = '' }: { method?: string | undefined }, other: string) =>
+const getMethodLabel = ({ method = '' }: { method?: string | undefined }, other: string) =>
   methods.has(method) ? method : other
 
 const resolutionMs = 20
 
-/** Counts what a server answers, by its routes as they are registered: what callers make up is no label. */
+/**
+ * Measures requests by route, method and status. Labels are the registered routes, because callers can invent any number of paths. Returns
+ * a function that returns the current samples.
+ */
 export function measureRequests(server: FastifyInstance): () => Sample[] {
-  const answered = new Map<string, { labels: { route: string; method: string; status: string }; count: number }>()
-  const ours = durations('tillbridge_http_request_duration_seconds')
-  const conventional = durations('http_server_request_duration_seconds')
+  const responses = new Map<string, { labels: { route: string; method: string; status: string }; count: number }>()
+  const routeDurations = durations('tillbridge_http_request_duration_seconds')
+  const conventionDurations = durations('http_server_request_duration_seconds')
   const active = new Map<string, number>()
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
   server.addHook('onClose', async () => void delay.disable())
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const method = methodOf(request, '_OTHER')
-    const count = (more: number) => active.set(method, (active.get(method) ?? 0) + more)
-    count(1)
-    response.once('close', () => count(-1))
+    const method = getMethodLabel(request, '_OTHER')
+    const add = (change: number) => active.set(method, (active.get(method) ?? 0) + change)
+    add(1)
+    response.once('close', () => add(-1))
   })
   server.addHook('onResponse', (request, reply, done) => {
     const { url } = request.routeOptions
     const route = url ?? 'none'
-    const method = methodOf(request, 'other')
+    const method = getMethodLabel(request, 'other')
     const status = String(reply.statusCode)
     const key = `${method} ${route}`
-    const count = answered.get(`${key} ${status}`) ?? { labels: { route, method, status }, count: 0 }
-    answered.set(`${key} ${status}`, count)
+    const count = responses.get(`${key} ${status}`) ?? { labels: { route, method, status }, count: 0 }
+    responses.set(`${key} ${status}`, count)
     count.count++
     const seconds = reply.elapsedTime / 1_000
-    ours.observe(key, seconds, () => ({ route, method }))
-    const fault = reply.statusCode >= 500 ? (request.refusedWith ?? status) : undefined
-    conventional.observe(`${key} ${status} ${fault}`, seconds, () => ({
-      http_request_method: methodOf(request, '_OTHER'),
+    routeDurations.observe(key, seconds, () => ({ route, method }))
+    const errorType = reply.statusCode >= 500 ? (request.errorCode ?? status) : undefined
+    conventionDurations.observe(`${key} ${status} ${errorType}`, seconds, () => ({
+      http_request_method: getMethodLabel(request, '_OTHER'),
       ...(url !== undefined && { http_route: url }),
       http_response_status_code: status,
       url_scheme: 'https',
-      ...(fault !== undefined && { error_type: fault }),
+      ...(errorType !== undefined && { error_type: errorType }),
     }))
     done()
   })
 
   return () => {
-    // It tells how long a timer took, its own time with it.
+    // The monitor reports how long a timer took, which includes its resolution.
     const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3
     const loop = (quantile: string, value: number) =>
       sample('tillbridge_event_loop_delay_seconds', { quantile }, seconds(value))
     const loops = [loop('0.5', delay.percentile(50)), loop('0.99', delay.percentile(99)), loop('1', delay.max)]
     delay.reset()
     return [
-      ...[...answered.values()].map(({ labels, count }) => sample('tillbridge_http_requests_total', labels, count)),
-      ...ours.samples(),
-      ...conventional.samples(),
+      ...[...responses.values()].map(({ labels, count }) => sample('tillbridge_http_requests_total', labels, count)),
+      ...routeDurations.samples(),
+      ...conventionDurations.samples(),
       ...[...active].map(([method, count]) =>
         sample('http_server_active_requests', { http_request_method: method, url_scheme: 'https' }, count),
       ),

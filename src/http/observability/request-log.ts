@@ -14,124 +14,127 @@ import {
 import { unlogged } from '../../telemetry/durations.ts'
 import { instanceOf } from '../routing/operation.ts'
 
-/** Milliseconds between two writings, unless there is enough sooner. */
-const everyMs = 1_000
-const enough = 2_000
-/** Lines that wait for a database. */
-const mostWaiting = 20_000
-/** Characters of a path that are kept: what is longer than any of ours leads nowhere. */
-const mostCharacters = 500
+/** Milliseconds between two writes, unless `flushThreshold` is reached earlier. */
+const writeIntervalMs = 1_000
+/** Pending entries of a shard that are written at once. */
+const flushThreshold = 2_000
+/** Entries that can wait for a shard. Further entries are dropped and counted. */
+const maxPendingEntries = 20_000
+/** Stored characters of a path. Longer paths match no route. */
+const maxPathLength = 500
 
-/** By what an Idempotency-Key is found in the log. */
-export const loggedKey = (keys: Keys, serviceId: number, key: string) =>
+/** Returns the hash by which the log finds an idempotency key. */
+export const hashLoggedKey = (keys: Keys, serviceId: number, key: string) =>
   hmac(keys.subjects, 'logged key', String(serviceId), key).toString('hex')
 
 /**
- * Logs each request that comes to a service, after its answer, in the service's database: the lines of a second are written by one statement. What a
- * database does not take is tried again as long as there is room; what there is no room for is counted, and no request ever waits for it.
+ * Logs each request of a service after its response, in the shard of the service. One statement writes the entries of a second. If a write
+ * fails, it is retried while there is room. Dropped entries are counted (`tillbridge_requests_unlogged_total`). No request waits for the log.
  */
-export function keepRequestLog(server: FastifyInstance, { db, keys, log }: { db: Db; keys: Keys; log: Logger }) {
-  const logs = new Map<Db, ReturnType<typeof logIn>>()
-  const logOf = (at: Db) => {
-    const known = logs.get(at) ?? logIn(at, log)
-    logs.set(at, known)
-    return known
+export function writeRequestLog(server: FastifyInstance, { db, keys, log }: { db: Db; keys: Keys; log: Logger }) {
+  const logs = new Map<Db, ReturnType<typeof createShardLog>>()
+  const getLog = (shard: Db) => {
+    const shardLog = logs.get(shard) ?? createShardLog(shard, log)
+    logs.set(shard, shardLog)
+    return shardLog
   }
 
   server.addHook('onResponse', (request, reply, done) => {
     const { assignment, gate } = request
     if (assignment && assignment.service.settings.requestLogRetentionDays > 0) {
       const { id } = assignment.service
-      const own = logOf(gate?.db ?? db)
-      if (own.hasRoom()) own.add(id, lineOf(request, reply, id, keys))
+      const shardLog = getLog(gate?.db ?? db)
+      if (shardLog.hasRoom()) shardLog.add(id, toLogEntry(request, reply, id, keys))
       else unlogged.requests++
     }
     done()
   })
 
   const timer = setInterval(() => {
-    for (const each of logs.values()) each.write()
-  }, everyMs).unref()
+    for (const shardLog of logs.values()) shardLog.write()
+  }, writeIntervalMs).unref()
 
   server.addHook('onClose', async () => {
     clearInterval(timer)
-    await Promise.all([...logs.values()].map(each => each.end()))
+    await Promise.all([...logs.values()].map(shardLog => shardLog.end()))
   })
 }
 
-/** The lines that wait for one database. */
-function logIn(db: Db, log: Logger) {
-  let waiting: Block[] = []
-  let lines = 0
-  /** The blocks to which lines are still added, by their services: all of one second. */
+/** Returns the log of a shard: the pending entries, and the functions that write them. */
+function createShardLog(db: Db, log: Logger) {
+  let pending: Block[] = []
+  let pendingCount = 0
+  /** The blocks of the current second that accept entries, by service ID. */
   let open = new Map<number, Block>()
   let second = 0
-  let day = ''
-  let isAway = false
+  /** The last day that has a partition. */
+  let openedDay = ''
+  let isUnavailable = false
   let writing: Promise<void> | undefined
 
-  async function writeWaiting() {
-    if (!waiting.length) return
+  async function writePending() {
+    if (!pending.length) return
     open = new Map()
-    const blocks = [...waiting]
+    const blocks = [...pending]
     try {
-      for (const each of new Set(blocks.map(block => block.second.slice(0, 10))))
-        if (each !== day) {
-          await openDay(db, each)
-          day = each
+      for (const day of new Set(blocks.map(block => block.second.slice(0, 10))))
+        if (day !== openedDay) {
+          await openDay(db, day)
+          openedDay = day
         }
       await keepBlocks(db, blocks)
-      waiting = waiting.slice(blocks.length)
-      lines -= blocks.reduce((sum, block) => sum + block.count, 0)
-      isAway = false
+      pending = pending.slice(blocks.length)
+      pendingCount -= blocks.reduce((sum, block) => sum + block.count, 0)
+      isUnavailable = false
     } catch (error) {
-      // A partition that is gone is made again.
-      day = ''
-      if (!isAway) log.warn({ err: error, waiting: lines }, 'The log of requests waits for the database.')
-      isAway = true
+      // The partition can be missing: create it again.
+      openedDay = ''
+      if (!isUnavailable) log.warn({ err: error, waiting: pendingCount }, 'writing the request log failed, will retry')
+      isUnavailable = true
     }
   }
 
   const write = () => {
-    writing ??= writeWaiting().finally(() => {
+    writing ??= writePending().finally(() => {
       writing = undefined
     })
   }
 
-  function blockFor(serviceId: number, at: number) {
+  function getOpenBlock(serviceId: number, at: number) {
     const current = Math.floor(at / 1_000)
     if (current !== second) {
       second = current
       open = new Map()
     }
-    const known = open.get(serviceId)
-    if (known && !isFull(known)) return known
+    const existing = open.get(serviceId)
+    if (existing && !isFull(existing)) return existing
     const block = newBlock(serviceId, new Date(current * 1_000).toISOString())
     open.set(serviceId, block)
-    waiting.push(block)
+    pending.push(block)
     return block
   }
 
   return {
-    hasRoom: () => lines < mostWaiting,
-    add(serviceId: number, line: Logged) {
-      addLine(blockFor(serviceId, line.at), line)
-      lines++
-      if (lines >= enough && !isAway) write()
+    hasRoom: () => pendingCount < maxPendingEntries,
+    add(serviceId: number, entry: Logged) {
+      addLine(getOpenBlock(serviceId, entry.at), entry)
+      pendingCount++
+      if (pendingCount >= flushThreshold && !isUnavailable) write()
     },
     write,
+    /** Writes the pending entries. Gives up after the first error. */
     async end() {
       await writing
-      isAway = false
-      while (waiting.length && !isAway) await writeWaiting()
+      isUnavailable = false
+      while (pending.length && !isUnavailable) await writePending()
     },
   }
 }
 
-function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {
+function toLogEntry(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {
   const { headers } = request
-  const { statements = 0, databaseMs = 0, steps = [] } = request.around?.timeline ?? {}
-  const path = instanceOf(request).slice(0, mostCharacters)
+  const { statements = 0, databaseMs = 0, steps = [] } = request.executionContext?.timeline ?? {}
+  const path = instanceOf(request).slice(0, maxPathLength)
   const key = headers['idempotency-key']
   return {
     at: Date.now(),
@@ -139,10 +142,10 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number,
     username: request.username ?? '',
     operation: `${request.method} ${request.routeOptions.url ?? 'none'}`,
     path,
-    subject: String(reply.getHeader('location') ?? path).slice(0, mostCharacters),
+    subject: String(reply.getHeader('location') ?? path).slice(0, maxPathLength),
     status: reply.statusCode,
-    code: request.refusedWith,
-    keyHash: key === undefined ? undefined : loggedKey(keys, serviceId, unquoted(String(key))),
+    code: request.errorCode,
+    keyHash: key === undefined ? undefined : hashLoggedKey(keys, serviceId, unquote(String(key))),
     milliseconds: reply.elapsedTime,
     statements,
     databaseMs,
@@ -150,4 +153,4 @@ function lineOf(request: FastifyRequest, reply: FastifyReply, serviceId: number,
   }
 }
 
-const unquoted = (key: string) => key.trim().replace(/^"(.*)"$/, '$1')
+const unquote = (key: string) => key.trim().replace(/^"(.*)"$/, '$1')

@@ -6,62 +6,67 @@ import { placeIn } from '../../telemetry/trace-context.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What is done for the request is done for this; undefined where its path could not be read. */
-    around: Around | undefined
+    /** The execution context of the request: its timeline and its span. Undefined if its path could not be read. */
+    executionContext: Around | undefined
   }
 }
 
 const https = { 'url.scheme': 'https' }
 
 /**
- * Has each request have a time line and go on with the trace that its `traceparent` names, as a span of it where traces are recorded. Before
- * all other hooks: what they ask of the database is part of the request.
+ * Gives each request a timeline and, if traces are recorded, a server span below the one that its `traceparent` names. Register it before
+ * all other hooks, so that their database queries are part of the request.
  */
-export function followRequests(server: FastifyInstance) {
-  server.decorateRequest('around', undefined)
+export function traceRequests(server: FastifyInstance) {
+  server.decorateRequest('executionContext', undefined)
   server.addHook('onRequest', (request, _, done) => {
     const place = beginRoot(request.method, 'server', https, placeIn(request.headers.traceparent))
-    request.around = { timeline: newTimeline(), place }
-    doneFor(request.around, done)
+    request.executionContext = { timeline: newTimeline(), place }
+    doneFor(request.executionContext, done)
   })
-  // The bytes of a body arrive by themselves, not as part of the request.
-  server.addHook('preHandler', (request, _, done) => (request.around ? doneFor(request.around, done) : done()))
+  // The bytes of a body arrive outside the execution context of the request, so it is entered again.
+  server.addHook('preHandler', (request, _, done) =>
+    request.executionContext ? doneFor(request.executionContext, done) : done(),
+  )
   server.addHook('onResponse', (request, { statusCode }, done) => {
-    const span = spanAt(request.around?.place)
+    const span = spanAt(request.executionContext?.place)
     if (span) {
       const route = request.routeOptions.url
       if (route !== undefined) span.name = `${request.method} ${route}`
-      span.attributes = alike(request, route, statusCode)
-      learn(span, attributesOf(request))
-      endSpan(span, statusCode >= 500 ? (request.refusedWith ?? String(statusCode)) : undefined)
+      span.attributes = getSharedAttributes(request, route, statusCode)
+      learn(span, getOwnAttributes(request))
+      endSpan(span, statusCode >= 500 ? (request.errorCode ?? String(statusCode)) : undefined)
     }
     done()
   })
 }
 
-const known = new Map<string, Attributes>()
+const sharedAttributes = new Map<string, Attributes>()
 
-/** What requests have in common: the same object, which is written out once. There are as many as routes have answers; what has no route, callers make up. */
-function alike({ method, raw }: FastifyRequest, route: string | undefined, status: number): Attributes {
+/**
+ * Returns the attributes that requests of a route have in common. Equal attributes are the same object, which is serialized once. Requests
+ * without a route are not stored, because callers can invent any number of paths.
+ */
+function getSharedAttributes({ method, raw }: FastifyRequest, route: string | undefined, status: number): Attributes {
   const version = raw.httpVersionMajor === 2 ? '2' : raw.httpVersion
   const key = `${method} ${route} ${status} ${version}`
-  const found = known.get(key)
-  if (found) return found
-  const made = {
+  const stored = sharedAttributes.get(key)
+  if (stored) return stored
+  const attributes = {
     ...https,
     'http.request.method': method,
     'http.route': route,
     'http.response.status_code': status,
     'network.protocol.version': version,
   }
-  if (route !== undefined) known.set(key, made)
-  return made
+  if (route !== undefined) sharedAttributes.set(key, attributes)
+  return attributes
 }
 
-/** As the log has them: no path and no query, which may hold personal data. */
-const attributesOf = (request: FastifyRequest) => ({
+/** Returns the attributes of one request. Path and query are left out, because they can have personal data. */
+const getOwnAttributes = (request: FastifyRequest) => ({
   'tillbridge.request_id': request.id,
   'tillbridge.service': request.assignment?.service.name,
   'tillbridge.account': request.username,
-  'tillbridge.code': request.refusedWith,
+  'tillbridge.code': request.errorCode,
 })

@@ -1,19 +1,19 @@
 import type { TSchema } from '../../schemas/schemas.ts'
-import { errorWriter } from './errors.ts'
-import { exampleOf } from './examples.ts'
+import { createErrorWriter } from './errors.ts'
+import { buildExample } from './examples.ts'
 import { schemaWriter, type Use } from './schemas.ts'
 
-export type Writer = ReturnType<typeof documentWriter>
+export type Writer = ReturnType<typeof createDocumentWriter>
 
-/** What operations are written with: what several refer to is collected as they are. */
-export function documentWriter(publicUrl: string) {
+/** Creates a writer for operations. It collects the components that the operations refer to. */
+export function createDocumentWriter(publicUrl: string) {
   const { write, components } = schemaWriter()
-  const errors = errorWriter(publicUrl)
-  const content = (type: string, shape: TSchema, ...use: Use[]) => {
-    const schema = write(shape, ...use)
-    return { [type]: { schema, example: exampleOf(schema, components) } }
+  const errors = createErrorWriter(publicUrl)
+  const content = (type: string, source: TSchema, ...use: Use[]) => {
+    const schema = write(source, ...use)
+    return { [type]: { schema, example: buildExample(schema, components) } }
   }
-  const json = (shape: TSchema, ...use: Use[]) => content('application/json', shape, ...use)
+  const json = (schema: TSchema, ...use: Use[]) => content('application/json', schema, ...use)
 
   return { write, components, errors, content, json }
 }

@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import { ApiError, type ErrorCode, errorCodes, notFound, toApiError } from '../../errors/api-error.ts'
 import { Type } from '../../schemas/schemas.ts'
-import { paging, updatedAfter } from '../pagination/lists.ts'
+import { pagingParameters, updatedAfter } from '../pagination/lists.ts'
 import { type Problem, problem } from '../problem.ts'
 import { readQuery } from '../routing/query.ts'
-import { type AnswerHeader, exampleRequestId, headersOf, rateLimitHeaders } from './headers.ts'
+import { exampleRequestId, type ResponseHeader, rateLimitHeaders, referToHeaders } from './headers.ts'
 
-/** What any request may be answered, whoever sends it. */
+/** Errors of every request, even without credentials. */
 export const errorsOfEveryRequest: readonly ErrorCode[] = [
   'malformed_request',
   'duplicate_header',
@@ -18,7 +18,7 @@ export const errorsOfEveryRequest: readonly ErrorCode[] = [
   'internal_error',
 ]
 
-/** What any request with credentials may be answered. */
+/** Errors of every request with credentials. */
 export const errorsOfEveryOperation: readonly ErrorCode[] = [
   ...errorsOfEveryRequest,
   'invalid_parameter',
@@ -33,14 +33,14 @@ export const errorsOfEveryOperation: readonly ErrorCode[] = [
   'service_unavailable',
 ]
 
-/** Collects the error responses that operations refer to; operations with the same codes for a status share one. */
-export function errorWriter(publicUrl: string) {
+/** Creates a writer of error responses. Operations with the same codes for a status share a component. */
+export function createErrorWriter(publicUrl: string) {
   const components: Record<string, object> = {}
-  function write(possible: readonly ErrorCode[]) {
-    const statuses = Map.groupBy([...new Set(possible)], each => errorCodes[each].status)
-    const responses = [...statuses].map(([status, mine]) => {
-      const name = nameOf(status, mine)
-      components[name] ??= response(publicUrl, status, mine)
+  function write(codes: readonly ErrorCode[]) {
+    const statuses = Map.groupBy([...new Set(codes)], each => errorCodes[each].status)
+    const responses = [...statuses].map(([status, ofStatus]) => {
+      const name = toComponentName(status, ofStatus)
+      components[name] ??= buildErrorResponse(publicUrl, status, ofStatus)
       return [String(status), { $ref: `#/components/responses/${name}` }] as const
     })
     return Object.fromEntries(responses)
@@ -48,22 +48,22 @@ export function errorWriter(publicUrl: string) {
   return { write, components }
 }
 
-/** The status's name for the codes of every operation, followed by what comes on top: `BadRequestOrInvalidCursor`. */
-function nameOf(status: number, mine: readonly ErrorCode[]) {
+/** Returns the name of the status, followed by the codes that not every operation has: `BadRequestOrInvalidCursor`. */
+function toComponentName(status: number, codes: readonly ErrorCode[]) {
   const common = errorsOfEveryOperation.filter(each => errorCodes[each].status === status)
-  const usual = common.length > 0 && common.every(each => mine.includes(each))
-  const rest = usual ? mine.filter(each => !common.includes(each)) : mine
-  const words = [...(usual ? [STATUS_CODES[status] ?? ''] : []), ...rest]
-  return words.map(pascalCase).join('Or')
+  const hasCommon = common.length > 0 && common.every(each => codes.includes(each))
+  const specific = hasCommon ? codes.filter(each => !common.includes(each)) : codes
+  const words = [...(hasCommon ? [STATUS_CODES[status] ?? ''] : []), ...specific]
+  return words.map(toPascalCase).join('Or')
 }
 
-const pascalCase = (words: string) =>
+const toPascalCase = (words: string) =>
   words
     .split(/[^A-Za-z]+/)
     .map(word => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('')
 
-const ownHeaders: Record<number, readonly AnswerHeader[]> = {
+const headersByStatus: Record<number, readonly ResponseHeader[]> = {
   401: ['WWW-Authenticate'],
   408: [],
   409: ['Retry-After.sometimes', ...rateLimitHeaders],
@@ -75,26 +75,27 @@ const ownHeaders: Record<number, readonly AnswerHeader[]> = {
   504: ['Retry-After.sometimes', ...rateLimitHeaders],
 }
 
-const response = (publicUrl: string, status: number, mine: readonly ErrorCode[]) => ({
-  description: mine.map(each => `\`${each}\`: ${errorCodes[each].title}`).join('\n\n'),
-  headers: headersOf(...(ownHeaders[status] ?? rateLimitHeaders)),
+const buildErrorResponse = (publicUrl: string, status: number, codes: readonly ErrorCode[]) => ({
+  description: codes.map(each => `\`${each}\`: ${errorCodes[each].title}`).join('\n\n'),
+  headers: referToHeaders(...(headersByStatus[status] ?? rateLimitHeaders)),
   content: {
     'application/problem+json': {
       schema: { $ref: '#/components/schemas/Problem' },
       examples: Object.fromEntries(
-        mine.map(each => [each, { summary: errorCodes[each].title, value: exampleProblem(each, publicUrl) }]),
+        codes.map(each => [each, { summary: errorCodes[each].title, value: buildExampleProblem(each, publicUrl) }]),
       ),
     },
   },
 })
 
-/** Queries that are refused with the code. */
-const faultyQueries: Partial<Record<ErrorCode, string>> = {
+/** Invalid queries, by the code that they are rejected with. */
+const exampleQueries: Partial<Record<ErrorCode, string>> = {
   invalid_parameter: 'limit=1000',
   invalid_cursor: 'after_cursor=',
   invalid_timestamp: 'updated_after=yesterday',
 }
 
+/** Example details, if the title is not a typical one. */
 const details: Partial<Record<ErrorCode, string>> = {
   duplicate_header: "The header `x-service-name` can't be sent twice.",
   insufficient_role: 'This requires the role `admin`.',
@@ -102,12 +103,12 @@ const details: Partial<Record<ErrorCode, string>> = {
     'GET /customers?updated_after= needs back-office version 2022.1 or later; this one is 2021.3.',
 }
 
-/** The error as the service words it. */
-function exampleError(each: ErrorCode): ApiError {
-  const query = faultyQueries[each]
+/** Returns an error with a realistic detail. */
+function buildExampleError(each: ErrorCode): ApiError {
+  const query = exampleQueries[each]
   if (query !== undefined) {
-    const shape = Type.Object({ updated_after: updatedAfter, ...paging() })
-    const [first, ...more] = readQuery(shape, query, 'UTC').errors
+    const schema = Type.Object({ updated_after: updatedAfter, ...pagingParameters() })
+    const [first, ...more] = readQuery(schema, query, 'UTC').errors
     if (first) return toApiError([first, ...more])
   }
   if (each === 'not_found') return notFound('record')
@@ -118,5 +119,5 @@ function exampleError(each: ErrorCode): ApiError {
   return new ApiError(each, details[each])
 }
 
-const exampleProblem = (each: ErrorCode, publicUrl: string): Problem =>
-  problem(exampleError(each), { publicUrl, instance: '/customers/search', requestId: exampleRequestId })
+const buildExampleProblem = (each: ErrorCode, publicUrl: string): Problem =>
+  problem(buildExampleError(each), { publicUrl, instance: '/customers/search', requestId: exampleRequestId })

@@ -1,17 +1,17 @@
 import type { Schema } from './schema.ts'
 
-/** An example of the whole, put together from the examples of its parts. */
-export function exampleOf(schema: Schema, components: Readonly<Record<string, Schema>>): unknown {
+/** Builds an example of a schema from the examples of its parts. */
+export function buildExample(schema: Schema, components: Readonly<Record<string, Schema>>): unknown {
   const { $ref, examples, properties, required = [], items, anyOf } = schema
-  const part = (of: Schema) => exampleOf(of, components)
+  const buildPart = (part: Schema) => buildExample(part, components)
   if (examples) return examples[0]
-  if ($ref) return part(components[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {})
-  if (anyOf?.[0]) return part(anyOf[0])
-  if (items) return [part(items)]
-  if (!properties) throw new Error(`There is no example for ${JSON.stringify(schema)}.`)
-  // An optional list is there when there is something to warn of: not in the usual answer. What only answers have is in no request.
-  const usual = Object.entries(properties).filter(
-    ([name, of]) => required.includes(name) || (!of.items && of.readOnly !== true),
+  if ($ref) return buildPart(components[$ref.slice($ref.lastIndexOf('/') + 1)] ?? {})
+  if (anyOf?.[0]) return buildPart(anyOf[0])
+  if (items) return [buildPart(items)]
+  if (!properties) throw new Error(`schema without an example: ${JSON.stringify(schema)}`)
+  // Leave out optional lists, such as warnings, because usual responses don't have them, and read-only fields, because requests don't.
+  const included = Object.entries(properties).filter(
+    ([name, property]) => required.includes(name) || (!property.items && property.readOnly !== true),
   )
-  return Object.fromEntries(usual.map(([name, of]) => [name, part(of)]))
+  return Object.fromEntries(included.map(([name, property]) => [name, buildPart(property)]))
 }

@@ -3,23 +3,26 @@ import { Reference } from '../../domain/catalog/references.ts'
 import { ListMeta, Warning } from '../pagination/lists.ts'
 import { Problem } from '../problem.ts'
 import { type Operation, tagDescriptions } from '../routing/operation.ts'
-import { documentWriter } from './document-writer.ts'
-import { answerHeaders, headerParameters } from './headers.ts'
+import { createDocumentWriter } from './document-writer.ts'
+import { headerParameters, responseHeaders } from './headers.ts'
 import { writeOperation } from './operations.ts'
 import { writePage } from './page-operations.ts'
 import { pages, pagesTag } from './pages.ts'
-import { introduction } from './texts.ts'
+import { buildIntroduction } from './texts.ts'
 
-/** The OpenAPI document of the operations and of the public pages, all of it made from what the server itself runs on. */
-export function openApiDocument(operations: readonly Operation[], publicUrl: string): object {
-  const writer = documentWriter(publicUrl)
-  // Shapes that others name but do not hold.
-  for (const shape of [Problem, ListMeta, Warning, Reference]) writer.write(shape)
+/** Builds the OpenAPI document of the API's operations and the public pages, from the definitions that the server runs on. */
+export function buildOpenApiDocument(operations: readonly Operation[], publicUrl: string): object {
+  const writer = createDocumentWriter(publicUrl)
+  // Schemas that other schemas refer to by name only.
+  for (const schema of [Problem, ListMeta, Warning, Reference]) writer.write(schema)
 
-  const methodsOf = (mine: readonly Operation[]) =>
-    Object.fromEntries(mine.map(each => [each.method.toLowerCase(), writeOperation(writer, each)]))
+  const writeMethods = (sharing: readonly Operation[]) =>
+    Object.fromEntries(sharing.map(each => [each.method.toLowerCase(), writeOperation(writer, each)]))
   const paths = Object.fromEntries([
-    ...[...Map.groupBy(operations, each => documentedPath(each.path))].map(([path, mine]) => [path, methodsOf(mine)]),
+    ...[...Map.groupBy(operations, each => toTemplate(each.path))].map(([path, sharing]) => [
+      path,
+      writeMethods(sharing),
+    ]),
     ...pages.map(each => [each.path, { get: writePage(writer, each) }]),
   ])
   const tags = new Set([...operations.map(({ tag }) => tag), pagesTag])
@@ -29,8 +32,8 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
       title: 'Tillbridge',
       version: manifest.version,
       summary: manifest.description,
-      description: introduction(),
-      contact: { name: 'Whoever runs this service' },
+      description: buildIntroduction(),
+      contact: { name: 'The operator of this installation' },
     },
     servers: [{ url: publicUrl }],
     security: [{ basic: [] }],
@@ -41,12 +44,12 @@ export function openApiDocument(operations: readonly Operation[], publicUrl: str
         basic: { type: 'http', scheme: 'basic', description: 'Username and password of an account.' },
       },
       parameters: headerParameters,
-      headers: answerHeaders,
+      headers: responseHeaders,
       responses: writer.errors.components,
       schemas: writer.components,
     },
   }
 }
 
-/** `:id` is `{id}`. */
-const documentedPath = (path: string) => path.replace(/:(\w+)/g, '{$1}')
+/** Converts `:id` to `{id}`. */
+const toTemplate = (path: string) => path.replace(/:(\w+)/g, '{$1}')

@@ -5,34 +5,34 @@ import type { fileTypes } from '../routing/uploads.ts'
 import { errorsOfEveryWrite, errorsOfRepeatable } from '../routing/writes.ts'
 import type { Writer } from './document-writer.ts'
 import { errorsOfEveryOperation } from './errors.ts'
-import { headersOf, rateLimitHeaders, wholeHeaders } from './headers.ts'
-import { ownHeader, pathParameter, queryParameter, referredTo, requestHeaders } from './parameters.ts'
-import { AnswerWithWarnings, DataResponse, linesOf } from './responses.ts'
-import { heading } from './texts.ts'
+import { getExportHeaders, rateLimitHeaders, referToHeaders } from './headers.ts'
+import { getRequestHeaders, headerParameter, pathParameter, queryParameter, referToParameters } from './parameters.ts'
+import { DataResponse, ndjsonContent, ResponseWithWarnings } from './responses.ts'
+import { toHeading } from './texts.ts'
 
-/** An operation of a resource as the document has it. */
+/** Returns the OpenAPI operation of a route. */
 export const writeOperation = (writer: Writer, operation: Operation) => ({
   operationId: operation.operationId,
   tags: [operation.tag],
-  summary: heading(operation.summary),
-  description: [operation.description, ...madeOf(operation)].join(' '),
+  summary: toHeading(operation.summary),
+  description: [operation.description, ...describeGenerated(operation)].join(' '),
   parameters: [
-    ...referredTo(['ServiceName']),
+    ...referToParameters(['ServiceName']),
     ...Object.entries(operation.params).map(([name, { description, example }]) =>
       pathParameter(name, description, example),
     ),
-    ...Object.entries(operation.query.properties).map(([name, shape]) =>
+    ...Object.entries(operation.query.properties).map(([name, schema]) =>
       queryParameter(
         name,
-        writer.write(shape, 'query'),
+        writer.write(schema, 'query'),
         operation.query.required?.includes(name) ?? false,
-        isMoment(shape),
+        isTimestamp(schema),
       ),
     ),
-    ...Object.entries(operation.headers).map(([name, header]) => ownHeader(name, header)),
-    ...referredTo(requestHeaders(operation)),
+    ...Object.entries(operation.headers).map(([name, header]) => headerParameter(name, header)),
+    ...referToParameters(getRequestHeaders(operation)),
   ],
-  // What a body of a DELETE would mean is nowhere said (RFC 9110, section 9.3.5).
+  // The body of a DELETE has no defined meaning (RFC 9110, section 9.3.5).
   ...(operation.body &&
     operation.method !== 'DELETE' && {
       requestBody: {
@@ -42,46 +42,50 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
       },
     }),
   ...(operation.files && { requestBody: { description: operation.summary, required: true, content: fileContent } }),
-  responses: responsesOf(writer, operation),
+  responses: buildResponses(writer, operation),
 })
 
-function answerContent({ write, components, content, json }: Writer, operation: Operation) {
+function buildContent({ write, components, content, json }: Writer, operation: Operation) {
   const { answer, media, whole, warns } = operation
   if (media[0] === 'events') return content('text/event-stream', answer)
-  const usual = json(isList(operation) ? answer : (warns ? AnswerWithWarnings : DataResponse)(answer))
-  return whole ? { ...usual, 'application/x-ndjson': linesOf(write(whole.item), components) } : usual
+  const defaultContent = json(isList(operation) ? answer : (warns ? ResponseWithWarnings : DataResponse)(answer))
+  return whole
+    ? { ...defaultContent, 'application/x-ndjson': ndjsonContent(write(whole.item), components) }
+    : defaultContent
 }
 
-function responsesOf(writer: Writer, operation: Operation) {
+function buildResponses(writer: Writer, operation: Operation) {
   const { method, statuses, media, whole, etag, repeatable } = operation
-  const content = answerContent(writer, operation)
-  const tagged = etag ? (['ETag'] as const) : []
-  const unbuffered = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
-  const tried = method === 'GET' ? [] : (['Preference-Applied'] as const)
-  const repeated = repeatable ? (['Idempotent-Replayed'] as const) : []
-  const answered = (status: number) => {
-    const located = status === 201 || status === 202 ? (['Location'] as const) : []
-    const ofWhole = whole ? wholeHeaders(whole) : []
-    const headers = headersOf(
+  const content = buildContent(writer, operation)
+  const etagHeaders = etag ? (['ETag'] as const) : []
+  const streamHeaders = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
+  const dryRunHeaders = method === 'GET' ? [] : (['Preference-Applied'] as const)
+  const replayHeaders = repeatable ? (['Idempotent-Replayed'] as const) : []
+  const buildSuccess = (status: number) => {
+    const locationHeaders = status === 201 || status === 202 ? (['Location'] as const) : []
+    const exportHeaders = whole ? getExportHeaders(whole) : []
+    const headers = referToHeaders(
       ...rateLimitHeaders,
-      ...tagged,
-      ...unbuffered,
-      ...repeated,
-      ...tried,
-      ...located,
-      ...ofWhole,
+      ...etagHeaders,
+      ...streamHeaders,
+      ...replayHeaders,
+      ...dryRunHeaders,
+      ...locationHeaders,
+      ...exportHeaders,
     )
     return { description: operation.summary, headers, content }
   }
   return {
-    ...Object.fromEntries(statuses.map(status => [status, answered(status)])),
+    ...Object.fromEntries(statuses.map(status => [status, buildSuccess(status)])),
     ...(etag &&
-      method === 'GET' && { 304: { description: notModified, headers: headersOf(...rateLimitHeaders, ...tagged) } }),
-    ...writer.errors.write(errorsOf(operation)),
+      method === 'GET' && {
+        304: { description: notModified, headers: referToHeaders(...rateLimitHeaders, ...etagHeaders) },
+      }),
+    ...writer.errors.write(getErrors(operation)),
   }
 }
 
-/** A file, of each of the types that it may have. A client in Python that is generated sends any as the last one. */
+/** An example file for each content type. The order matters: a generated Python client sends every file as the last type. */
 const fileExamples: Readonly<Record<keyof typeof fileTypes, string>> = {
   'application/x-ndjson': '{"storeId":"1001","storeNumber":"101","name":"Collins Street"}\n',
   'text/csv': 'storeId,storeNumber,name\n1001,101,Collins Street\n',
@@ -93,28 +97,29 @@ const fileContent = Object.fromEntries(
   ]),
 )
 
-const notModified = 'The record is still the one that `If-None-Match` names.'
+const notModified = 'The record has not changed since the response that `If-None-Match` names.'
 
 const isList = ({ query }: Operation) => 'after_cursor' in query.properties
-const isMoment = (shape: unknown) => (shape as { format?: string }).format === 'moment'
+const isTimestamp = (schema: unknown) => (schema as { format?: string }).format === 'timestamp'
 
-/** Every error that the operation can end in. */
-function errorsOf(operation: Operation): ErrorCode[] {
+/** Returns every error of an operation, in the order of the catalogue. */
+function getErrors(operation: Operation): ErrorCode[] {
   const { params, query, role, errors, body, repeatable } = operation
-  const found = new Set<ErrorCode>([...errorsOfEveryOperation, ...errors])
-  if (body) for (const code of errorsOfEveryWrite) found.add(code)
-  if (repeatable) for (const code of errorsOfRepeatable) found.add(code)
-  if (isList(operation)) found.add('invalid_cursor')
-  if (operation.whole) found.add('too_many_exports')
-  if (Object.values(query.properties).some(isMoment)) found.add('invalid_timestamp')
-  if (Object.keys(params).length) found.add('not_found')
-  if (role !== undefined && role !== 'visitor') found.add('insufficient_role')
-  // In the order of the catalogue, so that the document does not depend on where an error was named.
-  return (Object.keys(errorCodes) as ErrorCode[]).filter(code => found.has(code))
+  const codes = new Set<ErrorCode>([...errorsOfEveryOperation, ...errors])
+  if (body) for (const code of errorsOfEveryWrite) codes.add(code)
+  if (repeatable) for (const code of errorsOfRepeatable) codes.add(code)
+  if (isList(operation)) codes.add('invalid_cursor')
+  if (operation.whole) codes.add('too_many_exports')
+  if (Object.values(query.properties).some(isTimestamp)) codes.add('invalid_timestamp')
+  if (Object.keys(params).length) codes.add('not_found')
+  if (role !== undefined && role !== 'visitor') codes.add('insufficient_role')
+  return (Object.keys(errorCodes) as ErrorCode[]).filter(code => codes.has(code))
 }
 
-/** What is said of the answer to a trial. */
-const madeOf = ({ made = [] }: Operation) =>
+/** Describes the fields that are null in the response of a dry run. */
+const describeGenerated = ({ made = [] }: Operation) =>
   made.length
-    ? [`In the answer to a trial null, unless the body says it: ${made.map(name => `\`${name}\``).join(', ')}.`]
+    ? [
+        `In a dry run, these fields are null unless the body contains them: ${made.map(name => `\`${name}\``).join(', ')}.`,
+      ]
     : []

@@ -1,31 +1,33 @@
 import type { Writer } from './document-writer.ts'
 import { errorsOfEveryRequest } from './errors.ts'
-import { headersOf } from './headers.ts'
-import { type PageAnswer, type PageOperation, pagesTag } from './pages.ts'
-import { pathParameter, referredTo, sentWithAny } from './parameters.ts'
-import { heading } from './texts.ts'
+import { referToHeaders } from './headers.ts'
+import { type PageOperation, type PublicPageResponse, pagesTag } from './pages.ts'
+import { commonHeaders, pathParameter, referToParameters } from './parameters.ts'
+import { toHeading } from './texts.ts'
 
-const answerOf = ({ json }: Writer, { description, shape, headers = [] }: PageAnswer) => ({
+const buildResponse = ({ json }: Writer, { description, schema, headers = [] }: PublicPageResponse) => ({
   description,
-  headers: headersOf(...headers),
-  content: shape ? json(shape) : html,
+  headers: referToHeaders(...headers),
+  content: schema ? json(schema) : html,
 })
 
-/** A public page as the document has it. */
+/** Returns the OpenAPI operation of a public page. */
 export const writePage = (writer: Writer, page: PageOperation) => ({
   operationId: page.operationId,
   tags: [pagesTag],
-  summary: heading(page.summary),
+  summary: toHeading(page.summary),
   description: page.description,
   security: [],
   parameters: [
     ...Object.entries(page.params ?? {}).map(([name, { description, example, words }]) =>
       pathParameter(name, description, example, { enum: words }),
     ),
-    ...referredTo(sentWithAny),
+    ...referToParameters(commonHeaders),
   ],
   responses: {
-    ...Object.fromEntries(Object.entries(page.answers).map(([status, answer]) => [status, answerOf(writer, answer)])),
+    ...Object.fromEntries(
+      Object.entries(page.responses).map(([status, response]) => [status, buildResponse(writer, response)]),
+    ),
     ...writer.errors.write([...errorsOfEveryRequest, ...(page.errors ?? [])]),
   },
 })

@@ -1,13 +1,13 @@
-import { momentForms } from '../../domain/values/timestamp.ts'
+import { timestampFormats } from '../../domain/values/timestamp.ts'
 import type { Operation, OwnHeaders } from '../routing/operation.ts'
 import type { headerParameters } from './headers.ts'
 import type { Schema } from './schema.ts'
 
-/** Headers that any request may have. */
-export const sentWithAny = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
+/** Headers that every request can have. */
+export const commonHeaders = ['RequestId', 'Traceparent'] as const satisfies (keyof typeof headerParameters)[]
 
-/** The headers of a request that depend on what its operation does. */
-export const requestHeaders = ({
+/** Returns the headers of an operation's requests. */
+export const getRequestHeaders = ({
   etag,
   errors,
   heedsStrict,
@@ -19,7 +19,7 @@ export const requestHeaders = ({
   ...(repeatable ? (['IdempotencyKey'] as const) : []),
   ...(heedsStrict ? (['Prefer'] as const) : []),
   ...(method === 'GET' ? [] : (['Trial'] as const)),
-  ...sentWithAny,
+  ...commonHeaders,
 ]
 
 export const pathParameter = (name: string, description: string, example: string, keywords: Schema = {}) => ({
@@ -31,11 +31,11 @@ export const pathParameter = (name: string, description: string, example: string
   example,
 })
 
-const anyText = { type: 'string' }
+const anyString = { type: 'string' }
 
-export const ownHeader = (
+export const headerParameter = (
   name: string,
-  { description, example, required = true, schema = anyText }: OwnHeaders[string],
+  { description, example, required = true, schema = anyString }: OwnHeaders[string],
 ) => ({
   name,
   in: 'header',
@@ -45,21 +45,21 @@ export const ownHeader = (
   example,
 })
 
-export function queryParameter(name: string, schema: Schema, required: boolean, isMoment: boolean) {
-  const { description = '', ...rest } = schema
-  const about = isMoment ? { description: `${description} Written as ${momentForms}.` } : { description }
-  const shown = isMoment ? { examples: momentExamples } : { example: rest.examples?.[0] }
-  const example = rest.examples ? shown : {}
-  return { name, in: 'query', ...about, required, schema: rest, ...example }
+export function queryParameter(name: string, schema: Schema, required: boolean, isTimestamp: boolean) {
+  const { description = '', ...keywords } = schema
+  const about = isTimestamp ? { description: `${description} Format: ${timestampFormats}.` } : { description }
+  const shown = isTimestamp ? { examples: timestampExamples } : { example: keywords.examples?.[0] }
+  const example = keywords.examples ? shown : {}
+  return { name, in: 'query', ...about, required, schema: keywords, ...example }
 }
 
-const momentExamples = {
-  instant: { summary: 'A moment in UTC, as `asOf` is.', value: '2026-11-21T09:31:27.803870Z' },
-  offset: { summary: 'With an offset; `+` is `%2B` in a URL.', value: '2026-11-21T20:31:27+11:00' },
-  wallClock: { summary: "On the clock of the service's time zone.", value: '2024-05-10 09:30:00' },
-  day: { summary: 'The first moment of a day.', value: '2024-05-10' },
+const timestampExamples = {
+  instant: { summary: 'A time in UTC, like `asOf`.', value: '2026-11-21T09:31:27.803870Z' },
+  offset: { summary: 'With an offset. Encode `+` as `%2B` in a URL.', value: '2026-11-21T20:31:27+11:00' },
+  wallClock: { summary: "In the service's time zone.", value: '2024-05-10 09:30:00' },
+  day: { summary: 'The beginning of a day.', value: '2024-05-10' },
 }
 
-/** Parameters that are described once for all. */
-export const referredTo = (names: readonly (keyof typeof headerParameters)[]) =>
+/** Returns references to shared parameters. */
+export const referToParameters = (names: readonly (keyof typeof headerParameters)[]) =>
   names.map(name => ({ $ref: `#/components/parameters/${name}` }))

@@ -1,12 +1,15 @@
 import { line, lines, noControls } from '../../domain/values/characters.ts'
 import type { Schema } from './schema.ts'
 
-/** The days that some year has. */
+/** Month and day of every date, including 29 February. */
 const days = '((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)|02-(0[1-9]|[12]\\d))'
 
-/** What a text of a format is in a query. East of Greenwich the first day of year 1 begins in year 0, which no record is of. */
-const queryForms: Readonly<Record<string, Schema | undefined>> = {
-  moment: {
+/**
+ * The schema of a string by its format, in a query. Excludes the first day of year 1: east of Greenwich it begins in year 0, which
+ * PostgreSQL doesn't have.
+ */
+const queryFormats: Readonly<Record<string, Schema | undefined>> = {
+  timestamp: {
     anyOf: [
       {
         format: 'date-time',
@@ -21,33 +24,37 @@ const queryForms: Readonly<Record<string, Schema | undefined>> = {
   multiline: { pattern: lines },
 }
 
-/** What a text of a format is in a body. How many decimals an amount has, the currency of the service says. */
-const bodyForms: Readonly<Record<string, Schema | undefined>> = {
+/** The schema of a string by its format, in a body. The number of decimals of an amount depends on the currency of the service. */
+const bodyFormats: Readonly<Record<string, Schema | undefined>> = {
   money: { pattern: '^(0|[1-9]\\d{0,8})(\\.\\d{1,4})?$' },
   multiline: { pattern: lines },
 }
 
-/** What a request is held to beside what a shape says of its texts: `readQuery` and `faultsOf` judge by formats, and any text. */
-export function asked(text: Schema, inQuery: boolean): Schema {
-  const { type, enum: words, const: word, format, pattern } = text
-  if (type !== 'string' || words || word !== undefined || isStandard(format)) return text
-  const form = (inQuery ? queryForms : bodyForms)[String(format)]
-  return { ...text, ...(form ?? { pattern: pattern ?? (inQuery ? noControls : line) }) }
+/** Adds the rules that `readQuery` and `validateBody` apply to strings by their formats, and to every string. */
+export function toRequestSchema(schema: Schema, inQuery: boolean): Schema {
+  const { type, enum: words, const: word, format, pattern } = schema
+  if (type !== 'string' || words || word !== undefined || isStandardFormat(format)) return schema
+  const rule = (inQuery ? queryFormats : bodyFormats)[String(format)]
+  return { ...schema, ...(rule ?? { pattern: pattern ?? (inQuery ? noControls : line) }) }
 }
 
-/** Formats that JSON Schema defines; ours say how a text is read here and mean nothing to others. */
-export const isStandard = (format: unknown) => ['date', 'date-time', 'email', 'uri', 'uuid'].includes(String(format))
+/** True if JSON Schema defines the format. Other formats are internal and are not published. */
+export const isStandardFormat = (format: unknown) =>
+  ['date', 'date-time', 'email', 'uri', 'uuid'].includes(String(format))
 
-/** An optional text for which an empty one is null (contract 15), as a schema that says so. */
-export function orEmpty(schema: Schema): Schema {
-  const { description, examples, readOnly, type, ...text } = schema
+/** Allows the empty string in an optional field, because it is read as null. */
+export function allowEmpty(schema: Schema): Schema {
+  const { description, examples, readOnly, type, ...keywords } = schema
   if (String(type) !== 'string,null') return schema
-  const takesEmpty = !isStandard(text.format) && !text.minLength && new RegExp(String(text.pattern ?? ''), 'u').test('')
-  if (takesEmpty) return schema
+  const allowsEmpty =
+    !isStandardFormat(keywords.format) &&
+    !keywords.minLength &&
+    new RegExp(String(keywords.pattern ?? ''), 'u').test('')
+  if (allowsEmpty) return schema
   return {
     description,
     examples,
     readOnly,
-    anyOf: [{ type: 'string', ...text }, { type: 'string', maxLength: 0 }, { type: 'null' }],
+    anyOf: [{ type: 'string', ...keywords }, { type: 'string', maxLength: 0 }, { type: 'null' }],
   }
 }

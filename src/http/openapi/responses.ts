@@ -1,28 +1,28 @@
-import { shapeName } from '../../domain/values/fields.ts'
+import { getSchemaName } from '../../domain/values/fields.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
-import { exampleOf } from './examples.ts'
+import { buildExample } from './examples.ts'
 import type { Schema } from './schema.ts'
 
-/** An answer of one record, or of a few that come all at once: of `Customer` it is `CustomerResponse`. */
-export const DataResponse = (shape: TSchema) =>
-  Type.Object({ data: shape }, { $id: `${shapeName(shape)}Response`, additionalProperties: false })
+/** The response of one record, or of a list without pages. For `Customer` its name is `CustomerResponse`. */
+export const DataResponse = (schema: TSchema) =>
+  Type.Object({ data: schema }, { $id: `${getSchemaName(schema)}Response`, additionalProperties: false })
 
 const Warnings = Type.Object(
   { warnings: Type.Array(Type.Ref('Warning')) },
   { $id: 'Warnings', additionalProperties: false },
 )
 
-/** An answer that may warn: of `Customer` it is `CustomerWithWarnings`. */
-export const AnswerWithWarnings = (shape: TSchema) =>
+/** The response of a write that can have warnings. For `Customer` its name is `CustomerWithWarnings`. */
+export const ResponseWithWarnings = (schema: TSchema) =>
   Type.Object(
-    { data: shape, meta: Type.Optional(Warnings) },
-    { $id: `${shapeName(shape)}WithWarnings`, additionalProperties: false },
+    { data: schema, meta: Type.Optional(Warnings) },
+    { $id: `${getSchemaName(schema)}WithWarnings`, additionalProperties: false },
   )
 
-/** A whole list as NDJSON: what each line is stands in words, because OpenAPI 3.1 has no schema for lines. */
-export function linesOf(line: Schema, components: Record<string, Schema>) {
-  const example = `${JSON.stringify(exampleOf(line, components))}\n`
+/** Returns the content of a bulk export. The description says what a line is, because OpenAPI 3.1 has no schema for NDJSON. */
+export function ndjsonContent(line: Schema, components: Record<string, Schema>) {
+  const example = `${JSON.stringify(buildExample(line, components))}\n`
   const name = line.$ref?.split('/').at(-1)
-  const description = `The whole list as NDJSON (https://github.com/ndjson/ndjson-spec), the oldest first: each line is ${name ? `a \`${name}\`` : 'a record'}. An answer that is cut off is not whole.`
+  const description = `Bulk export: the complete list as NDJSON (https://github.com/ndjson/ndjson-spec), oldest first. Each line is ${name ? `a \`${name}\`` : 'a record'}. An interrupted response is incomplete.`
   return { schema: { type: 'string', description, examples: [example] }, example }
 }

@@ -1,4 +1,4 @@
-/** A JSON Schema as the document carries it. */
+/** A JSON Schema of the OpenAPI document. */
 export interface Schema {
   $ref?: string
   type?: string | string[]

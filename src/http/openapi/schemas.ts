@@ -1,65 +1,67 @@
 import type { TSchema } from '../../schemas/schemas.ts'
-import { asked, isStandard, orEmpty } from './request-schemas.ts'
+import { allowEmpty, isStandardFormat, toRequestSchema } from './request-schemas.ts'
 import type { Schema } from './schema.ts'
 
-/** What a shape is of. In most bodies an empty text is null where null is allowed. */
-export type Use = 'answer' | 'query' | 'body' | 'body, empty is null'
+/** Where a schema is used. In most bodies, an empty string is null if null is allowed. */
+export type Use = 'response' | 'query' | 'body' | 'body, empty is null'
 
 /**
- * Turns shapes into schemas of the document: a shape with an `$id` becomes a component and is referred to from wherever it
- * stands. `components` fills as shapes are written.
+ * Returns a function that converts schemas of the code into schemas of the document, and the components that it collects. A schema with an
+ * `$id` becomes a component, which is referred to wherever it is used.
  */
 export function schemaWriter() {
   const components: Record<string, Schema> = {}
   const uses = new Map<string, Use>()
 
-  function write(shape: TSchema, use: Use = 'answer'): Schema {
-    const { $id, ...keywords } = shape as Schema & { $id?: string }
-    if ($id === undefined) return written(keywords, use)
-    if ((uses.get($id) ?? use) !== use) throw new Error(`${$id} is of requests and of answers, which differ`)
+  function write(source: TSchema, use: Use = 'response'): Schema {
+    const { $id, ...keywords } = source as Schema & { $id?: string }
+    if ($id === undefined) return toDocumentSchema(keywords, use)
+    if ((uses.get($id) ?? use) !== use)
+      throw new Error(`schema ${$id} is used in requests and in responses, which differ`)
     uses.set($id, use)
-    components[$id] ??= written(keywords, use)
-    return { $ref: reference($id) }
+    components[$id] ??= toDocumentSchema(keywords, use)
+    return { $ref: toReference($id) }
   }
 
-  function written(keywords: Schema, use: Use): Schema {
-    const said = use === 'answer' ? keywords : asked(keywords, use === 'query')
-    const { $ref, format, properties, patternProperties, items, anyOf, ...rest } = said
-    const each = (shapes: Record<string, Schema>) =>
+  function toDocumentSchema(source: Schema, use: Use): Schema {
+    const schema = use === 'response' ? source : toRequestSchema(source, use === 'query')
+    const { $ref, format, properties, patternProperties, items, anyOf, ...keywords } = schema
+    const isOptionalInBody = (name: string) => use === 'body, empty is null' && !keywords.required?.includes(name)
+    const writeProperties = (sources: Record<string, Schema>) =>
       Object.fromEntries(
-        Object.entries(shapes).map(([name, shape]) => {
-          const schema = write(shape as TSchema, use)
-          const mayBeEmpty = use === 'body, empty is null' && !rest.required?.includes(name)
-          return [name, mayBeEmpty ? orEmpty(schema) : schema]
+        Object.entries(sources).map(([name, property]) => {
+          const written = write(property as TSchema, use)
+          return [name, isOptionalInBody(name) ? allowEmpty(written) : written]
         }),
       )
+    const isStringEnum = Array.isArray(keywords.enum) && keywords.enum.every(word => typeof word === 'string')
     return {
-      ...(Array.isArray(rest.enum) && rest.enum.every(word => typeof word === 'string') ? { type: 'string' } : {}),
-      ...rest,
-      ...($ref === undefined ? {} : { $ref: reference($ref) }),
-      ...(isStandard(format) ? { format } : {}),
-      ...(properties && { properties: each(properties) }),
-      ...(patternProperties ? { additionalProperties: write(anyName(patternProperties), use) } : {}),
+      ...(isStringEnum ? { type: 'string' } : {}),
+      ...keywords,
+      ...($ref === undefined ? {} : { $ref: toReference($ref) }),
+      ...(isStandardFormat(format) ? { format } : {}),
+      ...(properties && { properties: writeProperties(properties) }),
+      ...(patternProperties ? { additionalProperties: write(getRecordValue(patternProperties), use) } : {}),
       ...(items && { items: write(items as TSchema, use) }),
-      ...(anyOf && eitherOf(anyOf.map(shape => write(shape as TSchema, use)))),
+      ...(anyOf && mergeNull(anyOf.map(choice => write(choice as TSchema, use)))),
     }
   }
 
   return { write, components }
 }
 
-/** What every name's value is, in TypeBox's way of saying it. */
-function anyName(patterns: unknown): TSchema {
-  const [[pattern, shape] = [], ...others] = Object.entries(patterns as Record<string, TSchema>)
-  if (pattern !== '^.*$' || !shape || others.length) throw new Error('a record has values of one shape')
-  return shape
+/** Returns the schema of the values of a record, which TypeBox expresses as a pattern that matches every name. */
+function getRecordValue(patterns: unknown): TSchema {
+  const [[pattern, schema] = [], ...more] = Object.entries(patterns as Record<string, TSchema>)
+  if (pattern !== '^.*$' || !schema || more.length) throw new Error('record has values of several schemas')
+  return schema
 }
 
-/** A value or null reads better as one schema of two types. */
-function eitherOf(schemas: Schema[]): Schema {
-  const [value, nothing, ...others] = schemas
-  const merges = typeof value?.type === 'string' && !value.enum && nothing?.type === 'null' && !others.length
-  return merges ? { ...value, type: [value.type as string, 'null'] } : { anyOf: schemas }
+/** Merges a value and null into one schema with two types, which is easier to read. */
+function mergeNull(schemas: Schema[]): Schema {
+  const [value, nothing, ...more] = schemas
+  const canMerge = typeof value?.type === 'string' && !value.enum && nothing?.type === 'null' && !more.length
+  return canMerge ? { ...value, type: [value.type as string, 'null'] } : { anyOf: schemas }
 }
 
-const reference = (name: string) => `#/components/schemas/${name}`
+const toReference = (name: string) => `#/components/schemas/${name}`

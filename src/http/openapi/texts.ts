@@ -2,43 +2,130 @@ import { defaultSettings } from '../../domain/tenancy/service-settings.ts'
 
 const { readsPerMinute, writesPerMinute } = defaultSettings
 
-/** What the document says about the API as a whole. */
-export const introduction =
-  () => `Tillbridge answers an online shop's questions about a retailer: stores, stock, products, customers, sales, rewards and gift vouchers. JSON over HTTPS.
+/** Returns the introduction of the OpenAPI document, in Markdown. */
+export const buildIntroduction =
+  () => `Tillbridge connects an online shop to a retailer's back office: stores, stock, products, customers, sales, orders, rewards and gift vouchers. The API is JSON over HTTPS.
 
-## Signing in
-Send \`Authorization: Basic\` with the API key you were issued, which is the base64 of username and password, and \`X-Service-Name\` with the name of the service to act on. An account has a role in each of its services: a \`visitor\` reads, a \`maintainer\` writes as well, an \`admin\` sees and changes the configuration too. Records of another service do not exist for you.
+## Authentication
 
-## Answers
-One record is \`{ "data": { … } }\`, a list \`{ "data": [ … ], "meta": { … } }\`. A field without a value is \`null\`, not absent. Amounts are text with the decimals of their \`currency\`. Times are \`YYYY-MM-DD HH:MM:SS\` on the clock of the service's time zone; in a query you may write them so, or as RFC 3339 with an offset. \`HEAD\` answers as \`GET\`, without a body; any other method that a path does not know is 405, with \`Allow\`.
+Send two headers with every request:
+
+| Header | Value |
+|---|---|
+| \`Authorization\` | \`Basic\` and your API key, which is the base64 of \`username:password\`. |
+| \`X-Service-Name\` | The name of the service (the retailer) that the request is for. |
+
+An account has a role in each of its services. Each role includes the permissions of the roles before it.
+
+| Role | Permissions |
+|---|---|
+| \`visitor\` | Read records. |
+| \`maintainer\` | Create and change records. |
+| \`admin\` | Read and change settings, accounts and mappings. |
+
+A record of another service returns 404, like a record that doesn't exist.
+
+## Responses
+
+| Topic | Rule |
+|---|---|
+| One record | \`{ "data": { … } }\` |
+| A list | \`{ "data": [ … ], "meta": { … } }\` |
+| Missing values | Fields are always present. A field without a value is \`null\`. |
+| Amounts | Strings with the decimals of their \`currency\`, such as \`"39.95"\`. |
+| Times in records | \`YYYY-MM-DD HH:MM:SS\` in the service time zone. |
+| Times in queries | The same format, or RFC 3339 with an offset. |
+| \`HEAD\` | Supported if \`GET\` is. |
+| Unsupported methods | 405 with an \`Allow\` header. |
 
 ## Lists
-A page holds at most 100 records. While \`meta.hasNextPage\` is true, repeat the request with \`after_cursor\` set to \`meta.endCursor\`; a cursor never expires. Every page of a walk shows changes up to \`meta.asOf\` and no later. To follow changes, poll with \`updated_after\` set to the \`asOf\` of the walk before: nothing is missed, and within a walk nothing comes twice. Changes of all kinds of records, removals among them, are at \`/changes\`, which waits for them where you say so, and as they come at \`/changes/stream\`.
 
-## Records
-One record carries an \`ETag\`. Send it back in \`If-None-Match\`, and an unchanged record costs you a 304 without a body.
+A page has at most 100 records. If \`meta.hasNextPage\` is true, repeat the request with \`after_cursor\` set to \`meta.endCursor\`. Cursors of lists don't expire.
 
-## Writing
-Send \`Content-Type: application/json\`, UTF-8, at most 256 KiB. Nothing is read as something else: a number in quotes is a text. A field that is unknown, or that the service keeps itself, is refused by name and never dropped. What breaks the shape of a body is 400 \`invalid_body\`; what has the shape and breaks a rule is 422; either way \`errors\` points to every fault, and nothing was done. A write is done whole or not at all.
+All pages of one list contain the changes up to \`meta.asOf\`. To poll for changes, set \`updated_after\` to the \`asOf\` of the previous list. You then receive every later change, and no record twice within one list.
 
-A POST makes something new: 201, with its path in \`Location\`. A PUT changes what it mentions and keeps the rest; \`null\` clears a field.
+To receive the changes of all kinds of records, including removals, use one of these:
 
-**Repeat safely.** Give each POST an \`Idempotency-Key\` of its own, such as a UUID. Should the answer not reach you, or be 504 \`outcome_unknown\`, send the same request with the same key again: within 24 hours it is done once, and you get the first answer, with \`Idempotent-Replayed: true\`. While the first request still runs the answer is 409 with \`Retry-After\`. The same key with another request is 422. A request that was refused (4xx) has not used up its key: correct it, and send it with the same one.
+| Operation | Use it to |
+|---|---|
+| \`GET /changes\` | Poll. With \`wait\`, the request waits for a change (long polling). |
+| \`GET /changes/stream\` | Receive changes as server-sent events. |
+| Webhooks | Receive changes at an HTTPS endpoint. |
 
-**Try without doing.** Send \`Prefer: tx=rollback\` with any POST or PUT: all of it is judged and worked out, you get the answer that the write would have had, with \`Preference-Applied: tx=rollback\`, and nothing is kept or told to the back office. Identifiers, numbers, PINs and passwords that only a real write makes are null. A wrong PIN counts all the same.
+To download a complete list in one response (bulk export), send \`Accept: application/x-ndjson\`. The response is interrupted if an error occurs, so check that it ended normally.
 
-**Change what you have seen.** Send the \`ETag\` of the record in \`If-Match\`, and the change is made only if nobody else has made one since; else it is 412. Without it no field that you do not mention is lost either.
+## Caching
 
-**Consent.** A subscription is consent to marketing: where \`emailSubscription\` or \`smsSubscription\` is true, \`privacy\` becomes false, whatever the body says, and \`meta.warnings\` tells of it. Every change of consent is recorded with its time and request.
+A single record has an \`ETag\`. Send it in \`If-None-Match\`. If the record hasn't changed, the response is 304 without a body.
 
-**Audit.** Each write leaves a line: who, when, which operation, on what, and which fields, never their values. An admin reads them at \`/audit\`.
+## Writes
+
+Send \`Content-Type: application/json\` in UTF-8, at most 256 KiB. Types aren't converted: a number in quotes is a string. Unknown and read-only fields are rejected, never ignored.
+
+| Status | Meaning |
+|---|---|
+| 400 \`invalid_body\` | The body doesn't match the schema. |
+| 422 | The body matches the schema but violates a rule. |
+
+In both cases, \`errors\` lists every error of the request, and nothing is changed. Each write is executed completely or not at all.
+
+\`POST\` creates a record: 201 with the path in \`Location\`. \`PUT\` changes the fields in the body and keeps all others. \`null\` clears a field.
+
+### Idempotency
+
+Send a unique \`Idempotency-Key\` with each \`POST\`, such as a UUID. If you receive no response, or 504 \`outcome_unknown\`, send the same request with the same key again. Within 24 hours it takes effect only once.
+
+| Retry | Response |
+|---|---|
+| The first request has finished | The first response, with \`Idempotent-Replayed: true\` |
+| The first request is still running | 409 with \`Retry-After\` |
+| The first request was rejected (4xx) | The request is executed. Correct it and use the same key. |
+| The key belongs to a different request | 422 \`idempotency_key_reused\` |
+
+### Dry runs
+
+Send \`Prefer: tx=rollback\` with a write to validate and compute it without saving anything. The back office isn't called to change anything. The response is the one that the write would have had, with \`Preference-Applied: tx=rollback\`. Generated identifiers, numbers, PINs and passwords are \`null\`. A wrong PIN still counts as a failed attempt.
+
+### Concurrent changes
+
+Send the \`ETag\` of a record in \`If-Match\`. If the record has changed since you read it, the response is 412. Without \`If-Match\`, fields that your body doesn't mention are still kept.
+
+### Consent
+
+A subscription is consent to marketing. If \`emailSubscription\` or \`smsSubscription\` is true, \`privacy\` becomes false, and \`meta.warnings\` reports it. Every change of consent is recorded with its time and request.
+
+### Audit
+
+Every write is recorded: account, time, operation, record, and the names of the fields, but not their values. An admin reads the entries at \`GET /audit\`.
 
 ## Errors
-Every error is \`application/problem+json\` (RFC 9457). Branch on \`code\`; show \`detail\` to people; \`errors\` lists all faults of the request at once; quote \`requestId\` when you ask for help. \`type\` is the address of a page that says what to do.
+
+Errors are \`application/problem+json\` (RFC 9457).
+
+| Member | Use it to |
+|---|---|
+| \`code\` | Handle the error in your program. |
+| \`detail\` | Show the error to people. |
+| \`errors\` | See all errors of the request. |
+| \`requestId\` | Ask for help. |
+| \`type\` | Read what the error means and what to do. |
 
 ## Limits
-${readsPerMinute.toLocaleString('en')} reads and ${writesPerMinute.toLocaleString('en')} writes a minute for each account, unless the service is set otherwise: \`RateLimit-Policy\` and \`RateLimit\` tell, and beyond them comes 429 with \`Retry-After\`. A URL has at most 8 KiB, a request at most 100 headers of 16 KiB together, a body at most 256 KiB; over HTTP/2 a connection has at most 100 requests at a time.
+
+| Limit | Value | If exceeded |
+|---|---|---|
+| Reads per account and minute | ${readsPerMinute.toLocaleString('en')}, changed by the setting \`readsPerMinute\` | 429 \`rate_limited\` |
+| Writes per account and minute | ${writesPerMinute.toLocaleString('en')}, changed by the setting \`writesPerMinute\` | 429 \`rate_limited\` |
+| Open change streams per account | 10 | 429 \`too_many_streams\` |
+| Running bulk exports per account | 4 | 429 \`too_many_exports\` |
+| Running imports per account | 2 | 429 \`too_many_imports\` |
+| Body | 256 KiB | 413 \`body_too_large\` |
+| Headers | 100 headers, 16 KiB in total | 431 \`headers_too_large\` |
+| URL | 8 KiB | 414 \`uri_too_long\` |
+| Concurrent requests per HTTP/2 connection | 100 | Further requests wait. |
+
+The limits per account are counted per process. An installation with several processes can admit more. \`RateLimit-Policy\` and \`RateLimit\` report the limit of the process that sent the response. Wait for \`Retry-After\` seconds after a 429.
 `
 
-/** A sentence as a heading. */
-export const heading = (sentence: string) => sentence.replace(/\.$/, '')
+/** Removes the full stop of a sentence, so that it can be a heading. */
+export const toHeading = (sentence: string) => sentence.replace(/\.$/, '')

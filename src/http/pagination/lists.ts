@@ -1,39 +1,42 @@
-import { Nullable, shapeName } from '../../domain/values/fields.ts'
+import { getSchemaName, Nullable } from '../../domain/values/fields.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
 import { type CursorScope, isBeforeRestore, readCursor, writeCursor } from '../../store/lists/cursor.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
-import type { Beside } from '../streaming/export-chunks.ts'
+import type { ListMetaFields } from '../streaming/export-chunks.ts'
 
 const exampleCursor = 'mM3Zr0ZbXq0c5nYl2V7f1lsiMjAyNi0xMS0yMVQwOTozMToyNy44MDM4NzBaIiwiMjAyNC0wNS0xMCIsIjY1NDMyIl0'
 
-/** A time in a query: read in the service's time zone unless it brings its own. */
-export const Moment = (description: string) =>
-  Type.Optional(Type.String({ description, format: 'moment', maxLength: 40, examples: ['2024-05-10T00:00:00Z'] }))
+/** A query parameter with a time. Without an offset, the time is in the service's time zone. */
+export const TimestampParameter = (description: string) =>
+  Type.Optional(Type.String({ description, format: 'timestamp', maxLength: 40, examples: ['2024-05-10T00:00:00Z'] }))
 
-/** The fault of a range of times, `<what>_after` and `<what>_before`, whose ends are the wrong way round. */
-export function inverted(what: string, after: string | undefined, before: string | undefined): FieldError[] {
+/** Returns an error if `<name>_before` isn't later than `<name>_after`. */
+export function findInvertedRange(name: string, after: string | undefined, before: string | undefined): FieldError[] {
   if (after === undefined || before === undefined || after <= before) return []
-  const detail = `\`${what}_before\` must be later than \`${what}_after\`.`
-  return [{ parameter: `${what}_before`, code: 'date_range_inverted', detail }]
+  const detail = `\`${name}_before\` must be later than \`${name}_after\`.`
+  return [{ parameter: `${name}_before`, code: 'date_range_inverted', detail }]
 }
 
 export const Filter = (description: string, example: string, maxLength = 250) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength, examples: [example] }))
 
-/** A parameter that excludes another shows no example: those of an operation can be sent together. */
-export const excluding = <T extends TSchema>(shape: T): T => Type.Optional({ ...shape, examples: undefined }) as T
+/**
+ * Removes the example of a parameter that can't be combined with another one. Tools send all examples of an operation in one request.
+ */
+export const withoutExample = <T extends TSchema>(schema: T): T =>
+  Type.Optional({ ...schema, examples: undefined }) as T
 
-export const updatedAfter = Moment(
-  'Only what has changed later than this. The `asOf` of the last walk, and no change is missed.',
+export const updatedAfter = TimestampParameter(
+  'Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes.',
 )
 
-/** The parameters that every list knows. `withoutLimit` is how many records come without one. */
-export const paging = (withoutLimit = 100) => ({
+/** The paging parameters of every list. `withoutLimit` is the number of records on a page without `limit`. */
+export const pagingParameters = (withoutLimit = 100) => ({
   limit: Type.Optional(
     Type.Integer({
-      description: 'Records in a page.',
+      description: 'The maximum number of records on a page.',
       minimum: 1,
       maximum: 100,
       ...(withoutLimit === 100 ? { default: 100 } : {}),
@@ -42,7 +45,7 @@ export const paging = (withoutLimit = 100) => ({
   ),
   after_cursor: Type.Optional(
     Type.String({
-      description: 'The `endCursor` of the page before; the other parameters stay as they were, but for `limit`.',
+      description: 'The `endCursor` of the previous page. All other parameters except `limit` must be the same.',
       format: 'cursor',
       maxLength: 2_000,
       examples: [exampleCursor],
@@ -63,27 +66,27 @@ export type Warning = Static<typeof Warning>
 
 export const ListMeta = Type.Object(
   {
-    hasNextPage: Type.Boolean({ description: 'Whether more records follow.', examples: [true] }),
+    hasNextPage: Type.Boolean({ description: 'True if there are more records.', examples: [true] }),
     endCursor: Nullable(
       Type.String({
-        description: 'Where this page ends: the `after_cursor` of the next; null for an empty list.',
+        description: 'The `after_cursor` of the next page. Null for an empty list.',
         examples: [exampleCursor],
       }),
     ),
     asOf: Type.String({
       description:
-        'The moment up to which this walk shows changes, with `updated_before` no later than that: the next poll is `updated_after=<asOf>`.',
+        'The instant up to which the list contains all changes, at most `updated_before`. To poll for later changes, send it as `updated_after`.',
       format: 'date-time',
       examples: ['2026-11-21T09:31:27.803870Z'],
     }),
     timeZone: Type.String({
-      description: 'The zone of the wall-clock times in the records.',
+      description: 'The time zone of the local times in the records.',
       examples: ['Australia/Melbourne'],
     }),
     syncedAt: Type.Optional(
       Type.String({
         description:
-          'When the list was last brought up to date with a back office that is pulled from, a few seconds late. Absent where it is always up to date, and where it never was.',
+          'When the list was last synced with the back office, a few seconds late. Absent if the list needs no sync or has never been synced.',
         format: 'date-time',
         examples: ['2026-11-21T09:30:04Z'],
       }),
@@ -93,56 +96,63 @@ export const ListMeta = Type.Object(
   { $id: 'ListMeta', additionalProperties: false },
 )
 
-/** A list's answer: of `Customer` it is `CustomerPage`. */
-export const PageOf = (item: TSchema) =>
+/** The response of a list. For `Customer` its name is `CustomerPage`. */
+export const PageResponse = (item: TSchema) =>
   Type.Object(
     { data: Type.Array(item), meta: Type.Ref('ListMeta') },
-    { $id: `${shapeName(item)}Page`, additionalProperties: false },
+    { $id: `${getSchemaName(item)}Page`, additionalProperties: false },
   )
 
-/** What a page's function answers. */
-export interface PageAnswer {
+/** The result of a list handler. */
+export interface PageResult {
   page: Page
   warnings?: Warning[]
-  /** When it was last brought up to date, where that is not said by the sync. */
+  /** When the list was last synced, if that differs from the sync of the route definition. */
   syncedAt?: string | undefined
-  /** The moment up to which it is complete, where a filter ends it before the walk's own. */
+  /** The instant up to which the list is complete, if a filter ends it earlier. */
   asOf?: string
 }
 
-/** The page that a request asks for. A cursor that is not this walk's is one more fault of the request. */
-export function pageRequestOf(
-  walk: CursorScope,
+/** Returns the requested page. Throws `errors` together with an error for a cursor that doesn't belong to this list. */
+export function toPageRequest(
+  scope: CursorScope,
   { limit, after_cursor }: { limit: number | undefined; after_cursor: string | undefined },
   withoutLimit: number,
-  faults: FieldError[],
+  errors: FieldError[],
 ): PageRequest {
-  const place = after_cursor === undefined ? undefined : readCursor(walk, after_cursor)
-  if (after_cursor !== undefined && !place)
-    faults.push({
+  const start = after_cursor === undefined ? undefined : readCursor(scope, after_cursor)
+  if (after_cursor !== undefined && !start)
+    errors.push({
       parameter: 'after_cursor',
       code: 'invalid_cursor',
       detail: '`after_cursor` must be an `endCursor` of this list with the same filters.',
     })
-  if (place && after_cursor !== undefined && isBeforeRestore(walk.service, after_cursor))
-    faults.push({
+  if (start && after_cursor !== undefined && isBeforeRestore(scope.service, after_cursor))
+    errors.push({
       parameter: 'after_cursor',
       code: 'invalid_cursor',
       detail: '`after_cursor` is from before the service was restored from a backup. Start the list again without it.',
     })
-  throwIfAny(faults)
-  return { limit: limit ?? (place ? 100 : withoutLimit), ...place }
+  throwIfAny(errors)
+  return { limit: limit ?? (start ? 100 : withoutLimit), ...start }
 }
 
-/** A page's answer: the records as they are stored, and the meta around them. Behind the last record a walk stays where it is. */
-export function envelope(walk: CursorScope, { after }: PageRequest, page: Page, { asOf, ...others }: Beside): string {
+/**
+ * Returns the response of a list as JSON: the stored records and `meta`. After the last record, the cursor stays the same.
+ */
+export function renderPage(
+  scope: CursorScope,
+  { after }: PageRequest,
+  page: Page,
+  { asOf, ...freshness }: ListMetaFields,
+): string {
   const end = page.end ?? after
   const meta = {
     hasNextPage: page.hasNextPage,
-    endCursor: end ? writeCursor(walk, { asOf: page.asOf, position: page.position, after: end }) : null,
+    endCursor: end ? writeCursor(scope, { asOf: page.asOf, position: page.position, after: end }) : null,
     asOf,
-    timeZone: walk.service.settings.timeZone,
-    ...others,
+    timeZone: scope.service.settings.timeZone,
+    ...freshness,
   }
   return `{"data":[${page.records.join(',')}],"meta":${JSON.stringify(meta)}}`
 }

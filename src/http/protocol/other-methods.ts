@@ -1,38 +1,39 @@
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 
-/** What callers send by mistake: refused at routes of their own, so that figures and log name the path. */
-const usual = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+/** Methods that callers send by mistake. They are rejected by routes of their own, so that metrics and logs name the path. */
+const commonMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * A known path answers 405 with `Allow` to methods that it does not know. Returns the refusal for a request without a route. Rare methods
- * have no routes of their own: a router with all thirty at each path costs a tenth of a start.
+ * Rejects unsupported methods of known paths with 405 and `Allow`. Returns a function that returns the error of a request without a route:
+ * 405 for a rare method of a known path, otherwise 404. Rare methods have no routes, because a router with all thirty methods at each path
+ * makes starting a tenth slower.
  */
-export function refuseOtherMethods(server: FastifyInstance, routes: ReadonlyMap<string, readonly string[]>) {
-  const refusal = (allowed: readonly string[]) =>
+export function rejectOtherMethods(server: FastifyInstance, routes: ReadonlyMap<string, readonly string[]>) {
+  const methodNotAllowed = (allowed: readonly string[]) =>
     new ApiError('method_not_allowed', undefined, { headers: { allow: allowed.join(', ') } })
-  const known = [...routes].map(([url, allowed]) => ({ url, allowed, pattern: patternOf(url) }))
-  // The more of a path is said, the sooner it counts.
-  known.sort((a, b) => wildcards(a.url) - wildcards(b.url))
-  for (const { url, allowed } of known) {
-    const refuse = async () => {
-      throw refusal(allowed)
+  const paths = [...routes].map(([url, allowed]) => ({ url, allowed, pattern: buildPattern(url) }))
+  // More specific paths match first.
+  paths.sort((a, b) => countWildcards(a.url) - countWildcards(b.url))
+  for (const { url, allowed } of paths) {
+    const reject = async () => {
+      throw methodNotAllowed(allowed)
     }
-    // Before the body is read, like the 404: what it holds makes no difference.
-    const method = usual.filter(each => !allowed.includes(each))
-    server.route({ method, url, onRequest: refuse, handler: refuse })
+    // In `onRequest`, so that the body is not read.
+    const method = commonMethods.filter(each => !allowed.includes(each))
+    server.route({ method, url, onRequest: reject, handler: reject })
   }
   return (method: string, url: string) => {
-    const path = pathOf(url)
-    const found = usual.includes(method) ? undefined : known.find(({ pattern }) => pattern.test(path))
-    return found ? refusal(found.allowed) : new ApiError('not_found')
+    const path = parsePath(url)
+    const match = commonMethods.includes(method) ? undefined : paths.find(({ pattern }) => pattern.test(path))
+    return match ? methodNotAllowed(match.allowed) : new ApiError('not_found')
   }
 }
 
-const wildcards = (url: string) => url.match(/[:*]/g)?.length ?? 0
+const countWildcards = (url: string) => url.match(/[:*]/g)?.length ?? 0
 
-/** Whether a path is one of a route, such as `/orders/:id` or `/console/*`. */
-const patternOf = (url: string) =>
+/** Returns a pattern that matches the paths of a route such as `/orders/:id` or `/console/*`. */
+const buildPattern = (url: string) =>
   new RegExp(
     `^${url
       .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
@@ -40,8 +41,8 @@ const patternOf = (url: string) =>
       .replace('*', '.*')}$`,
   )
 
-/** The path of a URL as the router reads it: unescaped, whether or not a slash ends it. */
-function pathOf(url: string) {
+/** Returns the path of a URL as the router reads it: unescaped, without a trailing slash. */
+function parsePath(url: string) {
   const path = url.replace(/[?#].*$/s, '').replace(/(?<=.)\/$/, '')
   try {
     return decodeURI(path)

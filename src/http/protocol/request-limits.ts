@@ -2,23 +2,23 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 
-/** Limits of contract 1.6. */
-const mostHeaderBytes = 16 * 1024
-const longestUrl = 8 * 1024
-const mostHeaders = 100
-/** What Node's parser takes, which counts the first line of a request as well. */
-export const maxHeaderSize = mostHeaderBytes + longestUrl + 2 * 1024
+/** Limits of every request. The introduction of the API reference documents them. */
+const maxHeaderBytes = 16 * 1024
+const maxUrlLength = 8 * 1024
+const maxHeaders = 100
+/** The limit of Node's parser, which counts the request line too. */
+export const maxHeaderSize = maxHeaderBytes + maxUrlLength + 2 * 1024
 
-/** What is wrong with a request, whatever its path: the first of it, in the order in which it is judged. */
-export function unfit({ protocol, url, raw }: FastifyRequest): ApiError | undefined {
+/** Returns the first violated limit of a request, whatever its path. */
+export function checkRequestLimits({ protocol, url, raw }: FastifyRequest): ApiError | undefined {
   if (protocol !== 'https') return new ApiError('https_required')
-  if (url.length > longestUrl) return new ApiError('uri_too_long')
-  if (areTooLarge(raw)) return new ApiError('headers_too_large')
-  return wrongHost(raw) ?? repeatedHeader(raw)
+  if (url.length > maxUrlLength) return new ApiError('uri_too_long')
+  if (hasTooLargeHeaders(raw)) return new ApiError('headers_too_large')
+  return checkHost(raw) ?? checkSingleHeaders(raw)
 }
 
-/** Whether there are too many headers, or too much in them, as they are written over HTTP/1.1; what HTTP/2 calls `:path` and the like is no header. */
-function areTooLarge({ rawHeaders }: IncomingMessage) {
+/** True if a request has too many or too large headers. Sizes are those of HTTP/1.1. HTTP/2 pseudo-headers such as `:path` don't count. */
+function hasTooLargeHeaders({ rawHeaders }: IncomingMessage) {
   let [count, bytes] = [0, 0]
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? ''
@@ -27,22 +27,22 @@ function areTooLarge({ rawHeaders }: IncomingMessage) {
     count++
     bytes += name.length + value.length + 4
   }
-  return count > mostHeaders || bytes > mostHeaderBytes
+  return count > maxHeaders || bytes > maxHeaderBytes
 }
 
-/** Where one request may be two, or for somebody else, nothing more is read from the connection. */
+/** Closes the connection if its bytes can be one request or two (request smuggling), or if the host is ambiguous. */
 const close = { headers: { connection: 'close' } }
 
-/** HTTP/1.1 has exactly one Host; HTTP/2 may do without, but not with another one than its `:authority` (RFC 9113, section 8.3.1). */
-function wrongHost({ httpVersion, headers: { host, ':authority': authority } }: IncomingMessage) {
+/** HTTP/1.1 requires exactly one `Host`. In HTTP/2 it is optional, but must match `:authority` (RFC 9113, section 8.3.1). */
+function checkHost({ httpVersion, headers: { host, ':authority': authority } }: IncomingMessage) {
   if (httpVersion === '1.1' && !host) return new ApiError('malformed_request', 'The `Host` header is missing.', close)
   if (host !== undefined && authority !== undefined && host.toLowerCase() !== String(authority).toLowerCase())
     return new ApiError('malformed_request', 'The `Host` header must match `:authority`.')
   return
 }
 
-/** Headers that may be sent once: of two, which one counts would depend on who reads them. */
-const single = new Set([
+/** Headers that can't be sent twice, because a proxy and Tillbridge could use different ones. */
+const singleHeaders = new Set([
   'authorization',
   'x-service-name',
   'idempotency-key',
@@ -52,11 +52,11 @@ const single = new Set([
   'host',
 ])
 
-function repeatedHeader({ rawHeaders }: IncomingMessage) {
+function checkSingleHeaders({ rawHeaders }: IncomingMessage) {
   const seen = new Set<string>()
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]?.toLowerCase() ?? ''
-    if (!single.has(name)) continue
+    if (!singleHeaders.has(name)) continue
     if (seen.has(name))
       return new ApiError(
         'duplicate_header',

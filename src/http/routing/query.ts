@@ -1,5 +1,5 @@
 import { hasControls, oddityIn } from '../../domain/values/characters.ts'
-import { isSkipped, momentForms, readMoment } from '../../domain/values/timestamp.ts'
+import { isSkipped, readMoment, timestampFormats } from '../../domain/values/timestamp.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
 
@@ -66,7 +66,7 @@ function read(schema: Schema, text: string, timeZone: string): unknown {
     return value >= (schema.minimum ?? 0) && value <= (schema.maximum ?? Number.MAX_SAFE_INTEGER) ? value : undefined
   }
   if (schema.enum) return schema.enum.includes(text) ? text : undefined
-  return schema.format === 'moment' ? readMoment(text, timeZone) : text
+  return schema.format === 'timestamp' ? readMoment(text, timeZone) : text
 }
 
 /** Returns the text with a `+` instead of its last blank. */
@@ -76,13 +76,13 @@ function withLastBlankAsPlus(text: string) {
 }
 
 function describeError(name: string, schema: Schema, text: string, timeZone: string): FieldError {
-  if (schema.format === 'moment') {
+  if (schema.format === 'timestamp') {
     const wasPlus = readMoment(withLastBlankAsPlus(text), timeZone) !== undefined
     const about = wasPlus
       ? 'has a space where its offset starts. Write `+` as `%2B` in a URL'
       : isSkipped(text, timeZone)
         ? `doesn't exist in ${timeZone}: the clock skips this time`
-        : `must be ${momentForms}`
+        : `must be ${timestampFormats}`
     return { parameter: name, code: 'invalid_timestamp', detail: `\`${name}\` ${about}.` }
   }
   if (schema.format === 'cursor')

@@ -9,9 +9,9 @@ import type { FieldError } from '../../errors/api-error.ts'
 import { type Static, type TObject, type TSchema, Type } from '../../schemas/schemas.ts'
 import type { Page, PageRequest } from '../../store/lists/page.ts'
 import type { Media } from '../negotiation/accept.ts'
-import { type PageAnswer, PageOf, paging } from '../pagination/lists.ts'
-import type { Whole } from '../streaming/bulk-export.ts'
-import type { Waiting } from '../streaming/long-poll.ts'
+import { PageResponse, type PageResult, pagingParameters } from '../pagination/lists.ts'
+import type { BulkExport } from '../streaming/bulk-export.ts'
+import type { LongRequest } from '../streaming/long-poll.ts'
 import type { Context, Described, Operation, Params, WholeList } from './operation.ts'
 import type { AcceptedUpload, UploadContext, UploadDescribed } from './uploads.ts'
 import { type How, howOf, type WriteDescribed, type WriteMethod, type WriteWork } from './writes.ts'
@@ -29,7 +29,7 @@ export interface GetOptions<Q extends TObject = TObject, P extends Params = Para
   /** Sends an ETag and handles `If-None-Match`. */
   etag?: boolean
   /** The bulk export of a list. */
-  whole?: WholeList & { of: (context: Context<Static<Q>, P>, turn: RunLimited) => Promise<Whole> }
+  whole?: WholeList & { of: (context: Context<Static<Q>, P>, turn: RunLimited) => Promise<BulkExport> }
 }
 
 export interface ListOptions<Q extends TObject = TObject, P extends Params = Params> extends ReadOptions<Q, P> {
@@ -47,15 +47,15 @@ type GetResult = ({ record: string } | { data: unknown }) & { meta?: object }
 
 type GetHandler<Q extends TObject, P extends Params> = (
   context: Context<Static<Q>, P>,
-  waits: () => Waiting,
+  waits: () => LongRequest,
 ) => Promise<GetResult | undefined>
 type ListHandler<Q extends TObject, P extends Params> = (
   context: Context<Static<Q>, P>,
   asked: PageRequest,
-) => Promise<Page | PageAnswer>
+) => Promise<Page | PageResult>
 type StreamHandler<Q extends TObject, P extends Params> = (
   context: Context<Static<Q>, P>,
-  waiting: Waiting,
+  waiting: LongRequest,
 ) => Promise<AsyncIterable<string>>
 type UploadHandler<Q extends TObject, P extends Params> = (
   context: UploadContext<Static<Q>, P>,
@@ -148,8 +148,8 @@ export const list = <Q extends TObject, P extends Params>(
   handler: ListHandler<Q, P>,
 ): ListRoute => {
   const { item, withoutLimit = 100, query: filters } = options
-  const query = Type.Object({ ...(filters?.properties ?? {}), ...paging(withoutLimit) })
-  const operation = readOperation(path, { ...options, query, answer: PageOf(item) }, { whole: { item } })
+  const query = Type.Object({ ...(filters?.properties ?? {}), ...pagingParameters(withoutLimit) })
+  const operation = readOperation(path, { ...options, query, answer: PageResponse(item) }, { whole: { item } })
   return { type: 'list', operation, options: options as never, query, handler: handler as never }
 }
 

@@ -6,13 +6,13 @@ import type { Static, TObject } from '../../schemas/schemas.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
 import { admit, type Gate } from '../admission/admit.ts'
 import { requireJsonBody } from '../body/body.ts'
-import { openingsOf } from '../limits/concurrency-limit.ts'
-import { mediumFor } from '../negotiation/accept.ts'
-import { envelope, type PageAnswer, pageRequestOf } from '../pagination/lists.ts'
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
+import { chooseMedium } from '../negotiation/accept.ts'
+import { type PageResult, renderPage, toPageRequest } from '../pagination/lists.ts'
 import { sendEvents } from '../streaming/event-stream.ts'
-import { faultsOfWhole, wholeOf } from '../streaming/export-chunks.ts'
-import { wholeLists } from '../streaming/export-route.ts'
-import { type Waiting, waitingOf } from '../streaming/long-poll.ts'
+import { exportPages, findExportConflicts } from '../streaming/export-chunks.ts'
+import { bulkExporter } from '../streaming/export-route.ts'
+import { type LongRequest, startLongRequest } from '../streaming/long-poll.ts'
 import {
   type Context,
   contextOf,
@@ -37,13 +37,18 @@ import {
 import { uploadRouter } from './uploads.ts'
 import { handleWrite } from './writes.ts'
 
-type Handle = (request: FastifyRequest, reply: FastifyReply, context: Context, waits: () => Waiting) => Promise<unknown>
+type Handle = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  context: Context,
+  startLong: () => LongRequest,
+) => Promise<unknown>
 
-const wantsExport = ({ headers }: FastifyRequest) => mediumFor(headers.accept, ['json', 'lines']) === 'lines'
+const wantsExport = ({ headers }: FastifyRequest) => chooseMedium(headers.accept, ['json', 'lines']) === 'lines'
 
 export function registerRoutes(server: FastifyInstance, gate: Gate, definitions: readonly RouteDefinition[]) {
-  const openStream = openingsOf('too_many_streams')
-  const { limitFor, tell: sendExport } = wholeLists(gate)
+  const limitStreams = concurrencyLimit('too_many_streams')
+  const { limitFor, send: sendExport } = bulkExporter(gate)
   const registerUpload = uploadRouter(server, gate)
 
   const registerRead = ({ operation, options }: GetRoute | ListRoute | StreamRoute, handle: Handle) => {
@@ -54,18 +59,18 @@ export function registerRoutes(server: FastifyInstance, gate: Gate, definitions:
       { onRequest: (request, reply) => admit(gate, request, reply, { role, policy: 'read', media }) },
       async (request, reply) =>
         handle(request, reply, contextOf(gateOf(gate, request, { ofAccounts }), request), () =>
-          waitingOf(gate, request, reply, role),
+          startLongRequest(gate, request, reply, role),
         ),
     )
   }
 
   const registerGet = (route: GetRoute) => {
     const { whole, role, kind = 'record', etag } = route.options
-    registerRead(route, async (request, reply, unread, waits) => {
+    registerRead(route, async (request, reply, unread, startLong) => {
       const isExport = whole !== undefined && wantsExport(request)
       const context = withParsedQuery(route.options, request, unread, isExport)
       if (isExport) return sendExport(request, reply, role, () => whole.of(context, limitFor(context)))
-      const found = await route.handler(context, waits)
+      const found = await route.handler(context, startLong)
       if (!found) throw notFound(kind)
       const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
       return etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
@@ -73,12 +78,12 @@ export function registerRoutes(server: FastifyInstance, gate: Gate, definitions:
   }
 
   const registerStream = (route: StreamRoute) =>
-    registerRead(route, async (request, reply, unread, waits) => {
+    registerRead(route, async (request, reply, unread, startLong) => {
       const context = withParsedQuery(route.options, request, unread)
-      return openStream(request, async () => {
-        const waiting = waits()
-        const events = await route.handler(context, waiting)
-        await sendEvents(request, reply, events, waiting.over)
+      return limitStreams(request, async () => {
+        const long = startLong()
+        const events = await route.handler(context, long)
+        await sendEvents(request, reply, events, long.signal)
         return reply
       })
     })
@@ -98,18 +103,18 @@ export function registerRoutes(server: FastifyInstance, gate: Gate, definitions:
           warnings: own = [],
           syncedAt = sync && gateOf(gate, request).syncedAt?.(service)?.get(sync),
           asOf = page.asOf,
-        }: PageAnswer = 'page' in result ? result : { page: result }
+        }: PageResult = 'page' in result ? result : { page: result }
         const warnings = missing ? [...own, { code: 'capability_unavailable', detail: missing }] : own
-        return { page, beside: { asOf, syncedAt, warnings: warnings.length ? warnings : undefined } }
+        return { page, meta: { asOf, syncedAt, warnings: warnings.length ? warnings : undefined } }
       }
       if (wantsExport(request)) {
-        throwIfAny([...errors, ...faultsOfWhole(given)])
-        return sendExport(request, reply, role, () => wholeOf(service, limitFor(context), loadPage))
+        throwIfAny([...errors, ...findExportConflicts(given)])
+        return sendExport(request, reply, role, () => exportPages(service, limitFor(context), loadPage))
       }
-      const walk = { service, list: instanceOf(request), filters, key: gate.keys.cursors }
-      const asked = pageRequestOf(walk, { limit, after_cursor }, withoutLimit, errors)
-      const { page, beside } = await loadPage(asked)
-      return reply.type(json).send(envelope(walk, asked, page, beside))
+      const scope = { service, list: instanceOf(request), filters, key: gate.keys.cursors }
+      const asked = toPageRequest(scope, { limit, after_cursor }, withoutLimit, errors)
+      const { page, meta } = await loadPage(asked)
+      return reply.type(json).send(renderPage(scope, asked, page, meta))
     })
   }
 
@@ -145,7 +150,7 @@ function withParsedQuery(
 ): Context<Static<TObject>, Params> {
   const { service } = context
   const { query, given, errors } = readQuery(schema ?? noQuery, request.query as string, service.settings.timeZone)
-  throwIfAny([...errors, ...(isExport ? faultsOfWhole(given) : []), ...(judge?.(query, given, service) ?? [])])
+  throwIfAny([...errors, ...(isExport ? findExportConflicts(given) : []), ...(judge?.(query, given, service) ?? [])])
   return withQuery(context, query as Static<TObject>)
 }
 

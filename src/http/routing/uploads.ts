@@ -8,8 +8,8 @@ import { ApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
 import { admit, type Gate } from '../admission/admit.ts'
-import { brokenOff } from '../body/body.ts'
-import { openingsOf } from '../limits/concurrency-limit.ts'
+import { interruptedBody } from '../body/body.ts'
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { logFault } from '../problem.ts'
 import { type Context, contextOf, type Described, gateOf, json, type Params, withQuery } from './operation.ts'
 import { isTrial } from './prefer.ts'
@@ -56,7 +56,7 @@ export interface AcceptedUpload {
 /** Returns the function that registers a POST whose body is a file. The work on the file continues after the response. */
 export function uploadRouter(server: FastifyInstance, gate: Gate) {
   const atWork = new Set<Promise<unknown>>()
-  const openUpload = openingsOf('too_many_imports')
+  const openUpload = concurrencyLimit('too_many_imports')
   server.addHook('onClose', async () => void (await Promise.allSettled(atWork)))
   const room = roomFor(mostAtWork)
 
@@ -173,7 +173,7 @@ async function spooled({ body, headers }: FastifyRequest): Promise<Readable> {
 
 const unspooled: Readonly<Record<string, () => ApiError>> = {
   // How Node tells of a stream that is reset over HTTP/2.
-  ERR_STREAM_PREMATURE_CLOSE: brokenOff,
+  ERR_STREAM_PREMATURE_CLOSE: interruptedBody,
   ENOSPC: () =>
     new ApiError('service_unavailable', 'There is no disk space for the file at the moment.', { retryAfter: 30 }),
 }

@@ -1,51 +1,51 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { packer, packingFor } from '../negotiation/compression.ts'
+import { chooseEncoding, createEncoder } from '../negotiation/compression.ts'
 
-/** A list that is told as a whole (contract 12). */
-export interface Whole {
-  /** The headers that tell of the walk. */
+/** A complete list in one NDJSON response. */
+export interface BulkExport {
+  /** Response headers: the members of a page's `meta`. */
   headers: Record<string, string>
-  /** Its lines, some whole ones in a text; each text is asked for once the one before has been taken. */
-  portions: AsyncIterable<string>
+  /** Complete lines, several per chunk. The next chunk is read after the client has received the previous one. */
+  chunks: AsyncIterable<string>
 }
 
-/** Milliseconds that a client may take for a portion, ours to read it included. */
-const patienceMs = 60_000
+/** Milliseconds for one chunk: reading it from the database and sending it to the client. */
+const maxChunkMs = 60_000
 
 /**
- * Answers with a whole list as NDJSON. Nothing of ours is held while the client reads. What goes wrong by now has no status any more:
- * the answer is cut, so that no client can take what has come for the whole.
+ * Sends a bulk export. No connection or lock is kept while the client reads. After the status line has been sent, an error can only
+ * interrupt the response, so that no client takes an incomplete list for a complete one.
  */
-export async function sendWhole(
+export async function sendBulkExport(
   request: FastifyRequest,
   reply: FastifyReply,
-  { headers, portions }: Whole,
+  { headers, chunks }: BulkExport,
 ): Promise<void> {
   const { raw } = reply
-  const packing = packingFor(request.headers['accept-encoding']?.toString())
+  const encoding = chooseEncoding(request.headers['accept-encoding']?.toString())
   reply.hijack()
   raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
     ...headers,
     'content-type': 'application/x-ndjson',
-    ...(packing && { 'content-encoding': packing }),
+    ...(encoding && { 'content-encoding': encoding }),
   })
   if (request.method === 'HEAD') return void raw.end()
 
-  const patience = setTimeout(() => raw.destroy(new Error('The client does not read.')), patienceMs)
-  async function* taken() {
-    for await (const portion of portions) {
-      yield portion
-      patience.refresh()
+  const timer = setTimeout(() => raw.destroy(new Error('client stopped reading the export')), maxChunkMs)
+  async function* restartTimer() {
+    for await (const chunk of chunks) {
+      yield chunk
+      timer.refresh()
     }
   }
   try {
-    await pipeline([Readable.from(taken()), ...(packing ? [packer(packing)] : []), raw])
+    await pipeline([Readable.from(restartTimer()), ...(encoding ? [createEncoder(encoding)] : []), raw])
   } catch {
-    // It is cut by now: the client has gone, or the portions have.
+    // The response is already interrupted: the client disconnected, or reading a chunk failed (logged in `whileAdmitted`).
   } finally {
-    clearTimeout(patience)
+    clearTimeout(timer)
   }
 }

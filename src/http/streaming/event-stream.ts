@@ -4,19 +4,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { apiErrorOf, logFault } from '../problem.ts'
 
-/** Milliseconds that a client may leave what was written unread. */
-const patienceMs = 20_000
+/** Milliseconds that a client can leave sent events unread. */
+const maxUnreadMs = 20_000
 
 interface Event {
-  /** Where whoever has it goes on; an event that has nothing else tells only that. */
+  /** The cursor after this event. An event that has only an `id` moves the cursor of the client. */
   id?: string
   event?: string
   /** JSON text. */
   data?: string
 }
 
-/** An event as it is written (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export function eventText(fields: Event): string {
+/** Formats a server-sent event (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
+export function formatEvent(fields: Event): string {
   const lines = Object.entries(fields).flatMap(([name, text]) =>
     String(text)
       .split(/\r\n|\r|\n/)
@@ -25,49 +25,49 @@ export function eventText(fields: Event): string {
   return `${lines.join('')}\n`
 }
 
-/** What clients read past: it shows that the connection is alive. */
-export const comment = ':\n'
+/** A comment, which clients ignore. It keeps the connection alive. */
+export const keepAliveComment = ':\n'
 
 /**
- * Answers with events as they come, each of these texts some whole ones, and asks for the next only once the client has taken what
- * was written. What goes wrong by now has no status any more: it is an event `error`, and the end.
+ * Sends events. Each element of `texts` is one or more complete events. The next element is read after the client has received the
+ * previous one. After the status line has been sent, an error is reported as the event `error`, which ends the stream.
  */
 export async function sendEvents(
   request: FastifyRequest,
   reply: FastifyReply,
   texts: AsyncIterable<string>,
-  over: AbortSignal,
+  signal: AbortSignal,
 ): Promise<void> {
   const { raw } = reply
   reply.hijack()
   raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
     'content-type': 'text/event-stream; charset=utf-8',
-    // Or nginx would keep events until it has many.
+    // Without this, nginx buffers events.
     'x-accel-buffering': 'no',
     ...(request.raw.httpVersionMajor === 1 && { connection: 'close' }),
   })
-  // What is written to a client that has just gone goes nowhere; its close ends the wait.
+  // A write to a client that has just disconnected fails. The `close` event ends the stream.
   raw.on('error', () => {})
   try {
     if (request.method === 'HEAD') return
     for await (const text of texts) {
-      if (over.aborted) break
-      if (!raw.write(text)) await drained(raw, over)
+      if (signal.aborted) break
+      if (!raw.write(text)) await waitForDrain(raw, signal)
     }
   } catch (error) {
-    const known = apiErrorOf(error)
+    const { code, message } = apiErrorOf(error)
     logFault(request, error)
-    const data = JSON.stringify({ code: known.code, detail: known.message, requestId: request.id })
-    raw.write(eventText({ event: 'error', data }))
+    const data = JSON.stringify({ code, detail: message, requestId: request.id })
+    raw.write(formatEvent({ event: 'error', data }))
   } finally {
     raw.end()
   }
 }
 
-/** Waits until the client has taken what was written; who takes too long is dropped. */
-async function drained(raw: ServerResponse, over: AbortSignal) {
-  const patience = setTimeout(() => raw.destroy(), patienceMs)
-  await ignoreError(once(raw, 'drain', { signal: over }), 'stream was closed while it drained')
-  clearTimeout(patience)
+/** Waits until the client has received what was written. Disconnects a client that takes too long. */
+async function waitForDrain(raw: ServerResponse, signal: AbortSignal) {
+  const timer = setTimeout(() => raw.destroy(), maxUnreadMs)
+  await ignoreError(once(raw, 'drain', { signal }), 'stream was closed while it drained')
+  clearTimeout(timer)
 }

@@ -6,16 +6,16 @@ import type { Database } from '../../database/db.ts'
 import type { Role } from '../../domain/accounts.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { admittedStill, type Gate } from '../admission/admit.ts'
-import { openingsOf } from '../limits/concurrency-limit.ts'
+import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { logFault } from '../problem.ts'
-import { sendWhole, type Whole } from './bulk-export.ts'
+import { type BulkExport, sendBulkExport } from './bulk-export.ts'
 
 /** Connections to a database that all bulk exports of a process share. The other connections serve pages. */
-const connections = 2
+const maxConnections = 2
 
-/** Runs bulk exports: their chunks share a few connections and yield to other reads, and the exports of an account are limited. */
-export function wholeLists(gate: Gate) {
-  const open = openingsOf('too_many_exports')
+/** Runs bulk exports. Their chunks share a few connections and yield to other reads. The concurrent exports of an account are limited. */
+export function bulkExporter(gate: Gate) {
+  const limitAccount = concurrencyLimit('too_many_exports')
   const limits = new WeakMap<Database, RunLimited>()
   return {
     /** Returns the limit that the exports of a database share. */
@@ -24,63 +24,68 @@ export function wholeLists(gate: Gate) {
       limits.set(db, limit)
       return limit
     },
-    tell: (
+
+    /** Sends the export that `begin` returns. Throws `too_many_exports` if the account runs as many as it can. */
+    send: (
       request: FastifyRequest,
       reply: FastifyReply,
       role: Role = 'visitor',
-      whole: () => Promise<Whole>,
+      begin: () => Promise<BulkExport>,
     ): Promise<FastifyReply> =>
-      open(request, async () => {
-        requireChunks(request)
-        const { headers, portions } = await whole()
-        const stillAdmitted = () => admittedStill(gate, request, role)
-        await sendWhole(request, reply, { headers, portions: whileAdmitted(request, portions, stillAdmitted) })
+      limitAccount(request, async () => {
+        requireChunkedEncoding(request)
+        const { headers, chunks } = await begin()
+        const recheckAccess = () => admittedStill(gate, request, role)
+        await sendBulkExport(request, reply, { headers, chunks: whileAdmitted(request, chunks, recheckAccess) })
         return reply
       }),
   }
 }
 
 /** Milliseconds that a chunk yields to other reads at most, and between two checks. */
-const yieldMs = 20
+const maxYieldMs = 20
 const checkIntervalMs = 1
 
 /** A chunk waits for a connection and then, briefly, while other reads use connections: an export takes minutes, but a page has a reader. */
 function createLimit({ pool }: Database): RunLimited {
-  const slots = semaphore({ permits: connections })
+  const connections = semaphore({ permits: maxConnections })
   let running = 0
   return work =>
-    slots.run(async () => {
-      const latest = performance.now() + yieldMs
+    connections.run(async () => {
+      const latest = performance.now() + maxYieldMs
       while (pool.totalCount - pool.idleCount > running && performance.now() < latest) await delay(checkIntervalMs)
       running++
       return work().finally(() => running--)
     })
 }
 
-/** Over HTTP/1.0 an answer whose length is not known ends with the connection: a list that was cut would look whole. */
-function requireChunks({ raw }: FastifyRequest) {
+/** Rejects HTTP/1.0, in which the end of the connection ends the body: an interrupted export would look complete. */
+function requireChunkedEncoding({ raw }: FastifyRequest) {
   if (raw.httpVersion !== '1.0') return
   const detail = 'Bulk exports need HTTP/1.1 or HTTP/2. With nginx, set `proxy_http_version 1.1`.'
   throw new ApiError('not_acceptable', detail)
 }
 
-/** The portions, as long as the caller is admitted. Faults are told here, where they arise: that a stream ends early is the client's doing. */
+/**
+ * Yields the chunks for as long as the caller is admitted. Errors are logged in this generator, because only errors of ours surface in it:
+ * an error of the pipeline can also mean that the client disconnected.
+ */
 async function* whileAdmitted(
   request: FastifyRequest,
-  portions: AsyncIterable<string>,
-  stillAdmitted: () => Promise<unknown>,
+  chunks: AsyncIterable<string>,
+  recheckAccess: () => Promise<unknown>,
 ) {
-  let trusted = performance.now()
+  let checkedAt = performance.now()
   try {
-    for await (const portion of portions) {
-      if (performance.now() - trusted > recheckIntervalMs) {
-        await stillAdmitted()
-        trusted = performance.now()
+    for await (const chunk of chunks) {
+      if (performance.now() - checkedAt > recheckIntervalMs) {
+        await recheckAccess()
+        checkedAt = performance.now()
       }
-      yield portion
+      yield chunk
     }
-  } catch (fault) {
-    logFault(request, fault)
-    throw fault
+  } catch (error) {
+    logFault(request, error)
+    throw error
   }
 }

@@ -3,37 +3,41 @@ import type { Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { admittedStill, type Gate } from '../admission/admit.ts'
 
-/** What a request that waits for something, perhaps for hours, needs to know of its caller. */
-export interface Waiting {
-  /** Aborted once nobody waits any more: the caller has gone, or the process is on its way out. */
-  over: AbortSignal
-  /** The service as it is now; throws where the caller may not read it any more. */
-  stillAdmitted(): Promise<Service>
+/** The lifetime of a request that waits for changes, perhaps for hours. */
+export interface LongRequest {
+  /** Aborts when the caller disconnects or the process shuts down. */
+  signal: AbortSignal
+  /** Returns the service with its current settings. Throws if the caller has lost access. */
+  recheckAccess(): Promise<Service>
 }
 
-/** What ends the waits of a process; a signal of the platform compares each listener that it gets with all that it has. */
-const waits = new WeakMap<AbortSignal, Set<() => void>>()
+/**
+ * The long requests of a process, by the signal that ends them. One listener serves all of them, because an AbortSignal compares each new
+ * listener with all existing ones.
+ */
+const listenersBySignal = new WeakMap<AbortSignal, Set<() => void>>()
 
-function waitsUntil(ending: AbortSignal) {
-  const known = waits.get(ending)
-  if (known) return known
-  const begun = new Set<() => void>()
-  waits.set(ending, begun)
-  ending.addEventListener('abort', () => {
-    for (const end of begun) end()
+function getListeners(signal: AbortSignal) {
+  const existing = listenersBySignal.get(signal)
+  if (existing) return existing
+  const listeners = new Set<() => void>()
+  listenersBySignal.set(signal, listeners)
+  signal.addEventListener('abort', () => {
+    for (const listener of listeners) listener()
   })
-  return begun
+  return listeners
 }
 
-export function waitingOf(gate: Gate, request: FastifyRequest, reply: FastifyReply, role: Role): Waiting {
-  const over = new AbortController()
-  const ends = waitsUntil(gate.ending)
+/** Returns the lifetime of a request. */
+export function startLongRequest(gate: Gate, request: FastifyRequest, reply: FastifyReply, role: Role): LongRequest {
+  const controller = new AbortController()
+  const listeners = getListeners(gate.ending)
   const end = () => {
-    ends.delete(end)
-    over.abort()
+    listeners.delete(end)
+    controller.abort()
   }
-  ends.add(end)
+  listeners.add(end)
   reply.raw.once('close', end)
   if (gate.ending.aborted || reply.raw.destroyed) end()
-  return { over: over.signal, stillAdmitted: () => admittedStill(gate, request, role) }
+  return { signal: controller.signal, recheckAccess: () => admittedStill(gate, request, role) }
 }

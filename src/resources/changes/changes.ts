@@ -10,14 +10,14 @@ import { Return } from '../../domain/orders/returns.ts'
 import { RetailTransaction } from '../../domain/orders/transactions.ts'
 import { RewardAccount } from '../../domain/rewards/rewards.ts'
 import { Instant, Words } from '../../domain/values/fields.ts'
-import { paging } from '../../http/pagination/lists.ts'
+import { pagingParameters } from '../../http/pagination/lists.ts'
 import { get, stream } from '../../http/routing/route-definitions.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { readChanges } from '../../store/change-feed/changes.ts'
 import { readCurrentPositions } from '../../store/change-feed/newest.ts'
 import { formatTimestamp, getCompleteUntil } from '../../store/change-feed/positions.ts'
 import { readFirstChanges, waitForChanges } from '../../store/change-feed/wait.ts'
-import { everyChange } from './export.ts'
+import { exportChanges } from './export.ts'
 import { eventsOf, faultsOfKinds, followingOf, kindsOf, madeOnce, orExpired, placesOf } from './subscription-query.ts'
 
 const ChangeShape = Type.Object(
@@ -75,7 +75,7 @@ const following = {
     Type.Boolean({ description: 'Whether each change carries the record.', default: false, examples: [true] }),
   ),
   after_cursor: Type.Optional({
-    ...paging().after_cursor,
+    ...pagingParameters().after_cursor,
     maxLength: longestPlace,
     description: 'Where the last answer ended: its `endCursor`, of the same `kinds`. Absent: from the beginning.',
   }),
@@ -130,7 +130,7 @@ export const changes = [
         item: ChangeShape,
         hasEndCursor: true,
         of: ({ db, service, keys, query }, turn) =>
-          everyChange(db, followingOf(service, keys, query), query.records ?? false, turn),
+          exportChanges(db, followingOf(service, keys, query), query.records ?? false, turn),
       },
     },
     async ({ db, service, keys, query }, waits) => {
@@ -140,9 +140,9 @@ export const changes = [
       const read = wait ? readFirstChanges : readChanges
       let told = await read(db, service, placesOf(one, query.after_cursor), asked)
       if (told && !told.changes.length && wait) {
-        const { over, stillAdmitted } = waits()
-        told = await waitForChanges(db, service, told, asked, { timeoutMs: wait * 1_000, signal: over })
-        if (told?.changes.length) await stillAdmitted()
+        const { signal, recheckAccess } = waits()
+        told = await waitForChanges(db, service, told, asked, { timeoutMs: wait * 1_000, signal })
+        if (told?.changes.length) await recheckAccess()
       }
       return answerOf(one, orExpired(told))
     },

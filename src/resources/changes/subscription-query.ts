@@ -10,8 +10,8 @@ import type { Db } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
 import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
 import type { Context } from '../../http/routing/operation.ts'
-import { comment, eventText } from '../../http/streaming/event-stream.ts'
-import type { Waiting } from '../../http/streaming/long-poll.ts'
+import { formatEvent, keepAliveComment } from '../../http/streaming/event-stream.ts'
+import type { LongRequest } from '../../http/streaming/long-poll.ts'
 import type { ChangesPage } from '../../store/change-feed/changes.ts'
 import type { ChangesRequest } from '../../store/change-feed/page.ts'
 import { createInitialPositions, type FeedPositions } from '../../store/change-feed/positions.ts'
@@ -33,7 +33,7 @@ export async function* eventsOf(
   following: Subscription,
   first: ChangesPage,
   asked: ChangesRequest,
-  { over, stillAdmitted }: Waiting,
+  { signal: over, recheckAccess: stillAdmitted }: LongRequest,
 ): AsyncGenerator<string> {
   let told = first
   let saidAt = Number.NEGATIVE_INFINITY
@@ -67,10 +67,10 @@ export function madeOnce<T>(make: (following: Subscription, told: ChangesPage) =
 /** The last change stands where all do who have been told everything; where there is none, they are told that place all the same. */
 const eventsIn = madeOnce((following, { changes, positions }) => {
   const idOf = (at: FeedPositions) => encodeCursor(following, at)
-  if (!changes.length) return comment + eventText({ id: idOf(positions) })
+  if (!changes.length) return keepAliveComment + formatEvent({ id: idOf(positions) })
   const last = changes.at(-1)
   const texts = changes.map(change =>
-    eventText({
+    formatEvent({
       id: idOf(change === last ? positions : change.positions),
       event: 'change',
       data: renderChange(change),

@@ -15,7 +15,7 @@ test('log entries that cannot be written are retried without delaying requests',
   await db.run(sql`alter table request_block rename to elsewhere`)
   try {
     for (let i = 0; i < 3; i++) assert.equal((await shop.get('/stores', { 'x-request-id': `late-${i}` })).status, 200)
-    await until(() => kept.text.includes('The log of requests waits for the database.'), 'it could not be', 20_000)
+    await until(() => kept.text.includes('writing the request log failed, will retry'), 'it could not be', 20_000)
   } finally {
     await db.run(sql`alter table elsewhere rename to request_block`)
   }

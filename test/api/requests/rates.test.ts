@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { rateLimiter } from '../../../src/http/limits/rate-limit.ts'
+import { createRateLimiter } from '../../../src/http/limits/rate-limit.ts'
 import { isProblem } from '../../support/problem.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 
@@ -79,7 +79,7 @@ test('the remaining time of a minute is from 1 to 60 seconds', t => {
   // A clock that has run for a while, in the fractions of milliseconds that it tells.
   let now = 0
   t.mock.method(performance, 'now', () => now)
-  const rate = rateLimiter()
+  const rate = createRateLimiter()
   for (let i = 0; i < 5_000; i++) {
     now = 7_000 + i * 1.000_037
     for (const elapsed of [0, 59_999.9]) {

@@ -1,7 +1,7 @@
 import { type Db, unawaited } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../../domain/values/money.ts'
-import { shownMoment } from '../../../domain/values/timestamp.ts'
+import { formatLocalTime } from '../../../domain/values/timestamp.ts'
 import { stateAfter, type VoucherStep } from '../../../domain/vouchers/states.ts'
 import { addEntry, type TakenVoucher, takeRow } from '../../../store/vouchers/ledger.ts'
 
@@ -42,6 +42,6 @@ export function takeStep(
     lockSeconds === undefined ? undefined : Temporal.Instant.from(voucher.takenAt).add({ seconds: lockSeconds })
   const entry = { ...rest, kind, state, amount: amount(change, decimalsOf(voucher.currency)) }
   unawaited(addEntry(tx, service, voucher.number, { ...entry, lockedUntil: end?.toString() }))
-  const lockedUntil = end ? shownMoment(end, service.settings.timeZone) : voucher.lockedUntil
+  const lockedUntil = end ? formatLocalTime(end, service.settings.timeZone) : voucher.lockedUntil
   return { ...voucher, balance, state, lockedUntil: state === 'locked' ? lockedUntil : null }
 }
