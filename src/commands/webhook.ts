@@ -5,7 +5,7 @@ import type { Db } from '../database/db.ts'
 import { kinds } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { type Webhook, type WebhookAttempt, WebhookInput } from '../domain/webhooks/webhooks.ts'
-import { wholeOf } from '../http/streaming/export-chunks.ts'
+import { exportPages } from '../http/streaming/export-chunks.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
 import { addAttempt, attemptPage } from '../store/webhooks/attempts.ts'
 import { readDue } from '../store/webhooks/deliveries.ts'
@@ -244,11 +244,11 @@ const runOnWebhook = (
 
 /** Returns the records of all pages of a list. */
 async function loadAllRecords<T>(service: Service, page: (asked: PageRequest) => Promise<Page>): Promise<T[]> {
-  const { portions } = await wholeOf(
+  const { chunks } = await exportPages(
     service,
     work => work(),
-    async asked => ({ page: await page(asked), beside: {} }),
+    async asked => ({ page: await page(asked), meta: {} }),
   )
-  const lines = (await Array.fromAsync(portions)).join('').split('\n')
+  const lines = (await Array.fromAsync(chunks)).join('').split('\n')
   return lines.slice(0, -1).map(line => JSON.parse(line))
 }
