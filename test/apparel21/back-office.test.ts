@@ -40,7 +40,7 @@ after(async () => {
 const settingsFor = ({ url }: Simulator) => ({ driver: 'apparel21' as const, url, country: 'AU' })
 
 describe('the back office of a service', () => {
-  test('is the one of the environment, unless it has its own; a change is in force within 5 s, and for nobody else', async () => {
+  test('a service uses its own back office or the default', async () => {
     const other = await service.tenant()
     assert.deepEqual(await driverOf(service), { driver: 'apparel21', release: '2025.1' })
     assert.deepEqual(await driverOf(other), { driver: 'apparel21', release: '2025.1' })
@@ -56,7 +56,7 @@ describe('the back office of a service', () => {
     await until(async () => (await driverOf(other)).release === '2025.1', 'it is the one of the environment', 5_000)
   })
 
-  test('writes go through to it', async () => {
+  test('a write is forwarded to the back office', async () => {
     const made = await post(service, '/customers', customer)
     assert.equal(made.status, 201, made.text)
     const person = simulator.state.persons.get(Number(made.json.data.id))
@@ -64,13 +64,13 @@ describe('the back office of a service', () => {
     assert.equal((await service.get(`/customers/${made.json.data.id}`)).status, 200)
   })
 
-  test('a pinned release outranks what the back office says', async () => {
+  test("a pinned version overrides the back office's own", async () => {
     const pinned = await service.tenant()
     await setBackOffice(service.db, service.keys, pinned.service, { ...settingsFor(older), version: '2023.4a' })
     await until(async () => (await driverOf(pinned)).release === '2023.4a', 'it is pinned', 5_000)
   })
 
-  test('an order is paid with the merchant that the gateway was given, and nothing is made up for one without', async () => {
+  test("an order uses its gateway's merchant and never an invented one", async () => {
     const shop = await service.tenant({ currency: 'AUD' })
     const capability = async (name: string) => {
       const { capabilities } = (await shop.get('/capabilities')).json.data
@@ -124,7 +124,7 @@ describe('the back office of a service', () => {
     assert.match((await capability('gatewayMerchants')).reason, /merchant of `cash`, `visa`,/)
   })
 
-  test('capabilities name what the tables lack of what settings name, with either back office', async () => {
+  test('capabilities list back office data missing for the settings, with either driver', async () => {
     const settings = { vouchersEnabled: true, voucherType: 'GV_EMAIL', giftCardSku: 'GIFT' }
     const [remote, own] = [await service.tenant(settings), await service.tenant(settings)]
     await setBackOffice(service.db, service.keys, own.service, { driver: 'embedded' })
@@ -155,7 +155,7 @@ describe('the back office of a service', () => {
     }
   })
 
-  test('capabilities tell that no process does jobs, and only then', async () => {
+  test('capabilities report that no process runs jobs only if none does', async () => {
     const jobs = async () => {
       const { capabilities } = (await service.get('/capabilities')).json.data
       return capabilities.find(({ name }: { name: string }) => name === 'jobs')
@@ -170,7 +170,7 @@ describe('the back office of a service', () => {
     await service.db.run(sql`delete from job`)
   })
 
-  test('a back office that hangs with 50 writes of one service keeps nobody of the others waiting', async () => {
+  test('a hanging back office with 50 writes does not delay other services', async () => {
     const [stuck, free, own] = [await service.tenant(), await service.tenant(), await service.tenant()]
     const hanging = await startSimulator()
     await setBackOffice(service.db, service.keys, stuck.service, settingsFor(hanging))
@@ -205,7 +205,7 @@ describe('the back office of a service', () => {
     for (const answer of await writes) assert.equal(answer.status, 503, answer.text)
   })
 
-  test('a password is kept encrypted, for its service alone', async () => {
+  test('a back office password is stored encrypted for its service only', async () => {
     const [one, two] = [await service.tenant(), await service.tenant()]
     const settings = { ...settingsFor(older), user: 'retail', password: canary }
     await setBackOffice(service.db, service.keys, one.service, settings)
@@ -226,7 +226,7 @@ describe('the back office of a service', () => {
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.password], [true, undefined])
   })
 
-  test('while it is away lists go on, what needs it is 503, and the service is ready', async () => {
+  test('lists stay available during an outage and live requests return 503', async () => {
     const lone = await service.tenant()
     const gone = await startSimulator()
     await setBackOffice(service.db, service.keys, lone.service, settingsFor(gone))

@@ -42,7 +42,7 @@ const isSince = (at: string, ms: number) =>
 let next = 0
 const somebody = () => persons[next++] ?? assert.fail('there are more persons')
 
-test('a sale at a till is in the shopper’s history at once, and is stored', async () => {
+test("a till sale is immediately in the shopper's history and stored", async () => {
   const personId = somebody()
   const sold = sell(personId, 2)
   const began = Date.now()
@@ -57,7 +57,7 @@ test('a sale at a till is in the shopper’s history at once, and is stored', as
   )
 })
 
-test('while the back office is away the history is what was last known, with its age', async () => {
+test('the history shows stored data with its age during an outage', async () => {
   const [known, unknown] = [somebody(), somebody()]
   const before = await historyOf(known)
   sell(known)
@@ -73,7 +73,7 @@ test('while the back office is away the history is what was last known, with its
   assert.equal('syncedAt' in never.meta, false, 'nobody has looked')
 })
 
-test('many requests for one customer at once ask once, and for two customers twice', async () => {
+test('concurrent history requests cause one call per customer', async () => {
   const [one, two] = [somebody(), somebody()]
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
   const answers = await Promise.all([...Array(20).fill(one), two].map(id => historyOf(id)))
@@ -81,7 +81,7 @@ test('many requests for one customer at once ask once, and for two customers twi
   assert.deepEqual([asked(one), asked(two)], [1, 1])
 })
 
-test('a process that knows nothing yet and is asked by everybody at once asks the back office for each thing once at a time', async () => {
+test('a new process makes each call once under concurrent requests', async () => {
   const fresh = await shop.secondServer()
   const shoppers = [somebody(), somebody(), somebody()]
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/RetailTransactions' })
@@ -100,7 +100,7 @@ test('a process that knows nothing yet and is asked by everybody at once asks th
   }
 })
 
-test('a back office that hangs holds a list for a few seconds and no connection; what comes late is stored', async t => {
+test('a hanging back office delays a list briefly; late responses are stored', async t => {
   const { client, backOffice } = behind(simulator)
   const patient = await startTestService({ beside: api, backOffice })
   t.after(async () => {
@@ -126,7 +126,7 @@ test('a back office that hangs holds a list for a few seconds and no connection;
   assert.ok(later.ids.includes(sold), 'the answer that came late')
 })
 
-test('sales that cannot be read are warned of, and neither a request nor a run of the sync has seen them', async () => {
+test('unreadable sales cause a warning and fail neither requests nor syncs', async () => {
   const personId = somebody()
   sell(personId)
   simulator.faults.add({ kind: 'malformed', path: `/Persons/${personId}/RetailTransactions` })
@@ -140,7 +140,7 @@ test('sales that cannot be read are warned of, and neither a request nor a run o
   assert.ok(isSince((await historyOf(personId)).meta.syncedAt, began), 'the run has seen them')
 })
 
-test('a web sale is of the number of its store, told by the API or by an export', async () => {
+test("a web sale has its store's number from API or export", async () => {
   const web = simulator.state.transactions.filter(
     ({ orderNumber, personId }) => orderNumber !== '' && personId !== null,
   )
@@ -156,7 +156,7 @@ test('a web sale is of the number of its store, told by the API or by an export'
   }
 })
 
-test('a sale that an export has told of is not there twice, whoever comes first', async () => {
+test('a sale from both export and API is stored once', async () => {
   const [first, second] = [somebody(), somebody()]
   sell(first)
   sell(second)

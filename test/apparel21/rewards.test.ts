@@ -22,7 +22,7 @@ const someAccount = () => {
   return account
 }
 
-test('a reward balance is the one of this moment, also of a customer that no sync has brought', async () => {
+test('a reward balance is live, even for customers not yet synced', async () => {
   const account = someAccount()
   const before = (await api.get(`/customers/${account.personId}/rewards`)).json.data
   assert.equal(before.id, String(account.id))
@@ -51,7 +51,7 @@ test('a reward balance is the one of this moment, also of a customer that no syn
   })
 })
 
-test('while the back office is away a balance is not told, and what is not live still is', async () => {
+test('balances are unavailable during an outage and stored data stays available', async () => {
   const { personId, id } = someAccount()
   simulator.faults.add({ kind: 'down' })
   for (const path of [`/customers/${personId}/rewards`, `/rewards/accounts/${id}`]) {
@@ -62,7 +62,7 @@ test('while the back office is away a balance is not told, and what is not live 
   assert.equal((await api.get('/rewards/programs')).status, 200)
 })
 
-test('an answer that is no reward account is 502, and nothing of it is told', async () => {
+test('an invalid reward account response is 502 without its content', async () => {
   const { client, backOffice } = behind(simulator)
   try {
     for (const kind of ['wrong-root', 'truncated', 'html'] as const) {
@@ -76,7 +76,7 @@ test('an answer that is no reward account is 502, and nothing of it is told', as
   }
 })
 
-test('capabilities of a back office that cannot be reached say so, and that of no release is assumed what needs one', async () => {
+test('capabilities of an unreachable back office assume no version', async () => {
   const { client, backOffice } = behind({ url: 'http://127.0.0.1:9/RetailAPI/' })
   try {
     const { driver, release, capabilities } = await backOffice(api.service).capabilities()
@@ -90,7 +90,7 @@ test('capabilities of a back office that cannot be reached say so, and that of n
   }
 })
 
-test('capabilities say what export files add', async () => {
+test('capabilities list what export files add', async () => {
   const { client, upstream } = behind(simulator)
   try {
     const lacking = async (hasExports: boolean) =>

@@ -33,7 +33,7 @@ const withReference = (type: number, value: number) =>
     .map(({ id }) => String(id))
     .sort()
 
-test('a new subscription mapping is what stored customers show at once, and whoever follows changes is told', async () => {
+test('a new subscription mapping updates stored customers and the change feed', async () => {
   assert.deepEqual([(await subscribed()).email, (await subscribed()).sms], [[], []])
   const { asOf } = (await api.get('/customers/search?limit=1')).json.meta
   simulator.ledger.clear()
@@ -47,7 +47,7 @@ test('a new subscription mapping is what stored customers show at once, and whoe
   assert.equal(simulator.ledger.calls.length, 0)
 })
 
-test('another value for yes changes them again, one that is taken away leaves them, and the sync sees it the same way', async () => {
+test("changing a mapping's yes value updates customers; removing the mapping does not", async () => {
   await put(admin, '/settings', { subscriptionMapping: { email: { ...email, yes: '4422', no: '4421' } } })
   const turned = await subscribed()
   assert.deepEqual([turned.email, turned.sms], [withReference(1322, 4422), withReference(1323, 4431)])
@@ -55,7 +55,7 @@ test('another value for yes changes them again, one that is taken away leaves th
   assert.deepEqual(await subscribed(), turned)
 })
 
-test('where customers are nobody else’s, a mapping does not change what they have agreed to', async t => {
+test('a mapping in an embedded service does not change consent', async t => {
   const own = await startTestService()
   t.after(() => own.stop())
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' }, emailSubscription: true }

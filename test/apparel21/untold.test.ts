@@ -26,7 +26,7 @@ const lists = [
 ] as const
 
 for (const [path, name] of lists)
-  test(`${path} says what head office does not tell it, unless export files do, and without asking`, async () => {
+  test(`${path} names unsupported fields without a call unless export files add them`, async () => {
     const { capabilities } = (await api.get('/capabilities')).json.data
     const { reason } = capabilities.find((one: { name: string }) => one.name === name)
     await simulator.refuse()
@@ -37,7 +37,7 @@ for (const [path, name] of lists)
     for (const whole of [exporting, embedded]) assert.equal((await whole.get(path)).json.meta.warnings, undefined)
   })
 
-test('what is whole has no such warning', async () => {
+test('a complete list has no such warning', async () => {
   for (const path of ['/stores', '/products', '/customers?updated_after=2020-01-01'])
     assert.equal((await api.get(path)).json.meta.warnings, undefined, path)
 })

@@ -57,7 +57,7 @@ const indexesOf = (db: Database) =>
 
 const followed = (cursor = '') => shop.get(`/changes?limit=1000${cursor && `&after_cursor=${cursor}`}`)
 
-test('what was backed up is restored, row by row, with all keys, indexes, triggers and counters', async () => {
+test('a restore recreates every row, key, index, trigger and sequence', async () => {
   const contents = await contentsOf(shop.db)
   const said = await done(['backup', file], environmentOf(shop.database))
   assert.match(said, /^Backup written to \S+ and verified: [\d,]+ rows as of \S+Z, .* MB\/s/)
@@ -73,7 +73,7 @@ test('what was backed up is restored, row by row, with all keys, indexes, trigge
   assert.ok(row && Number(row.next) > row.there)
 })
 
-test('the restored database is served: same passwords, same records, and what is changed then is told', async () => {
+test('a restored database serves the same passwords, records and later changes', async () => {
   const [target] = opened as [FreshDatabase]
   const told = await followed()
   const server = await anotherServer({ db: target.db, keys: shop.keys })
@@ -89,7 +89,7 @@ test('the restored database is served: same passwords, same records, and what is
   }
 })
 
-test('where something may be lost, cursors of before are refused, and those that follow are good', async () => {
+test('a restore with possible loss rejects old cursors and accepts new ones', async () => {
   const target = await empty()
   const [changes, walk] = [await followed(), await shop.get('/customers/search?limit=1')]
   await done(['restore', file], environmentOf(target))
@@ -114,7 +114,7 @@ test('where something may be lost, cursors of before are refused, and those that
   }
 })
 
-test('a backup that is taken while customers are written has each one that was acknowledged before, and nothing by halves', async () => {
+test('a backup during writes contains every acknowledged customer completely', async () => {
   let over = false
   const acknowledged: string[] = []
   const writing = Array.from({ length: 4 }, async () => {
@@ -151,7 +151,7 @@ test('a backup that is taken while customers are written has each one that was a
   )
 })
 
-test('a day of the log of requests is not dropped while a backup is taken, which is whole', async () => {
+test('a request log partition is not dropped during a complete backup', async () => {
   await shop.db.run(sql`select request_block_day('2020-01-01')`)
   const frames = backupOf(shop.db, {})
   try {
@@ -170,7 +170,7 @@ test('a day of the log of requests is not dropped while a backup is taken, which
   assert.deepEqual(row, { dropped: 1 })
 })
 
-test('a backup that is killed leaves no file of its name, and what it leaves goes with the next one', async () => {
+test('a killed backup leaves no final file, and the next cleans up', async () => {
   const killed = join(home, 'killed')
   const drafts = () => fs.readdirSync(home).filter(name => name.startsWith('.killed.'))
   const letGo = await hold(shop.db, 'lock table voucher in access exclusive mode')
@@ -187,12 +187,12 @@ test('a backup that is killed leaves no file of its name, and what it leaves goe
   assert.deepEqual([fs.existsSync(killed), drafts().length], [true, 0])
 })
 
-test('a backup with a share of its own is whole', async () => {
+test('a backup with its own CPU limit is complete', async () => {
   const said = await done(['backup', join(home, 'slow'), '--cpu-percent', '50'], environmentOf(shop.database))
   assert.match(said, /and verified/)
 })
 
-test('to standard output it is the same file', async () => {
+test('a backup to standard output is the same file', async () => {
   const said = join(home, 'said')
   const backup = begin(['-c', `exec node "$0" backup - > "$1"`, cli, said], environmentOf(shop.database), {
     program: ['/bin/sh'],
@@ -202,7 +202,7 @@ test('to standard output it is the same file', async () => {
   assert.match(await done(['restore', said], environmentOf(target)), /^Restored /)
 })
 
-test('it goes into the bundled PostgreSQL of an empty directory that has the secret, and is served from there', async () => {
+test('a backup restores into an empty bundled PostgreSQL and can be served', async () => {
   const DATA_DIR = join(directory(), 'data')
   const none = await run(['restore', file], { DATA_DIR })
   assert.equal(none.code, 1)
@@ -217,7 +217,7 @@ test('it goes into the bundled PostgreSQL of an empty directory that has the sec
   assert.match(await done(['service', 'list'], { DATA_DIR }), new RegExp(`^${shop.service.name} `, 'm'))
 })
 
-test('what root has restored is refused to another user with whose it is, and opened once it is given to them', {
+test('root must hand over a restored directory before another user can start', {
   skip: needsOpenCheckout,
 }, async () => {
   const DATA_DIR = join(directory(), 'data')

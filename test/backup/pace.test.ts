@@ -17,7 +17,7 @@ async function* busy(pieces: number) {
   }
 }
 
-test('what is done in small pieces takes no more of a core than its share, but for a fifth of a second', async () => {
+test('chunked work stays within its CPU share after a short burst', async () => {
   const began = performance.now()
   const pieces = await Array.fromAsync(paced(busy(40), 0.1))
   assert.deepEqual(pieces, [...Array(40).keys()])

@@ -40,7 +40,7 @@ async function refused(path: string, environment: Record<string, string>) {
 const tablesIn = async ({ db }: FreshDatabase) =>
   (await db.rows(sql`select from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`)).length
 
-test('a file of which anything is missing or changed is refused, byte by byte', async () => {
+test('a backup with any missing or changed byte is rejected', async () => {
   const bytes = fs.readFileSync(file)
   const bad = join(home, 'bad')
   const whole = await checkFile(file)
@@ -58,7 +58,7 @@ test('a file of which anything is missing or changed is refused, byte by byte', 
   }
 })
 
-test('rows that are not those that were counted are refused, although the compression is whole', async () => {
+test('a backup whose rows do not match their count is rejected', async () => {
   const bad = join(home, 'bad')
   const head = { release: '1', postgres: '18', takenAt: '', migrations: [], secret: '' }
   const end = { tables: [{ name: 'store', rows: 1, sha256: 'x' }], counters: [] }
@@ -78,7 +78,7 @@ test('rows that are not those that were counted are refused, although the compre
   await assert.rejects(checkFile(bad), /its parts are not in their order/)
 })
 
-test('a damaged file, another secret and a file that is none leave the database as it was', async () => {
+test('a damaged backup or wrong secret leaves the database unchanged', async () => {
   fs.writeFileSync(join(home, 'cut'), fs.readFileSync(file).subarray(0, -40))
   assert.match(await refused(join(home, 'cut'), environmentOf(target)), /is damaged: .*Take another backup/)
   fs.writeFileSync(join(home, 'other'), 'something else')
@@ -89,7 +89,7 @@ test('a damaged file, another secret and a file that is none leave the database 
   assert.equal(await tablesIn(target), 0)
 })
 
-test('a database that holds a service, or what is not ours, is refused, and stays', async t => {
+test('a database with a service or foreign tables is rejected and unchanged', async t => {
   assert.match(
     await refused(file, environmentOf(source)),
     /holds something already \(luma\)\. .*DATABASE_URL to a new database/,
@@ -103,7 +103,7 @@ test('a database that holds a service, or what is not ours, is refused, and stay
   assert.match(listed, /^luma /m)
 })
 
-test('a backup of a newer release is refused, and what a start left before the first service is no obstacle', async () => {
+test('a newer backup is rejected; an initialised database without services is accepted', async () => {
   await source.db.run(sql`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'x')`)
   await done(['backup', join(home, 'newer')], environmentOf(source))
   await source.db.run(sql`delete from migration where number = 9999`)
@@ -115,7 +115,7 @@ test('a backup of a newer release is refused, and what a start left before the f
   assert.match(await done(['service', 'list'], environmentOf(target)), /^luma /m)
 })
 
-test('a clock that is behind the backup is refused', async t => {
+test('a restore is rejected if the clock is behind the backup', async t => {
   const behind = await emptyDatabase()
   t.after(() => behind.drop())
   const [head, ...rest] = await Array.fromAsync(readFrames(file))

@@ -18,7 +18,7 @@ before(async () => {
 })
 after(() => shop.stop())
 
-test('a backup takes the place of nothing but a file', async () => {
+test('a backup replaces only a regular file', async () => {
   const pipe = join(home, 'pipe')
   assert.equal(spawnSync('mkfifo', [pipe]).status, 0)
   for (const path of [pipe, home]) {
@@ -29,7 +29,7 @@ test('a backup takes the place of nothing but a file', async () => {
   assert.ok(fs.statSync(pipe).isFIFO())
 })
 
-test('a backup by the name of a link is where the link points to', async () => {
+test('a backup to a symbolic link writes its target', async () => {
   const [link, file] = [join(home, 'latest.tillbridge'), join(home, 'monday.tillbridge')]
   fs.writeFileSync(file, 'the one before')
   fs.symlinkSync('monday.tillbridge', link)
@@ -38,12 +38,12 @@ test('a backup by the name of a link is where the link points to', async () => {
   assert.match(fs.readFileSync(file, 'latin1'), /^Tillbridge backup /)
 })
 
-test('a backup into a folder that is not there is refused in words', async () => {
+test('a backup into a missing folder is rejected with a message', async () => {
   const { code, err } = await run(['backup', '/nowhere/x'], environment)
   assert.deepEqual([code, err], [1, "tillbridge: /nowhere/x can't be written: folder /nowhere not found.\n"])
 })
 
-test('a share that is no per cent is refused before anything is written', async () => {
+test('an invalid CPU percentage is rejected before anything is written', async () => {
   for (const share of ['0', '101', 'x']) {
     const { code, err } = await run(['backup', join(home, 'none'), '--cpu-percent', share], environment)
     assert.equal(code, 1)

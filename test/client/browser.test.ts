@@ -47,7 +47,7 @@ async function startSite(target: { baseUrl: string; ca: string }) {
   return `https://localhost:${(server.address() as AddressInfo).port}`
 }
 
-test('a page in a browser walks, writes, follows and judges with the client', {
+test('the client paginates, writes, follows and verifies in a browser', {
   skip: browserMissing ?? false,
 }, async () => {
   const api = await startTestService()

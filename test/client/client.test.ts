@@ -28,7 +28,7 @@ const failure = async (call: Promise<unknown>): Promise<TillbridgeError> =>
     error => error,
   )
 
-test('a walk goes through all pages, and says from when the next one goes on', async () => {
+test('a paginator reads all pages and returns the next starting point', async () => {
   const many = Array.from({ length: 23 }, (_, i) => ({ id: `w${i}`, surname: 'Walker', email: `w${i}@example.com` }))
   await upsertCustomers(api.db, api.service, many)
   const walk = client.customers.search({ updatedAfter: new Date(0), limit: 10 })
@@ -48,7 +48,7 @@ test('a walk goes through all pages, and says from when the next one goes on', a
   )
 })
 
-test('a walk that is left early asks for no further page', async () => {
+test('a paginator that is left early requests no further page', async () => {
   const walk = client.customers.search({ limit: 5 })
   assert.ok(await walk.first())
   assert.equal(walk.meta?.hasNextPage, true)
@@ -57,7 +57,7 @@ test('a walk that is left early asks for no further page', async () => {
   assert.deepEqual(pages, [20, 6])
 })
 
-test('a change is made of the record that was read, and refused where it is another by now', async () => {
+test('a change applies to the read record and rejects a changed one', async () => {
   const read = await client.customers.get('65432')
   assert.equal(read.surname, 'Smith')
   assert.match(aboutAnswer(read)?.etag ?? '', /^"/)
@@ -69,27 +69,27 @@ test('a change is made of the record that was read, and refused where it is anot
   assert.equal((await client.customers.update('65432', { title: 'Dr' }, { ifMatch: written })).title, 'Dr')
 })
 
-test('a record that has not changed is the one that is there already', async () => {
+test('an unchanged record is returned from the cache', async () => {
   const read = await client.orders.get((await client.orders.place(orderOf([{ sku: 'TEE', quantity: 1 }]))).id)
   assert.equal(await client.orders.get(read.id, { ifNoneMatch: read }), read)
   assert.equal(aboutAnswer({ ...read }), undefined)
 })
 
-test('what a write warns of is said beside the record', async () => {
+test('a write returns its warnings with the record', async () => {
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' }, emailSubscription: true }
   const customer = await client.customers.create({ ...body, privacy: true })
   const warnings = aboutAnswer(customer)?.warnings.map(({ code }) => code) ?? []
   assert.ok(warnings.includes('privacy_overridden'), String(warnings))
 })
 
-test('a write that is tried out is answered, and not kept', async () => {
+test('a dry run returns a result and keeps nothing', async () => {
   const body = { firstname: 'Try', surname: 'Out', contact: { email: 'try@example.com' } }
   const tried = await client.customers.create(body, { tryOut: true })
   assert.deepEqual([tried.id, tried.firstname], [null, 'Try'])
   assert.equal(await client.customers.find({ email: 'try@example.com' }).first(), undefined)
 })
 
-test('an order is paid with a voucher that is held, and comes back by its number', async () => {
+test('an order is paid with a locked voucher and found by number', async () => {
   await addVouchers(api, api, { 'v 1': {} })
   const shopper = { shopperIp: '203.0.113.7' }
   const held = await client.vouchers.lock('v 1', { pin, amount: '10.00' }, shopper)
@@ -103,7 +103,7 @@ test('an order is paid with a voucher that is held, and comes back by its number
   assert.deepEqual(returnable, { sku: 'TEE', sold: 1, returned: 0, returnable: 1 })
 })
 
-test('errors are told apart by their code, have a class for what is done about them, and all faults', async () => {
+test('errors have a code, a class for handling and all field errors', async () => {
   const wrong = { ...orderOf([{ sku: 'NONE', quantity: 0 }]), billingAddress: { ...address, city: '' } }
   const refused = await failure(client.orders.place(wrong))
   assert.ok(refused instanceof InvalidRequestError && refused instanceof TillbridgeError)
@@ -125,20 +125,20 @@ test('errors are told apart by their code, have a class for what is done about t
   assert.deepEqual([unread.code, unread.faults[0]?.parameter], ['invalid_timestamp', 'updated_after'])
 })
 
-test('what cannot be asked for is refused before anything is sent', async () => {
+test('an invalid request is rejected before it is sent', async () => {
   for (const id of ['', '.', '..']) assert.throws(() => client.customers.get(id), TypeError)
   const options = { idempotencyKey: 'Größe' }
   assert.equal((await failure(client.orders.place(orderOf([]), { idempotencyKey: '日本' }))).name, 'TypeError')
   assert.equal((await failure(client.orders.place(orderOf([]), options))).code, 'idempotency_key_invalid')
 })
 
-test('a PIN is in no error', async () => {
+test('an error never contains a PIN', async () => {
   const refused = await failure(client.vouchers.lookUp({ number: 'v 1', pin: '987654' }))
   assert.equal(refused.code, 'voucher_not_accepted')
   assert.doesNotMatch(JSON.stringify(refused) + refused.message + refused.stack, /987654/)
 })
 
-test('a whole list comes in one answer, and says as of when it is', async () => {
+test('a bulk export is one response with its asOf', async () => {
   const walk = client.customers.search({ limit: 3 })
   const whole: unknown[] = []
   for await (const customer of walk.whole()) whole.push(customer)
@@ -155,7 +155,7 @@ test('a whole list comes in one answer, and says as of when it is', async () => 
   assert.ok(refused instanceof NotFoundError)
 })
 
-test('a whole list that is left early, or given up, asks for nothing more', async () => {
+test('a bulk export left early or aborted sends no further request', async () => {
   for await (const customer of client.customers.search().whole()) {
     assert.ok(customer.id)
     break
@@ -169,7 +169,7 @@ test('a whole list that is left early, or given up, asks for nothing more', asyn
   }, /enough/)
 })
 
-test('a whole list that is cut off is an error, not the whole', async () => {
+test('a truncated bulk export is an error', async () => {
   const large = await api.tenant({ readsPerMinute: 'off' })
   const some = Array.from({ length: 2_000 }, (_, i) => ({
     id: `l${i}`,

@@ -8,14 +8,14 @@ import { clientFiles } from '../../scripts/client/write.ts'
 const source = new URL('../../client/src/', import.meta.url)
 const files = await clientFiles()
 
-test('shapes and operations of the client are those of the API', async () => {
+test("the client's schemas and operations match the API", async () => {
   for (const [name, text] of Object.entries(files)) {
     const there = await readFile(new URL(name, source), 'utf8').catch(() => '')
     assert.ok(there === text, `client/src/${name} is stale: run \`npm run docs\``)
   }
 })
 
-test('the client has no shape or operation of which the API knows nothing', () => {
+test('the client has no schema or operation missing from the API', () => {
   const there = globSync('{api,shapes}/*', { cwd: fileURLToPath(source) })
   assert.deepEqual(there.sort(), Object.keys(files).sort())
 })

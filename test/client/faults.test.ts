@@ -28,7 +28,7 @@ const orders = () => api.db.run(sql`select from sales_order where service_id = $
 let made = 0
 const customer = () => ({ firstname: 'Ann', surname: 'Lee', contact: { email: `ann${++made}@example.com` } })
 
-test('an order whose answer is lost on the way, twice, is placed once', async () => {
+test('an order whose response is lost twice is placed once', async () => {
   const before = await orders()
   network.loseAnswers(2)
   const placed = await client.orders.place(order)
@@ -36,12 +36,12 @@ test('an order whose answer is lost on the way, twice, is placed once', async ()
   assert.equal(await orders(), before + 1)
 })
 
-test('a read whose answer is lost is asked for again', async () => {
+test('a read with a lost response is repeated', async () => {
   network.loseAnswers(1)
   assert.equal((await client.customers.get('65432')).firstname, 'John')
 })
 
-test('a write that nobody answers ends as an unknown outcome, and is found by its key later', async () => {
+test('an unanswered write ends as unknown and is found by its key', async () => {
   const before = await orders()
   network.loseAnswers(1_000)
   const lost = await client.orders.place(order, { patienceMs: 300, settleMs: 300 }).catch(error => error)
@@ -54,7 +54,7 @@ test('a write that nobody answers ends as an unknown outcome, and is found by it
   assert.equal(await orders(), before + 1)
 })
 
-test('a change whose answer is lost is made; that the record is another then is no refusal', async () => {
+test('a change with a lost response succeeds despite the changed record', async () => {
   const read = await client.customers.get('65432')
   network.loseAnswers(1)
   const unknown = await client.customers.update('65432', { title: 'Mr' }, { ifMatch: read }).catch(error => error)
@@ -65,7 +65,7 @@ test('a change whose answer is lost is made; that the record is another then is 
   assert.equal((await client.customers.update('65432', { title: 'Dr' })).title, 'Dr')
 })
 
-test('a write whose repeat is refused at the door is an unknown outcome', async () => {
+test('a write whose repeat is rejected early has an unknown outcome', async () => {
   const stranger = await startTestService()
   after(() => stranger.stop())
   let tries = 0
@@ -85,7 +85,7 @@ test('a write whose repeat is refused at the door is an unknown outcome', async 
   assert.equal(aboutAnswer(placed)?.replayed, true)
 })
 
-test('a call goes on while the service is stopped and started', async () => {
+test('a call survives a restart of the server', async () => {
   const first = await startTestService({ beside: api })
   network.leadTo(first.baseUrl)
   const through = clientOf(first, api, { url: network.url })
@@ -105,7 +105,7 @@ test('a call goes on while the service is stopped and started', async () => {
   network.leadTo(api.baseUrl)
 })
 
-test('where nobody is there a read ends once its patience does, or as soon as its caller gives up', async () => {
+test('a read without a server ends on timeout or abort', async () => {
   network.leadTo('https://localhost:1')
   const away = await client.customers.get('65432', { patienceMs: 500 }).catch(error => error)
   assert.ok(away instanceof UnavailableError)
@@ -115,7 +115,7 @@ test('where nobody is there a read ends once its patience does, or as soon as it
   network.leadTo(api.baseUrl)
 })
 
-test('a write that is being carried out already is waited for', async () => {
+test('a write already in progress is waited for', async () => {
   const holding = await api.db.pool.connect()
   try {
     await holding.query('begin')
@@ -132,7 +132,7 @@ test('a write that is being carried out already is waited for', async () => {
   }
 })
 
-test('a service that is not trusted is told of at once', async () => {
+test('an untrusted certificate fails immediately', async () => {
   const trusted = getCACertificates('default')
   setDefaultCACertificates(trusted.filter(each => each.trim() !== api.ca.trim()))
   const stranger = tillbridge({ url: api.baseUrl.replace('localhost', '127.0.0.1'), apiKey: '', service: 'luma' })
@@ -144,7 +144,7 @@ test('a service that is not trusted is told of at once', async () => {
   assert.equal(refused.code, 'certificate_refused')
 })
 
-test('a limit that is used up is waited for, where patience lasts; else it is told when to come again', async () => {
+test('an exhausted rate limit is waited for within the timeout', async () => {
   const limited = await api.tenant({ readsPerMinute: 2 })
   let sent = 0
   const counting = clientOf(api, limited, {

@@ -12,7 +12,7 @@ await fillShop(api.db, api.service)
 const client = clientOf(api)
 const rename = (id: string, surname: string) => upsertCustomers(api.db, api.service, [{ id, surname }])
 
-test('a run that breaks off is told again of what it had not saved, and the next one goes on from what it had', async () => {
+test('an interrupted run repeats unsaved changes and the next continues', async () => {
   let place: string | undefined
   /** Leaves the loop at so many changes; `onEach` is done with each before. */
   const run = async (count: number, onEach = async (_: number) => {}) => {
@@ -39,7 +39,7 @@ test('a run that breaks off is told again of what it had not saved, and the next
   assert.deepEqual(await run(2), ['changed customer 65432', 'changed customer 65433'])
 })
 
-test('changes come as they are made, with their records, also where the service was away meanwhile', async () => {
+test('changes arrive live with records, even after an outage', async () => {
   const server = await startTestService({ beside: api })
   const network = await startNetwork(server.baseUrl)
   const end = new AbortController()
@@ -71,6 +71,6 @@ test('changes come as they are made, with their records, also where the service 
   await following
 })
 
-test('a place of which nobody knows ends it', async () => {
+test('an unknown position ends the subscription', async () => {
   await assert.rejects(client.follow({ from: 'x'.repeat(40) }).next(), { code: 'invalid_cursor' })
 })

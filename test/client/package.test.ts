@@ -65,7 +65,7 @@ export const asked = () => tillbridge({ url: '', apiKey: '', service: '' }).mapp
 
 const installedAt = (...names: string[]) => join(project, 'node_modules/tillbridge-client', ...names)
 
-test('the package is what it needs to be, without dependencies, and small', () => {
+test('the package is complete, small and without dependencies', () => {
   const manifest = JSON.parse(readFileSync(installedAt('package.json'), 'utf8'))
   assert.deepEqual([manifest.dependencies, manifest.sideEffects, manifest.type], [undefined, false, 'module'])
   const files = globSync('**/*.*', { cwd: installedAt() }).filter(name => existsSync(installedAt(name)))
@@ -81,13 +81,13 @@ test('the package is what it needs to be, without dependencies, and small', () =
 
 test('the README has eleven examples', () => assert.equal(examples.length, 11))
 
-test('it type-checks in a fresh project with TypeScript 7, open to words of a later release', async () => {
+test('the package type-checks with TypeScript 7 and tolerates later values', async () => {
   await ran(project, process.execPath, [join(checkout, 'node_modules/typescript/bin/tsc')])
 })
 
 const older = foundOfNpm(...openApiTypeScript)
 const none = 'TypeScript 5 is not installed here; `npm run generators` installs it'
-test('it type-checks in a fresh project with TypeScript 5', { skip: older ? false : none }, async () => {
+test('the package type-checks with TypeScript 5', { skip: older ? false : none }, async () => {
   assert.match(await ran(project, join(older ?? '', 'tsc'), ['--version']), / 5\./)
   await ran(project, join(older ?? '', 'tsc'), ['--noEmit'])
 })
@@ -99,7 +99,7 @@ const nodes = (process.env.PATH ?? '')
   .map(folder => join(folder, 'node'))
   .filter(existsSync)
 
-test('the examples of the README run, with the Node of the machine', {
+test("the README's examples run with the machine's Node", {
   skip: nodes.length ? false : 'no other Node',
 }, async () => {
   await fillShop(api.db, api.service)

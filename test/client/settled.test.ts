@@ -12,7 +12,7 @@ const { made } = personsOf(shop)
 const client = clientOf(api)
 const loseAnswer = () => simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
 
-test('a customer of whom the back office told nobody is created once, by asking again', async () => {
+test('a repeat creates an unconfirmed back office customer once', async () => {
   const before = made()
   loseAnswer()
   const customer = await client.customers.create(john())
@@ -20,7 +20,7 @@ test('a customer of whom the back office told nobody is created once, by asking 
   assert.equal((await client.customers.get(customer.id)).id, customer.id)
 })
 
-test('without patience the unknown outcome is the caller’s, with the key that settles it', async () => {
+test('an unknown outcome without retry timeout returns its key', async () => {
   const before = made()
   const body = john()
   loseAnswer()

@@ -52,7 +52,7 @@ const basketOf = (basket: string, more: object) => ({
 const balanceOf = async (number: string) =>
   (await api.get(`/vouchers/${number}`, { 'x-voucher-pin': pin })).json.data.availableAmount
 
-test('the shop shows the stock of all stores, and anew after a webhook told that it has changed', async () => {
+test('the shop shows all stock and refreshes it after a webhook', async () => {
   assert.deepEqual(await ask('/stock/HOOD-M'), { status: 200, json: { sku: 'HOOD-M', units: 4 } })
   await upsertStock(api.db, api.service, [{ storeId: '1002', skuId: 'id-HOOD-M', freeStock: 3 }])
   assert.equal((await ask('/stock/HOOD-M')).json.units, 4)
@@ -69,7 +69,7 @@ test('the shop shows the stock of all stores, and anew after a webhook told that
   assert.equal((await ask('/stock/HOOD-M')).json.units, 7)
 })
 
-test('a voucher pays as far as it goes, the rest is by card; a basket that is sent again is the same order', async () => {
+test('a voucher pays its balance, a card the rest, and repeats match', async () => {
   const whole = basketOf('1', { voucher: { number: '2062389', pin } })
   const first = await ask('/checkout', whole)
   assert.deepEqual([first.status, first.json.total], [201, '59.98'])
@@ -92,7 +92,7 @@ test('a voucher pays as far as it goes, the rest is by card; a basket that is se
   assert.equal(await balanceOf('2062389'), '0.00')
 })
 
-test('a wrong PIN is told to the shopper, and a check-out that is refused gives the voucher back', async () => {
+test('a wrong PIN is shown, and a rejected checkout releases the voucher', async () => {
   const wrong = await ask('/checkout', basketOf('3', { voucher: { number: '2062390', pin: '000000' } }))
   assert.deepEqual(wrong, { status: 403, json: { error: 'Number or PIN is wrong.' } })
   const lines = [{ sku: 'NONE', quantity: 1, price: '5.00' }]

@@ -26,7 +26,7 @@ async function linesOf({ service }: Caller) {
     .map(line => `${line.operation} ${line.subject}`)
 }
 
-test('the audit tells who was erased, and what was decided of orders, returns, vouchers and alerts, by a command', async () => {
+test('the audit log records decisions and erasures made by commands', async () => {
   const at = await shop.another({ fulfilment: 'manual' })
   const { db, keys } = shop.api
   const { service } = at
@@ -55,7 +55,7 @@ test('the audit tells who was erased, and what was decided of orders, returns, v
   ])
 })
 
-test('what a command refuses leaves no line', async () => {
+test('a rejected command adds no audit entry', async () => {
   const at = await shop.another()
   for (const command of [
     ['order', 'cancel', 'none'],
@@ -70,7 +70,7 @@ test('what a command refuses leaves no line', async () => {
   assert.deepEqual(await linesOf(at), [])
 })
 
-test('the audit of each service of an account tells what a command has done with it', async () => {
+test("a command on an account adds entries to each service's audit", async () => {
   const [one, other] = [await shop.another(), await shop.another()]
   const user = (...command: string[]) => done(['account', ...command], environment)
   for (const { service } of [one, other]) await user('add', 'till', '--service', service.name)

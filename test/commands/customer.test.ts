@@ -34,7 +34,7 @@ const typing = (text: string) => ({
 })
 const ids = async () => (await database.query('select id from customer order by id')).rows.map(({ id }) => id)
 
-test('an export is a JSON document, on standard output or in a file that nobody else reads', async () => {
+test('an export writes JSON to standard output or a private file', async () => {
   const shown = JSON.parse(await done(['customer', 'export', '1'], environment))
   assert.deepEqual([shown.customer.surname, shown.transactions.length], ['Smith', 1])
   const out = join(folder, '1.json')
@@ -49,13 +49,13 @@ test('an export is a JSON document, on standard output or in a file that nobody 
   assert.deepEqual([code, err], [1, "tillbridge: /nowhere/1.json can't be written: folder /nowhere not found.\n"])
 })
 
-test('whoever has read enough of an export ends it without a word', async () => {
+test('an export ends silently if its reader stops', async () => {
   const untilTrue = `('${process.execPath}' '${cli}' "$@"; echo "code $?" >&2) | true`
   const { err } = await run(['customer', 'export', '1'], environment, { program: ['sh', '-c', untilTrue, 'sh'] })
   assert.equal(err, 'code 0\n')
 })
 
-test('a customer is erased once the identifier is typed again, and not before', async () => {
+test('a customer is erased only after typing the identifier again', async () => {
   for (const typed of ['y', '2', '']) {
     const { code, err } = await run(['customer', 'erase', '1'], environment, typing(typed))
     assert.equal(code, 1)
@@ -70,7 +70,7 @@ test('a customer is erased once the identifier is typed again, and not before', 
   assert.equal((await database.query('select from erasure where completed_at is null')).rowCount, 0)
 })
 
-test('without being asked, once is enough, and somebody unknown is told of', async () => {
+test('an unattended erasure needs no prompt and reports an unknown customer', async () => {
   for (let time = 0; time < 2; time++)
     assert.equal(await done(['customer', 'erase', '2', '--yes'], environment), 'Customer 2 erased.\n')
   assert.deepEqual(await ids(), [])

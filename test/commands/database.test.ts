@@ -19,7 +19,7 @@ import {
 
 const environment = { DATA_DIR: join(directory(), 'data') }
 
-test('doctor says what is missing on a machine where nothing was started, and makes nothing', async () => {
+test('doctor reports missing parts on a fresh machine and creates nothing', async () => {
   const DATA_DIR = join(directory(), 'data')
   const { code, out } = await run(['doctor'], { DATA_DIR })
   assert.equal(code, 1)
@@ -30,7 +30,7 @@ test('doctor says what is missing on a machine where nothing was started, and ma
   assert.ok(!fs.existsSync(DATA_DIR))
 })
 
-test('a command on a directory that holds no installation says so, and makes nothing', async () => {
+test('a command on a directory without installation reports it and creates nothing', async () => {
   const DATA_DIR = directory()
   const none = `No installation found in ${DATA_DIR}. Set DATA_DIR, or run "tillbridge start" to create one.`
   for (const args of [
@@ -47,7 +47,7 @@ test('a command on a directory that holds no installation says so, and makes not
   assert.deepEqual(fs.readdirSync(DATA_DIR), ['tls'])
 })
 
-test('service add makes a database where there is none, and says where', async () => {
+test('service add creates a database if necessary and prints its location', async () => {
   const DATA_DIR = join(directory(), 'data')
   const first = await run(['service', 'add', 'luma'], { DATA_DIR })
   assert.deepEqual([first.code, first.err], [0, `Creating a new database in ${DATA_DIR}.\n`])
@@ -55,19 +55,19 @@ test('service add makes a database where there is none, and says where', async (
   assert.deepEqual([second.code, second.err], [0, ''])
 })
 
-test('doctor names every bad setting', async () => {
+test('doctor names every invalid setting', async () => {
   const { code, out } = await run(['doctor'], { ...environment, PORT: 'x', WEB_CONCURRENCY: 'y' })
   assert.equal(code, 1)
   assert.match(out, /^FAIL {2}Settings +PORT must be .*\n {19}WEB_CONCURRENCY must be /m)
   assert.match(out, /^FAIL {2}Data +Not checked: fix the settings first\.$/m)
 })
 
-test('migrate makes the tables, and says when there is nothing to do', async () => {
+test('migrate creates the tables and reports if nothing is to do', async () => {
   assert.match(await done(['migrate'], environment), /^Applied: 0001_\w+\.sql/)
   assert.equal(await done(['migrate'], environment), 'The database is up to date.\n')
 })
 
-test('doctor leads from an empty installation to one where all is well', async () => {
+test('doctor leads from an empty installation to a healthy one', async () => {
   const none = await run(['doctor'], environment)
   assert.equal(none.code, 1)
   assert.match(none.out, /^FAIL {2}Services +No service exists\. To create one: tillbridge service add <name>$/m)
@@ -120,12 +120,12 @@ test('doctor leads from an empty installation to one where all is well', async (
   assert.match(out, /PostgreSQL \d+.*, tillbridge, \d+ migrations/)
 })
 
-test('a command that ran without the service has stopped PostgreSQL again', () => {
+test('a standalone command stops PostgreSQL afterwards', () => {
   assert.ok(!isRunning(postgresOf(environment.DATA_DIR) ?? 0))
   assert.ok(!fs.existsSync(join(environment.DATA_DIR, 'database.json')))
 })
 
-test('commands that run at the same time share PostgreSQL, and the last one stops it', async () => {
+test('concurrent commands share PostgreSQL and the last one stops it', async () => {
   const names = ['a', 'b', 'c', 'd']
   await Promise.all(names.map(name => done(['service', 'add', name], environment)))
   const listed = await done(['service', 'list'], environment)
@@ -133,7 +133,7 @@ test('commands that run at the same time share PostgreSQL, and the last one stop
   assert.ok(!isRunning(postgresOf(environment.DATA_DIR) ?? 0))
 })
 
-test('a demo that was interrupted is finished, by a command that waits for those that joined it before it stops PostgreSQL', async () => {
+test('an interrupted demo is finished before PostgreSQL stops', async () => {
   const killed = begin(['demo', 'playground'], environment)
   await until(() => killed.out.includes('Stores: '), 'it works', 20_000)
   await stop(killed, 'SIGKILL')
@@ -152,13 +152,13 @@ test('a demo that was interrupted is finished, by a command that waits for those
   assert.doesNotMatch(await done(['service', 'list'], environment), /being made/)
 })
 
-test('demo refuses a name that is taken', async () => {
+test('demo rejects a taken name', async () => {
   const again = await run(['demo', 'playground'], environment)
   assert.equal(again.code, 1)
   assert.equal(again.err, 'tillbridge: Service playground exists already.\n')
 })
 
-test('it runs from any directory, and `npx tillbridge` in the checkout', async () => {
+test('the command runs from any directory and as `npx tillbridge`', async () => {
   const cwd = directory()
   assert.match(await done(['service', 'list'], environment, { cwd }), /^luma /m)
   assert.deepEqual(fs.readdirSync(cwd), [])

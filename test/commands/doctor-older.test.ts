@@ -8,7 +8,7 @@ import { migrate, migrationFiles } from '../../src/database/migrate.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { checkout, directory, run } from '../support/processes.ts'
 
-test('doctor leaves the tables of an older release as they are, and says what this one would make of them', async t => {
+test('doctor reports pending migrations and leaves older tables unchanged', async t => {
   const database = await emptyDatabase()
   t.after(() => database.drop())
   const names = await migrationFiles()
@@ -27,7 +27,7 @@ test('doctor leaves the tables of an older release as they are, and says what th
   assert.equal(await database.db.run(sql`select from migration`), names.length - 2)
 })
 
-test('doctor makes no tables in an empty database', async t => {
+test('doctor creates no tables in an empty database', async t => {
   const database = await emptyDatabase()
   t.after(() => database.drop())
   const { code, out } = await run(['doctor'], { DATA_DIR: directory(), DATABASE_URL: database.connection })

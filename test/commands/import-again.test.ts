@@ -21,7 +21,7 @@ const run = (...args: string[]) => spawnSync(process.execPath, [cli, 'import', .
 const at = (name: string) => join(shop.directory, name)
 const textOf = (name: string) => readFileSync(at(name), 'utf8')
 
-test('a rejected file that was edited is kept, and what is rejected meanwhile goes beside it', () => {
+test('an edited rejected file is kept and new rejections get another file', () => {
   writeFileSync(at('staff.csv'), 'id,code,surname\n1,,Lee\n2,B,Roe\n')
   assert.equal(run('staff', 'staff.csv').status, 2)
   const rejected = textOf('staff.csv.rejected.csv')
@@ -47,7 +47,7 @@ test('a rejected file that was edited is kept, and what is rejected meanwhile go
   assert.equal(textOf('staff.csv.rejected.csv'), rejected)
 })
 
-test('rejected records are in a file of records, and those of a later import beside the one that was edited', () => {
+test('rejected records are written as records next to an edited file', () => {
   writeFileSync(at('staff.ndjson'), '{"id":"3","surname":"Lee"}\n')
   assert.match(run('staff', 'staff.ndjson').stdout, /The rejected lines are in staff\.ndjson\.rejected\.ndjson,/)
   const mended = textOf('staff.ndjson.rejected.ndjson').replace('}', ',"code":"C"}')
@@ -57,7 +57,7 @@ test('rejected records are in a file of records, and those of a later import bes
   assert.deepEqual([again.status, /rejected\.ndjson +1 +1 +0 +0 +0/.test(again.stdout)], [0, true], again.stdout)
 })
 
-test('one that was edited stays also where nothing is rejected any more, and goes where nobody has touched it', () => {
+test('an edited rejected file is kept; an untouched one is deleted', () => {
   writeFileSync(at('gateways.csv'), 'name\n"a\tb"\n')
   run('payment-gateways', 'gateways.csv')
   const mended = textOf('gateways.csv.rejected.csv').replace('a\tb', 'ab')
@@ -82,7 +82,7 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)
-  test(`${signal} ends an import after what is under way, and says what went in and where it stopped`, async () => {
+  test(`${signal} ends an import after the current batch and reports progress`, async () => {
     await shop.rows('delete from customer')
     const importing = spawn(process.execPath, [cli, 'import', 'customers', '-'], options)
     const [told, faults] = [importing.stdout, importing.stderr].map(stream => stream.setEncoding('utf8').toArray())
@@ -106,7 +106,7 @@ for (const [signal, code] of [
     assert.equal(await count(), 1_999)
   })
 
-test('an import that is stopped goes on with no further file', async () => {
+test('a stopped import starts no further file', async () => {
   writeFileSync(at('first.csv'), `name\n${Array.from({ length: 200_000 }, (_, i) => `g${i}\n`).join('')}`)
   writeFileSync(at('second.csv'), 'name\nsecond\n')
   const importing = spawn(process.execPath, [cli, 'import', 'payment-gateways', 'first.csv', 'second.csv'], options)
@@ -118,7 +118,7 @@ test('an import that is stopped goes on with no further file', async () => {
   assert.equal((await shop.rows(`select from payment_gateway where name = 'second'`)).length, 0)
 })
 
-test('where a packed file breaks off it is said how many lines went in and stay', async () => {
+test('a truncated compressed file reports the number of stored lines', async () => {
   const file = `id,surname\n${Array.from({ length: 20_000 }, (_, i) => `g${i},Lee ${(i * 7_919) % 10_007}\n`).join('')}`
   const packed = gzipSync(file)
   writeFileSync(at('cut.csv.gz'), packed.subarray(0, packed.length * 0.8))

@@ -35,7 +35,7 @@ const options = [
   ...['--delimiter', ';', '--decimal', ',', '--date-format', 'D.M.YYYY', '--time', 'Uhrzeit'],
 ]
 
-test('a file with other separators, decimals, days, clocks and letters goes in as it is, and the bytes tell Windows-1252', async () => {
+test('a file with another dialect is imported and Windows-1252 is detected', async () => {
   writeFileSync(at('bons.csv'), Buffer.from(german, 'latin1'))
   const { status, out, err } = run('transactions', 'bons.csv', ...options, '--save-profile', 'kassen.json')
   assert.deepEqual([status, /bons\.csv +3 +3 +0 +0 +0/.test(out)], [0, true], out + err)
@@ -51,7 +51,7 @@ test('a file with other separators, decimals, days, clocks and letters goes in a
   assert.deepEqual([one.total, one.lines[1].productName], ['1243.98', 'Käse'])
 })
 
-test('per cent have the decimals of the other numbers', async () => {
+test("percentages use the file's decimal separator", async () => {
   const columns = 'id;saleDate;lineId;quantity;price;taxPercent;discountAmount;discountPercentage'
   writeFileSync(at('taxed.csv'), `${columns}\nP1;2024-05-26;1;1;10,00;8,1;1,00;12,5\nP2;2024-05-26;1;1;10,00;8.1;;\n`)
   const { status, out } = run('transactions', 'taxed.csv', '--delimiter', ';', '--decimal', ',')
@@ -66,7 +66,7 @@ test('per cent have the decimals of the other numbers', async () => {
   assert.match(pointed.out, /^1 +taxPercent +has a comma where a point is expected/m)
 })
 
-test('a birthday is no day to come: a year of two digits is that of the century before', async () => {
+test('a two-digit year of birth is never in the future', async () => {
   const next = Temporal.Now.plainDateISO().add({ days: 2 })
   writeFileSync(at('born.csv'), 'id,surname,dateOfBirth\nb1,Old,3/5/65\nb2,Young,3/5/19\nb3,Leap,29/2/64\n')
   writeFileSync(at('years.csv'), `id,surname,dateOfBirth\nb4,Late,${next}\nb5,Past,1899-12-30\n`)
@@ -83,7 +83,7 @@ test('a birthday is no day to come: a year of two digits is that of the century 
   )
 })
 
-test('a profile keeps all that was said of files, and what is said besides outranks it', async () => {
+test('a profile stores all file options and explicit options override it', async () => {
   const profile = JSON.parse(readFileSync(at('kassen.json'), 'utf8'))
   assert.deepEqual([profile.kind, profile.time, profile.map.price], ['transactions', 'Uhrzeit', 'Preis'])
   writeFileSync(at('next.csv'), german.replaceAll('G1', 'H1').replaceAll('G2', 'H2').replaceAll('Preis', 'Brutto'))
@@ -103,7 +103,7 @@ test('a profile keeps all that was said of files, and what is said besides outra
   )
 })
 
-test('what is said of a column outranks what the profile says of it, whichever options they are', async () => {
+test('column options override the profile for any option', async () => {
   const profile = {
     map: { id: 'No', lineId: 'Row', saleDate: 'Day', quantity: 'Pieces', price: 'Each', channel: 'Way', sku: 'Code' },
     set: { type: 'sale' },
@@ -136,7 +136,7 @@ test('what is said of a column outranks what the profile says of it, whichever o
   assert.equal((await told('--ignore', 'Way', ...others)).channel, 'web', 'it keeps what is stored')
 })
 
-test('UTF-16 is known by its bytes, with and without a mark, and an encoding may be said', async () => {
+test('UTF-16 is detected by its bytes or set as an option', async () => {
   const encoded = [
     ['mark.csv', Buffer.from('\ufeffid,code,surname\n1,A,Öst\n', 'utf16le'), [], /mark\.csv is in UTF-16/],
     ['bare.csv', Buffer.from('id,code,surname\n2,B,Öst\n', 'utf16le').swap16(), [], /bare\.csv is in UTF-16/],
@@ -155,7 +155,7 @@ test('UTF-16 is known by its bytes, with and without a mark, and an encoding may
   )
 })
 
-test('what is rejected of such a file is mended and imported with the same options', async () => {
+test('rejected lines of such a file can be corrected and imported again', async () => {
   writeFileSync(at('mixed.csv'), Buffer.from(german.replaceAll('G', 'M').replace('0,735', 'Käse'), 'latin1'))
   const first = run('transactions', 'mixed.csv', '--profile', 'kassen.json')
   assert.equal(first.status, 2)
@@ -169,7 +169,7 @@ test('what is rejected of such a file is mended and imported with the same optio
   assert.deepEqual([again.status, (await sale('M1')).total], [0, '1243.98'], again.err)
 })
 
-test('a mark of UTF-8, as spreadsheets write it, outranks what is said of the encoding', async () => {
+test('a UTF-8 byte order mark overrides the encoding option', async () => {
   const said = ['--encoding', 'windows-1252']
   writeFileSync(at('marked.csv'), Buffer.from('id,surname,code\nm1,Größe,\nm2,Käse,M2\n', 'latin1'))
   assert.equal(run('staff', 'marked.csv', ...said).status, 2)
@@ -185,7 +185,7 @@ test('a mark of UTF-8, as spreadsheets write it, outranks what is said of the en
   )
 })
 
-test('rejections are told by reason, with how many there are and one of them; --stop-after ends early', async () => {
+test('rejections are grouped with counts and examples; --stop-after ends early', async () => {
   const lines = Array.from(
     { length: 5_000 },
     (_, i) => `p${i},Name,1,s${i},S,${i % 2 ? '"1,50"' : 'free'},${i % 5 ? '1.0' : '1.5'}\n`,
@@ -208,7 +208,7 @@ test('rejections are told by reason, with how many there are and one of them; --
   )
 })
 
-test('what cannot be is said before anything goes in', () => {
+test('contradictory options are rejected before the import', () => {
   writeFileSync(at('a.csv'), 'id;code\n1;A\n')
   const told = (...args: string[]) => run('staff', 'a.csv', ...args).err
   assert.match(told(), /The columns are not separated by commas: --delimiter ";"\?/)

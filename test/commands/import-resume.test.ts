@@ -60,7 +60,7 @@ const interruptCustomers = (path: string, signal: NodeJS.Signals) =>
     async () => (await reached()) > 0,
   )
 
-test('an import that was killed has left whole batches, and --resume goes on behind them', async () => {
+test('a killed import keeps whole batches and --resume continues after them', async () => {
   writeFileSync(join(shop.directory, 'killed.csv'), file)
   await interruptCustomers('killed.csv', 'SIGKILL')
   const [there, line] = [await customers(), await reached()]
@@ -91,7 +91,7 @@ test('an import that was killed has left whole batches, and --resume goes on beh
   )
 })
 
-test('an import that was stopped says how to go on; one that begins anew, or has another file, is told or begins anew', async () => {
+test('a stopped import explains --resume, which requires the same file', async () => {
   writeFileSync(join(shop.directory, 'stopped.csv'), file)
   await interruptCustomers('stopped.csv', 'SIGINT')
   const line = await reached()
@@ -113,12 +113,12 @@ test('an import that was stopped says how to go on; one that begins anew, or has
   assert.equal(await customers(), count - batches + 1)
 })
 
-test('a stream cannot be gone on with', () => {
+test('a stream cannot be resumed', () => {
   const { status, stderr } = run('-', '--resume')
   assert.deepEqual([status, stderr], [1, 'tillbridge: standard input cannot be gone on with: --resume needs a file.\n'])
 })
 
-test('of batches that go in two at a time a kill may leave the later one, whole, and --resume puts in both', async () => {
+test('a kill may leave the later of two batches for --resume', async () => {
   const skus = Array.from({ length: 2 * atOnce }, (_, i) => `k${i}`)
   await shop.importFile('stores', 'storeId,storeNumber,name\n1,1,One\n2,2,Two\n')
   const products = skus.map(sku => `p${sku},P,P,c,${sku},${sku},S,1`)

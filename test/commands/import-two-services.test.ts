@@ -10,7 +10,7 @@ import { begin, until } from '../support/processes.ts'
 const shop = await openShop()
 after(() => shop.close())
 
-test('what two services reject of one file at once goes to two files, both whole', async () => {
+test('two services importing one file get two complete rejected files', async () => {
   await shop.db.run(sql`insert into service (name) values ('other')`)
   const lines = Array.from({ length: 5_000 }, (_, i) => `c${i},${i % 1000 === 7 ? 'a\tb' : 'Lee'}`)
   writeFileSync(join(shop.directory, 'both.csv'), `id,surname\n${lines.join('\n')}\n`)

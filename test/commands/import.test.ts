@@ -32,7 +32,7 @@ function run(args: string[], input = '') {
   return { status, stdout, stderr }
 }
 
-test('the exit code tells: nothing rejected, lines rejected, not done', async () => {
+test('the exit code distinguishes success, rejected lines and failure', async () => {
   const good = run(['payment-gateways', '-'], 'name\npaypal\n')
   assert.deepEqual([good.status, good.stderr], [0, ''])
   assert.match(good.stdout, /^file +read +new +changed +unchanged +rejected\n.*\nstandard input +1 +1 +0 +0 +0\n$/)
@@ -53,7 +53,7 @@ test('the exit code tells: nothing rejected, lines rejected, not done', async ()
   assert.equal(run(['payment-gateways', '-', '--service', 'nobody']).status, 1)
 })
 
-test('a pipe that has a name is read once, as standard input is, and what is rejected of it is not put beside it', () => {
+test('a named pipe is read once and gets no rejected file', () => {
   execFileSync('mkfifo', [join(shop.directory, 'pipe.ndjson')])
   const lines = '{"name":"piped"}\n{"name":"a\\u0007"}\n'
   spawn('sh', ['-c', 'printf %s "$0" > pipe.ndjson', lines], { cwd: shop.directory })
@@ -63,7 +63,7 @@ test('a pipe that has a name is read once, as standard input is, and what is rej
   assert.match(stdout, /The rejected lines are in import-payment-gateways\.rejected\.ndjson,/)
 })
 
-test('several files are imported in order, with the names that --map gives', async () => {
+test('several files are imported in order with --map names', async () => {
   writeFileSync(join(shop.directory, 'one.csv'), 'id,Kuerzel,surname,Alter\n1,A,Adams,30\n')
   writeFileSync(join(shop.directory, 'two.ndjson'), '{"id":"1","Kuerzel":"B","surname":"Adams"}\n')
   const { status, stdout } = run(['staff', 'one.csv', 'two.ndjson', '--map', 'code=Kuerzel', '--ignore', 'Alter'])
@@ -75,7 +75,7 @@ test('several files are imported in order, with the names that --map gives', asy
   assert.ok(!existsSync(join(shop.directory, 'one.csv.rejected.csv')))
 })
 
-test('of a list that a file has whole one file is taken at a time, since the next would take away what it has', async () => {
+test('a complete list accepts one file per import', async () => {
   for (const part of ['1', '2']) writeFileSync(join(shop.directory, `part${part}.csv`), `Customer ID\n${part}\n`)
   const { status, stderr } = run(['ecommerce-customers', 'part1.csv', 'part2.csv'])
   assert.deepEqual([status, await shop.rows('select from ecommerce_item')], [1, []])
@@ -83,7 +83,7 @@ test('of a list that a file has whole one file is taken at a time, since the nex
   assert.equal(run(['ecommerce-customers', 'part1.csv']).status, 0)
 })
 
-test('rejected lines never go into the file that is imported', async () => {
+test('rejected lines are never written to the imported file', async () => {
   writeFileSync(join(shop.directory, 'again.csv'), 'name\n"a\tb"\n')
   const { status, stderr } = run(['payment-gateways', 'again.csv', '--rejected', 'again.csv'])
   assert.deepEqual([status, /is the file to import/.test(stderr)], [1, true])

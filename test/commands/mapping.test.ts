@@ -58,7 +58,7 @@ test('the check lists issues, and its CSV can be imported as mappings', async ()
   assert.equal((await shop.get('/mappings/skus/12003')).json.data.ecommerceSku, null)
 })
 
-test('its CSV comes in again as it went out, what a spreadsheet would run too', async () => {
+test('the CSV round-trips, including formula-like values', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/skus/12001', { ecommerceSku: '-XL' })
   await put(shop, '/mappings/skus/12002', { ecommerceSku: "'=M" })
@@ -72,7 +72,7 @@ test('its CSV comes in again as it went out, what a spreadsheet would run too', 
   assert.deepEqual([await mapped('12001'), await mapped('12002')], ['-XL', "'=M"])
 })
 
-test('a customer goes out and in with both forms, and the one that says something else is taken away', async () => {
+test('customers round-trip with both identifiers and a contradiction is removed', async () => {
   const shop = await unmappedShop(api)
   const list = join(place, 'customers.csv')
   await writeFile(list, 'Customer ID,Email\n5,john@example.com\n6,mary@example.com\n')
@@ -98,7 +98,7 @@ test('a customer goes out and in with both forms, and the one that says somethin
   )
 })
 
-test('what only the platform has, and what no file has told of, is nothing to be mended', async () => {
+test('platform-only and unverified items need no correction', async () => {
   const { service } = await api.tenant()
   const locations = join(place, 'locations.csv')
   await writeFile(locations, 'Location ID,Name\n111,Somewhere\n')
@@ -108,7 +108,7 @@ test('what only the platform has, and what no file has told of, is nothing to be
   assert.equal(report.code, 0, report.err)
 })
 
-test('what it cannot do it says', async () => {
+test('the command reports impossible requests', async () => {
   const without = await run(['mapping', 'check', api.service.name, '--csv'], environment)
   assert.match(without.err, /--csv requires one kind: --kind stores, --kind skus, --kind customers/)
   assert.equal(without.code, 1)

@@ -55,7 +55,7 @@ const step = (number: string, name: ReturnStep) => api.db.transaction(tx => step
 const statuses = async (id: string) =>
   (await shop.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)
 
-test('help shows what there is, with examples', async () => {
+test('help shows all commands with examples', async () => {
   const help = await order('--help')
   for (const each of ['ship', 'cancel', 'return']) assert.match(help, new RegExp(`\\$ tillbridge order ${each} `))
   assert.match(await order('return', '--help'), /receive.*refund.*cancel/s)
@@ -64,7 +64,7 @@ test('help shows what there is, with examples', async () => {
   assert.match(err, /Allowed choices are receive, refund, cancel/)
 })
 
-test('a shipped order is sold: its lines, its sale and its points, once', async () => {
+test('a shipped order is sold once with lines, sale and points', async () => {
   await joinRewards(api, shop)
   const points = async () => (await shop.get('/customers/65432/rewards')).json.data.availablePoints
   const { id, orderNumber } = await placed(shop, [
@@ -93,7 +93,7 @@ test('a shipped order is sold: its lines, its sale and its points, once', async 
   assert.equal(await points(), 25)
 })
 
-test('an order that is shipped and cancelled at once is one of both', async () => {
+test('an order shipped and cancelled concurrently ends as one of both', async () => {
   const stock = await stockOf(shop)
   const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
   const ends = await Promise.allSettled([ship, cancel, ship, cancel].map(act => act(orderNumber)))
@@ -105,7 +105,7 @@ test('an order that is shipped and cancelled at once is one of both', async () =
   assert.equal((await stockOf(shop))['1002 TEE'], (stock['1002 TEE'] ?? 0) - (isShipped ? 1 : 0))
 })
 
-test('a cancelled order gives back its stock and what its vouchers paid', async () => {
+test('a cancelled order restores its stock and voucher payments', async () => {
   const voucher = (number: string) => ({
     number,
     pin: '004200',
@@ -143,7 +143,7 @@ test('a cancelled order gives back its stock and what its vouchers paid', async 
   )
 })
 
-test('a return is received and then refunded, one step after the other', async () => {
+test('a return is received and then refunded in order', async () => {
   const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
   await ship(orderNumber)
   const { id: returnId, returnNumber } = made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
@@ -158,7 +158,7 @@ test('a return is received and then refunded, one step after the other', async (
   assert.equal((await shop.get(`/orders/${id}/returnable`)).json.data[0].returnable, 0)
 })
 
-test('a cancelled return makes its goods returnable again, once', async () => {
+test('a cancelled return makes its items returnable again', async () => {
   const { id, orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
   await ship(orderNumber)
   const { returnNumber } = made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
@@ -171,7 +171,7 @@ test('a cancelled return makes its goods returnable again, once', async () => {
   made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
 })
 
-test('what there is not is named: an order, a return, a service; and that of another service is not there', async () => {
+test('a missing order, return or service is named, also across services', async () => {
   const name = api.service.name
   const { orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
   const other = await api.tenant(settings)
@@ -188,7 +188,7 @@ test('what there is not is named: an order, a return, a service; and that of ano
   )
 })
 
-test('a refund gives vouchers back what they paid, in the order of their numbers, before anything else', async () => {
+test('a refund restores vouchers first, in number order', async () => {
   const own = await api.tenant({ ...settings, fulfilment: 'automatic' })
   await fillShop(api.db, own.service)
   const [one, two] = ['700', '701']

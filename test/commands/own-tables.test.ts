@@ -15,7 +15,7 @@ before(async () => {
 })
 after(() => shop.api.stop())
 
-test('what a head office keeps is neither shipped, cancelled nor returned here, and its vouchers are not decided on', async () => {
+test('local decisions are rejected for orders, returns and vouchers kept upstream', async () => {
   const { db, keys } = shop.api
   const at = await shop.another({ fulfilment: 'manual' })
   const { service } = at

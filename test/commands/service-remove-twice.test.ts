@@ -16,7 +16,7 @@ const remove = (name: string, file: string) => ['service', 'remove', name, '--ye
 
 before(() => shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`))
 
-test('of two removals of a service at once one is refused, and the backup of the other is whole', async t => {
+test("one of two concurrent removals is rejected and the other's backup complete", async t => {
   const { service } = shop
   await fillWithCanaries(shop, shop, 'canary-')
   const file = join(home, 'kept.tillbridge')
@@ -50,7 +50,7 @@ test('of two removals of a service at once one is refused, and the backup of the
   assert.equal(await target.db.run(sql`select from store where service_id = ${service.id}`), 2)
 })
 
-test('a backup never takes the place of a file that is there: nothing is shut then', async () => {
+test('a removal never overwrites a backup file and locks nothing then', async () => {
   const { service } = await shop.tenant()
   const file = join(home, 'other.tillbridge')
   fs.writeFileSync(file, 'of another one')

@@ -11,7 +11,7 @@ const shop = await startTestService()
 after(() => shop.stop())
 const environment = { DATABASE_URL: shop.database.connection, SECRET_KEY: shop.secret }
 
-test('whoever writes while a service is removed is waited for, or refused, and leaves nothing behind', async () => {
+test('writers during a service removal finish or are rejected without traces', async () => {
   await shop.db.run(sql`insert into installation (secret_digest) values (${shop.keys.digest})`)
   const busy = await shop.tenant({ writesPerMinute: 'off' })
   const { id, name } = busy.service

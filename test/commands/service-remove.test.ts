@@ -85,7 +85,7 @@ const typing = (text: string) => ({
 })
 const statusOf = async (caller: Caller) => (await caller.get('/stores')).status
 
-test('a service goes once its name is given again, and not before', async () => {
+test('a service is removed only after typing its name again', async () => {
   for (const [more, how] of [
     [['--yes', 'other'], undefined],
     [[], typing('y')],
@@ -100,7 +100,7 @@ test('a service goes once its name is given again, and not before', async () => 
   assert.equal(await statusOf(shop), 200)
 })
 
-test('where its backup cannot be written, or somebody stops it before, a service is open again; one that needs no backup is gone', async () => {
+test('a failed or stopped backup reopens the service; --no-backup removes it', async () => {
   const { name } = shop.service
   const [lucky, gone] = [await shop.tenant(), await shop.tenant()]
   const failing = run(
@@ -125,7 +125,7 @@ test('where its backup cannot be written, or somebody stops it before, a service
   assert.ok(!fs.existsSync(join(home, 'data/removed')))
 })
 
-test('where somebody stops it once its rows are backed up, a service is open again, and the backup gone', async () => {
+test('a removal stopped after the backup reopens the service', async () => {
   const { name } = shop.service
   const blocker = await shop.db.pool.connect()
   try {
@@ -149,7 +149,7 @@ test('where somebody stops it once its rows are backed up, a service is open aga
   await until(async () => (await statusOf(shop)) === 200, 'it is open', 10_000)
 })
 
-test('a removal shuts the service at once, disturbs no other one, and goes on after kill -9', async () => {
+test('a removal locks its service only and resumes after kill -9', async () => {
   const { db, service } = shop
   const { name } = service
   const others = await rowsOf(db, neighbour.service)
@@ -207,7 +207,7 @@ test('a removal shuts the service at once, disturbs no other one, and goes on af
     assert.deepEqual([table, now[table]], [table, others[table]])
 })
 
-test('its backup goes into an empty installation, and serves what the service had', async t => {
+test("a removed service's backup restores into an empty installation", async t => {
   assert.equal(fs.statSync(file).mode & 0o777, 0o600)
   const target = await emptyDatabase()
   t.after(() => target.drop())

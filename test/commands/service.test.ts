@@ -50,7 +50,7 @@ async function listed(name: string) {
   return rows.map(row => row.split(/ {2,}/)).flatMap(([service, ...shown]) => (service === name ? [shown] : []))
 }
 
-test('service add takes settings, and list shows those that are not as by default', async () => {
+test('service add accepts settings and list shows non-default ones', async () => {
   const said = await done(
     [
       'service',
@@ -73,7 +73,7 @@ test('service add takes settings, and list shows those that are not as by defaul
   assert.deepEqual(await listed('plain'), [['all defaults']])
 })
 
-test('service set takes every setting as setting=value, and default returns it', async () => {
+test('service set accepts every setting, and default resets it', async () => {
   const mapping = '{"email":{"type":"newsletter","yes":"1","no":"2"}}'
   const given = [
     ...[
@@ -127,7 +127,7 @@ test('service set takes every setting as setting=value, and default returns it',
   assert.deepEqual(await listed('full'), [['all defaults']])
 })
 
-test('what is changed here stands in the audit', async () => {
+test('a change by command appears in the audit log', async () => {
   await done(['service', 'add', 'audited', 'currency=AUD'], environment)
   await done(['service', 'set', 'audited', 'gateways=visa', 'timeZone=Asia/Kolkata'], environment)
   await run(['service', 'set', 'audited', 'currency=AUX'], environment)
@@ -144,7 +144,7 @@ test('what is changed here stands in the audit', async () => {
   assert.match(rows[1].line.requestId, /^[\w-]{36}$/)
 })
 
-test('doctor says what each service is missing, and for what', async () => {
+test('doctor reports missing settings of each service and their purpose', async () => {
   const { out } = await run(['doctor'], environment)
   assert.match(
     out,
@@ -153,13 +153,13 @@ test('doctor says what each service is missing, and for what', async () => {
   assert.match(out, /^( {19}|PASS {2}Back office {2})demo: embedded 2025\.1$/m)
 })
 
-test('a name that is taken is refused', async () => {
+test('a taken service name is rejected', async () => {
   const { code, err } = await run(['service', 'add', 'luma'], environment)
   assert.equal(code, 1)
   assert.equal(err, 'tillbridge: Service luma exists already.\n')
 })
 
-test('bad settings are named all at once, and nothing is made or changed', async () => {
+test('all invalid settings are reported at once without a change', async () => {
   const bad = [
     'currency=AUX',
     'timeZone=Australia/Melborne',
@@ -196,13 +196,13 @@ test('bad settings are named all at once, and nothing is made or changed', async
   assert.doesNotMatch(listed, /^bad |NZD/m)
 })
 
-test('an unknown service is named with those that there are', async () => {
+test('an unknown service error lists the existing services', async () => {
   const { code, err } = await run(['service', 'set', 'lumo', 'currency=NZD'], environment)
   assert.equal(code, 1)
   assert.equal(err, 'tillbridge: Service lumo not found. Services: audited, demo, full, luma, plain.\n')
 })
 
-test('every time zone that is accepted is one that the database knows', async () => {
+test('every accepted time zone exists in the database', async () => {
   const known = new Set((await db.pool.query('select name from pg_timezone_names')).rows.map(row => row.name))
   assert.deepEqual(
     Intl.supportedValuesOf('timeZone').filter(zone => !known.has(zone)),
@@ -210,7 +210,7 @@ test('every time zone that is accepted is one that the database knows', async ()
   )
 })
 
-test('another time zone moves the wall clocks of the records, and neither their order nor asOf', async () => {
+test('a new time zone changes wall-clock times but neither order nor asOf', async () => {
   const paths = ['/customers/search', '/products', '/inventory', '/orders/transactions/search'].map(
     path => `${path}?limit=5`,
   )
@@ -236,7 +236,7 @@ test('another time zone moves the wall clocks of the records, and neither their 
   }
 })
 
-test('another buffer and another currency change the records that show them', async () => {
+test('a new buffer or currency changes the affected records', async () => {
   const stores = (await ask(service, '/stores?limit=100', demo)).json.data
   const store = stores.find((one: { inventoryBuffer: number | null }) => one.inventoryBuffer === null)
   const [stock, products] = [`/inventory?store_number=${store.storeNumber}&limit=100`, '/products?limit=3']
@@ -255,7 +255,7 @@ test('another buffer and another currency change the records that show them', as
   assert.ok(productsAfter.asOf > productsBefore.asOf)
 })
 
-test('other settings are in force in the running service', async () => {
+test('other settings take effect in the running server', async () => {
   await done(['service', 'set', 'demo', 'readsPerMinute=1'], environment)
   await until(async () => (await ask(service, '/stores', demo)).status === 429, 'the limit is in force', 20_000)
   await done(['service', 'set', 'demo', 'readsPerMinute=off'], environment)

@@ -60,7 +60,7 @@ test('--version prints the version', async () => {
   )
 })
 
-test('an empty input is named', async () => {
+test('an empty input is reported', async () => {
   const { err } = await run(['shard', 'add', 'eu-2'], {})
   assert.equal(err, "tillbridge: The URL can't be empty.\n")
 })

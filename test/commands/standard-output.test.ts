@@ -17,12 +17,12 @@ const into = (where: string, args: readonly string[]) =>
 const nobody = '| true'
 
 for (const args of [['import', '--help'], ['doctor'], ['account', 'list']])
-  test(`\`tillbridge ${args.join(' ')}\` ends where nobody reads on as it does where somebody does`, async () => {
+  test(`\`tillbridge ${args.join(' ')}\` ends alike if its output is closed`, async () => {
     const { code, err } = await run(args, environment)
     assert.deepEqual(await into(nobody, args), { code, signal: null, out: '', err })
   })
 
-test('what cannot be written is a failure that is said', async () => {
+test('a failed write to standard output is reported as a failure', async () => {
   for (const args of [
     ['account', 'list'],
     ['import', '--help'],
@@ -33,7 +33,7 @@ test('what cannot be written is a failure that is said', async () => {
   }
 })
 
-test('a password that went nowhere is a failure that says how to get another', async () => {
+test('an unprinted password is a failure that explains how to rotate', async () => {
   for (const [where, username] of [
     [nobody, 'unread'],
     ['> /dev/full', 'unwritten'],
@@ -48,7 +48,7 @@ test('a password that went nowhere is a failure that says how to get another', a
   }
 })
 
-test('a secret of a webhook that went nowhere is a failure that says how to get another', async () => {
+test('an unprinted webhook secret is a failure that explains how to rotate', async () => {
   const { code, err } = await into(nobody, ['webhook', 'add', 'https://127.0.0.1/hooks'])
   const [, wayOut = '', id = ''] =
     /^tillbridge: The secret can't be printed\. To issue another one: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
@@ -66,13 +66,13 @@ test('a secret of a webhook that went nowhere is a failure that says how to get 
   assert.match(await done(wayOut.split(' '), environment), /^Secret: whsec_/m)
 })
 
-test('nothing is sent by listen whose secret went nowhere', async () => {
+test('listen delivers nothing if its secret could not be printed', async () => {
   const { code, err } = await into('> /dev/full', ['listen', '--forward', 'http://127.0.0.1:8080/hooks'])
   assert.equal(code, 1)
   assert.match(err, /tillbridge: The secret can't be printed\. Use your own with --secret-file\.\n$/)
 })
 
-test('a backup that nobody reads on is none, and says so', async () => {
+test('a backup with a closed output is a failure', async () => {
   const { code, err } = await into(nobody, ['backup', '-'])
   assert.equal(code, 1)
   assert.match(err, /^tillbridge: Standard output was closed by the reading program\.$/m)

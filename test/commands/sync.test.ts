@@ -50,7 +50,7 @@ describe('tillbridge sync', () => {
     await simulator?.close()
   })
 
-  test('a fresh installation with a back office makes no demo, but a service with what is in the back office', async () => {
+  test('a fresh installation with a back office starts syncing without a demo', async () => {
     assert.match(service.out, /^First start: reading from the back office\.$/m)
     assert.match(service.out, /^ {2}release 2025\.1, \d+ stores, AUD$/m)
     assert.match(service.out, /^ {2}customers +10 records$/m)
@@ -66,7 +66,7 @@ describe('tillbridge sync', () => {
     assert.deepEqual(rows, [{ name: 'shop', currency: 'AUD' }])
   })
 
-  test('only what has changed is read, and counted', async () => {
+  test('an incremental sync reads and counts only changes', async () => {
     const { rows } = await client.query('select sku_id, store_id from stock where free_stock > 3 order by 1, 2 limit 1')
     const { sku_id, store_id } = rows[0]
     simulator.change({ kind: 'sell-stock', skuId: Number(sku_id), storeId: Number(store_id), quantity: 2 })
@@ -79,7 +79,7 @@ describe('tillbridge sync', () => {
     assert.equal(rowOf(out, 'products'), undefined)
   })
 
-  test('with --full everything is read, and what is sold out is 0', async () => {
+  test('--full reads everything and sets sold-out stock to 0', async () => {
     const { rows } = await client.query(
       'select sku_id, store_id, free_stock from stock where free_stock > 3 order by 1 desc, 2 limit 1',
     )
@@ -96,7 +96,7 @@ describe('tillbridge sync', () => {
     assert.equal(after.rows[0].free_stock, 0)
   })
 
-  test('--status tells of each sync when it was pulled and how that went, and pulls nothing', async () => {
+  test("--status shows each sync's last run and syncs nothing", async () => {
     simulator.ledger.clear()
     const out = await done(['sync', '--status'], environment)
     const [, last, at, lag, every] = rowOf(out, 'stock') ?? []
@@ -107,7 +107,7 @@ describe('tillbridge sync', () => {
     assert.deepEqual(simulator.ledger.calls, [])
   })
 
-  test('doctor judges the age of each sync by its schedule', async () => {
+  test('doctor checks the age of each sync against its schedule', async () => {
     const doctor = async () => {
       const { out } = await run(['doctor', '--json'], environment)
       return (JSON.parse(out) as { check: string; ok: boolean; detail: string }[]).find(
@@ -142,7 +142,7 @@ describe('tillbridge sync', () => {
     assert.match(detail, /See: tillbridge sync --status --service shop$/)
   })
 
-  test('a sync that cannot be pulled is told with its reason; the others are pulled, and the exit code is 1', async () => {
+  test('a failed sync is reported with exit code 1 and others run', async () => {
     const fault = simulator.faults.add({ kind: 'html', path: '/Stores' })
     const { code, out } = await sync('stores', 'reward-programs')
     simulator.faults.remove(fault.id)
@@ -152,7 +152,7 @@ describe('tillbridge sync', () => {
     assert.match(await done(['sync', '--status'], environment), /^stores +failed +\d{4}-/m)
   })
 
-  test('a run that is interrupted lets go, and the next one goes on', async () => {
+  test('an interrupted run releases its lock and the next one resumes', async () => {
     const fault = simulator.faults.add({ kind: 'hang', path: '/Stores' })
     const interrupted = begin(['sync', 'stores'], environment)
     const held = async () =>
@@ -167,7 +167,7 @@ describe('tillbridge sync', () => {
     assert.equal((await sync('stores')).code, 0)
   })
 
-  test('a sync that there is not, and a service that nothing is pulled for, are told', async () => {
+  test('an unknown sync and a service without syncs are reported', async () => {
     const { code, err } = await sync('stok')
     assert.equal(code, 1)
     assert.match(err, /^tillbridge: Sync stok not found\. Syncs: references, stores, /)

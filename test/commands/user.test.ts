@@ -30,7 +30,7 @@ const apiKeyIn = (said: string) => /^API key: (\S+)$/m.exec(said)?.[1]
 const statusOf = async (username: string, password: string, serviceName = 'luma') =>
   (await ask(service, '/stores', { username, password, serviceName })).status
 
-test('an account has two active passwords, and the next rotation revokes the oldest', async () => {
+test('an account has two active passwords and a rotation revokes the oldest', async () => {
   const said = await done(['account', 'add', 'webshop', '--service', 'luma'], environment)
   assert.match(said, /^Account webshop has the role visitor in luma\.$/m)
   assert.match(said, /Save them now\. They won't be shown again\./)
@@ -87,7 +87,7 @@ test('console prints a link for the named or the only account', async () => {
   assert.match(err, /Account nobody not found\. Run "tillbridge account list"\./)
 })
 
-test('an account gets another role or a further service without a new password', async () => {
+test('an account gets another role or service without a new password', async () => {
   assert.equal(
     await done(['account', 'add', 'webshop', '--service', 'luma', '--role', 'admin'], environment),
     'Account webshop has the role admin in luma.\n',

@@ -55,7 +55,7 @@ test('a voucher that was not issued yet is activated', async () => {
   assert.deepEqual([code, err], [1, 'tillbridge: Only a pending voucher can be activated; 008 is active.\n'])
 })
 
-test('a voucher of another service is none', async () => {
+test("another service's voucher is not found", async () => {
   const commands = ['show', 'suspend', 'resume', 'activate']
   const outcomes = await Promise.all(
     commands.map(command => run(['voucher', command, '007', '--service', 'other'], environment)),

@@ -33,7 +33,7 @@ after(async () => {
 const secretIn = (said: string) => /^Secret: (whsec_\S+)$/m.exec(said)?.[1] ?? ''
 const idIn = (said: string) => /^The webhook (\S+) is told/m.exec(said)?.[1] ?? ''
 
-test('a webhook is added, tried, paused, resumed, rewound, rotated and removed', async () => {
+test('a webhook is added, tested, paused, resumed, rewound, rotated and removed', async () => {
   const added = await done(
     ['webhook', 'add', receiver.url, '--kinds', 'store', '--description', 'A search'],
     environment,
@@ -73,7 +73,7 @@ test('a webhook is added, tried, paused, resumed, rewound, rotated and removed',
   receiver.received.length = 0
 })
 
-test('what cannot be is said in a sentence', async () => {
+test('impossible requests are rejected with a message', async () => {
   const refused = async (args: string[]) => (await run(['webhook', 'add', ...args], environment)).err
   assert.match(
     await refused(['https://10.0.0.1/hooks']),
@@ -95,13 +95,13 @@ test('what cannot be is said in a sentence', async () => {
   )
 })
 
-test('a description that is empty is none', async () => {
+test('an empty description means none', async () => {
   const id = idIn(await done(['webhook', 'add', receiver.url, '--kinds', 'store', '--description', ''], environment))
   assert.match(await done(['webhook', 'show', id], environment), /^description +null$/m)
   await done(['webhook', 'remove', id], environment)
 })
 
-test('the list has every webhook, however many there are', async () => {
+test('the list contains every webhook', async () => {
   const id = idIn(await done(['webhook', 'add', receiver.url], environment))
   await done(['webhook', 'pause', id], environment)
   const { db } = database
@@ -114,7 +114,7 @@ test('the list has every webhook, however many there are', async () => {
   await db.run(sql`delete from webhook`)
 })
 
-test('listen posts signed deliveries to a machine of your own, and prints each', async () => {
+test('listen posts signed deliveries to a local machine and prints each', async () => {
   const listen = ['listen', '--forward', receiver.url, '--kinds', 'store', '--from-beginning']
   const listening = begin(listen, environment)
   await until(() => changesIn(receiver.received).length, `deliveries: ${listening.err}`, 20_000)
@@ -138,7 +138,7 @@ test('listen posts signed deliveries to a machine of your own, and prints each',
   await again.ended
 })
 
-test('listen signs with no secret that is none of Standard Webhooks', async () => {
+test('listen signs only with a valid Standard Webhooks secret', async () => {
   receiver.received.length = 0
   const bytes = (count: number) => Buffer.alloc(count, 7).toString('base64')
   for (const secret of [
@@ -156,7 +156,7 @@ test('listen signs with no secret that is none of Standard Webhooks', async () =
   assert.equal(receiver.received.length, 0)
 })
 
-test('listen says in a sentence what it cannot go by', async () => {
+test('listen rejects invalid arguments with a message', async () => {
   const refused = async (forward: string, ...more: string[]) =>
     (await run(['listen', '--forward', forward, ...more], environment)).err
   for (const forward of ['localhost:3000/hooks', 'ftp://localhost/hooks', '/hooks'])
@@ -171,7 +171,7 @@ test('listen says in a sentence what it cannot go by', async () => {
   )
 })
 
-test('listen passes over what left and came back, however much that is, and says so where what has left is forgotten', async () => {
+test('listen skips removed and returned records and reports purged tombstones', async () => {
   receiver.received.length = 0
   const { db } = database
   const [service] = await listServices(db)

@@ -18,7 +18,7 @@ test('a promise that is handled later still rejects', async () => {
   await assert.rejects(promise, /later/)
 })
 
-test('no source file swallows errors without a name', () => {
+test('every source file names the errors it ignores', () => {
   const source = new URL('../../src/', import.meta.url)
   const allowed = ['telemetry/ignored-errors.ts', 'concurrency/backoff.ts']
   const swallowing = readdirSync(source, { recursive: true, encoding: 'utf8' })

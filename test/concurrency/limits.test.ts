@@ -44,7 +44,7 @@ test('an aborted caller is rejected and the next one is served', async () => {
   assert.equal(limit.active, 0)
 })
 
-test('a caller is rejected at once if too many wait', async () => {
+test('a caller is rejected immediately if too many wait', async () => {
   const limit = semaphore({ permits: 1, maxWaiting: 1, toError })
   const release = await limit.acquire()
   const waiting = limit.acquire()

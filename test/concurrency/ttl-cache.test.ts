@@ -40,7 +40,7 @@ test('a failed load is not cached', async () => {
   assert.equal(await get(), 2)
 })
 
-test('a caller can require a value that was loaded after a given time', async () => {
+test('a caller can require a value loaded after a given time', async () => {
   let loads = 0
   const cache = ttlCache({ load: async () => ++loads })
   await cache.get('a')

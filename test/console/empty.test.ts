@@ -38,7 +38,7 @@ const firstSteps: Record<string, RegExp> = {
   audit: /The first write of any account shows here\./,
 }
 
-test('each screen of a new service says what to do there', { skip }, async () => {
+test('each screen of a new service explains the next step', { skip }, async () => {
   for (const { path } of screens)
     assert.ok(
       Object.keys(firstSteps).some(place => place.startsWith(path)),
@@ -52,7 +52,7 @@ test('each screen of a new service says what to do there', { skip }, async () =>
   assert.deepEqual(page.complaints, [])
 })
 
-test('what is missing for vouchers is a list to work off, with what to set', { skip }, async () => {
+test('missing voucher settings are shown as a checklist', { skip }, async () => {
   await lookAt(page, 'settings')
   await page.says('Still missing')
   const list = await page.evaluate<string[]>(`[...document.querySelectorAll('.todo li')].map(item => item.innerText)`)
@@ -67,7 +67,7 @@ test('what is missing for vouchers is a list to work off, with what to set', { s
   assert.match(list.join('\n'), /vouchers/i)
 })
 
-test('a screen that has no answer says why: the code, what to do and the request', { skip }, async () => {
+test('a failed screen shows the code, the remedy and the request', { skip }, async () => {
   await page.evaluate(`globalThis.fetch = async () => new Response(
     JSON.stringify({ code: 'service_unavailable', title: 'The service itself cannot answer at the moment.', requestId: 'unanswered', status: 503 }),
     { status: 503 },

@@ -30,7 +30,7 @@ after(async () => {
 
 const screens = `[...document.querySelectorAll('nav a')].map(link => link.innerText)`
 
-test('a wrong password is told with its code, what to do and the request', { skip }, async () => {
+test('a wrong password shows the code, the remedy and the request', { skip }, async () => {
   await page.until(`document.querySelector('form')`)
   await isAccessible(page, 'where to sign in')
   await page.fill('Username', visitor.username)
@@ -43,7 +43,7 @@ test('a wrong password is told with its code, what to do and the request', { ski
   await isAccessible(page, 'a wrong password')
 })
 
-test('the right one leads to the screens of the role, and to nothing else', { skip }, async () => {
+test('a right password opens exactly the screens of the role', { skip }, async () => {
   await page.fill('Password', visitor.password)
   await page.press('Sign in')
   await page.until(`document.querySelector('nav')`)
@@ -53,7 +53,7 @@ test('the right one leads to the screens of the role, and to nothing else', { sk
   assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
 })
 
-test('who has several services chooses one, and is there what they are there', { skip }, async () => {
+test('an account with several services chooses one and gets its role', { skip }, async () => {
   await page.fill('Service', elsewhere.service.name)
   await page.until(`${screens}.length > 3`)
   await page.show('accounts')
@@ -64,7 +64,7 @@ test('who has several services chooses one, and is there what they are there', {
   await page.until(`${screens}.length === 3`)
 })
 
-test('the keyboard leads past the navigation to what a screen shows', { skip }, async () => {
+test('a keyboard user can skip the navigation', { skip }, async () => {
   await page.evaluate(`document.body.focus(), document.activeElement.blur()`)
   await page.evaluate(`document.querySelector('.skip').focus()`)
   await page.until(`document.querySelector('.skip').getBoundingClientRect().top >= 0`)
@@ -72,7 +72,7 @@ test('the keyboard leads past the navigation to what a screen shows', { skip }, 
   assert.equal(await page.evaluate(`document.activeElement.id`), 'content')
 })
 
-test('a session that has ended leads back to where to sign in', { skip }, async () => {
+test('an ended session leads to the sign-in page', { skip }, async () => {
   await shop.db.run(sql`delete from console_session`)
   // A process may trust for two seconds what it has read.
   await page.evaluate(`new Promise(done => setTimeout(done, 2_200))`)
@@ -87,14 +87,14 @@ test('a session that has ended leads back to where to sign in', { skip }, async 
   assert.equal(rows.length, 0)
 })
 
-test('a link that was used says how to get another one', { skip }, async () => {
+test('a used link explains how to get another one', { skip }, async () => {
   await page.goTo('about:blank')
   await page.goTo(`${shop.baseUrl}/console#link=used`)
   await page.says('Run `tillbridge console` for a new one.')
   assert.equal(await page.evaluate('location.hash'), '')
 })
 
-test('a link that is pasted into a page that is open signs in, whoever was signed in before', { skip }, async () => {
+test('a link pasted into an open page signs in its own account', { skip }, async () => {
   const paste = async (username: string) => {
     const link = await makeLink(shop.db, shop.keys, username)
     await page.evaluate(`location.hash = 'link=${link}'`)
@@ -119,7 +119,7 @@ async function signInAnew() {
   await page.until(`${screens}.includes('Accounts')`)
 }
 
-test('the first screen weighs 150 KB at most, all of it from here and kept by the browser', { skip }, async () => {
+test('the first screen weighs at most 150 KB, all local and cached', { skip }, async () => {
   page.requests.length = 0
   await signInAnew()
   await page.until(`document.querySelector('.figures b')`)

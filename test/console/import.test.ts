@@ -31,7 +31,7 @@ const stock = async () =>
     .map(({ sku, freeStock, buffer }: { sku: string; freeStock: number; buffer: number }) => [sku, freeStock, buffer])
     .sort()
 
-test('a file as people have it is dropped, its columns are found or chosen, and a trial writes nothing', {
+test("a dropped file's columns are detected, and a dry run writes nothing", {
   skip,
 }, async () => {
   const before = await stock()
@@ -76,7 +76,7 @@ test('a file as people have it is dropped, its columns are found or chosen, and 
   assert.deepEqual(await stock(), before)
 })
 
-test('what is rejected stands in groups by its reason, is mended line by line or all at once, and sent again', {
+test('rejected lines are grouped, corrected singly or together and sent again', {
   skip,
 }, async () => {
   await page.press('Import')
@@ -104,7 +104,7 @@ test('what is rejected stands in groups by its reason, is mended line by line or
   ])
 })
 
-test('the columns are as they were when one goes back to them; records are taken as they are', { skip }, async () => {
+test('column choices survive going back, and records keep their fields', { skip }, async () => {
   await page.press('Back to the columns')
   assert.equal(await page.filled('storeNumber is'), 'Filiale')
   await page.drop(
@@ -127,7 +127,7 @@ test('the columns are as they were when one goes back to them; records are taken
   assert.equal((await shop.get('/stores/10')).status, 404, 'what a trial has rejected is tried, not written')
 })
 
-test('after a trial all of the file is imported, its mended lines behind it; a connection that fails for some looks hides nothing of it', {
+test('an import with corrected lines completes despite interrupted polls', {
   skip,
 }, async () => {
   const letGo = await lockImportType(shop.db, shop.service, 'stores')
@@ -155,7 +155,7 @@ test('after a trial all of the file is imported, its mended lines behind it; a c
   )
 })
 
-test('what is mended trial after trial is in after the import, and what is still wrong then stands alone to be mended', {
+test('corrections accumulate over dry runs and only remaining errors stay', {
   skip,
 }, async () => {
   const shows = async (...figures: string[]) => {
@@ -182,7 +182,7 @@ test('what is mended trial after trial is in after the import, and what is still
   for (const number of ['21', '22', '23', '24']) assert.equal((await shop.get(`/stores/${number}`)).status, 200, number)
 })
 
-test('an export of Shopify is known by its columns; what is left out of it stays out, and its mended lines take nothing away', {
+test('a Shopify export is recognised and its omissions remove nothing', {
   skip,
 }, async () => {
   const there = () =>
@@ -212,7 +212,7 @@ test('an export of Shopify is known by its columns; what is left out of it stays
   )
 })
 
-test('letters are read as what they are wherever the first of them stands, and a line whose letters are lost is not sent', {
+test('the encoding is detected anywhere, and damaged lines are not sent', {
   skip,
 }, async () => {
   const columns = 'storeId,storeNumber,name,Notes\n'

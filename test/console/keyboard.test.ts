@@ -32,7 +32,7 @@ async function focus(name: string) {
 }
 const isAt = (name: string) => page.until(`${named(name)} && document.activeElement === ${named(name)}`)
 
-test('an export that is under way keeps the focus, and so does one that has ended', { skip }, async () => {
+test('an export keeps the keyboard focus until and after its end', { skip }, async () => {
   await page.show('accounts')
   await focus('Export CSV: Accounts')
   await page.evaluate(`(() => {
@@ -52,7 +52,7 @@ test('an export that is under way keeps the focus, and so does one that has ende
   await isAt('Export CSV: Accounts')
 })
 
-test('an alert that is settled leaves the focus with the others, the last one too', { skip }, async () => {
+test('a resolved alert moves the focus to the remaining alerts', { skip }, async () => {
   await raiseAlert(shop.db, shop.service.id, { kind: 'export_refused', subject: 'a.csv', detail: 'The last one.' })
   await page.show('today')
   await page.says('The last one.')
@@ -62,7 +62,7 @@ test('an alert that is settled leaves the focus with the others, the last one to
   await page.until(`document.activeElement.ariaLabel === 'Alerts'`)
 })
 
-test('a search leaves the focus in the field that it was sent from; taking it back leaves it in the form', {
+test('a search keeps the focus in its field and a reset too', {
   skip,
 }, async () => {
   await page.show('requests')
@@ -79,7 +79,7 @@ test('a search leaves the focus in the field that it was sent from; taking it ba
   await page.until(`${named('Path or operation')}.value === ''`)
 })
 
-test('who follows a link from a list to a record is at what is shown then, and the title of the page says which', {
+test('a followed link moves the focus and updates the page title', {
   skip,
 }, async () => {
   const body = 'storeId,storeNumber,name\n9,9,North\n'
@@ -108,7 +108,7 @@ test('who follows a link from a list to a record is at what is shown then, and t
   }
 })
 
-test('another kind of mappings leaves the focus at the choice, and shows none of what was there before', {
+test('a mapping type switch keeps the focus and clears the old list', {
   skip,
 }, async () => {
   await page.show('mappings/stores')

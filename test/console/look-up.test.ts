@@ -36,7 +36,7 @@ async function lookUp(text: string) {
   await page.press('Look up')
 }
 
-test('a customer is found by an e-mail address, and is one timeline of changes and orders', { skip }, async () => {
+test('a customer is found by email with a timeline of orders', { skip }, async () => {
   const lines = [{ sku: 'HOOD-S', quantity: 1, price: '29.99', discounts: [] }]
   const address = { contactName: 'Jane Smith', addressLine1: '1 High St', city: 'Carlton', country: 'Australia' }
   const order = await post(shop, '/orders', {
@@ -75,7 +75,7 @@ test('a customer is found by an e-mail address, and is one timeline of changes a
   await isAccessible(page, 'an order')
 })
 
-test('a SKU shows its stock by store, and why so much of it can be sold', { skip }, async () => {
+test('a SKU shows its stock by store and explains the sellable quantity', { skip }, async () => {
   await lookUp('TEE')
   await page.says('Style TEE')
   await page.press('TEE')
@@ -88,7 +88,7 @@ test('a SKU shows its stock by store, and why so much of it can be sold', { skip
   )
 })
 
-test('what nothing goes by is said so; a voucher is found by its number, shown with its ledger, suspended and resumed', {
+test('an empty result is stated, and vouchers are found by number', {
   skip,
 }, async () => {
   const { number } = (await issue(shop)).json.data
@@ -129,7 +129,7 @@ test('what nothing goes by is said so; a voucher is found by its number, shown w
   assert.equal((await shop.get(`/vouchers/${number}/ledger`)).json.data.emails.length, 2)
 })
 
-test('a voucher is opened with its PIN, with a wrong one not', { skip }, async () => {
+test('a voucher opens only with its right PIN', { skip }, async () => {
   const { number, pin } = (await issue(shop)).json.data
   await page.show(`look-up/voucher/${number}`)
   await page.until(`document.querySelector('details')`)
@@ -143,7 +143,7 @@ test('a voucher is opened with its PIN, with a wrong one not', { skip }, async (
   assert.equal((await page.evaluate<string>('location.href')).includes(pin), false)
 })
 
-test('customers are found by their names, first name and surname in either order, also by the beginning of a surname', {
+test('customers are found by names in either order or a surname prefix', {
   skip,
 }, async () => {
   const person = (firstname: string, surname: string) => {
@@ -169,7 +169,7 @@ test('customers are found by their names, first name and surname in either order
   await page.until(`document.querySelector('main h2')?.innerText.includes('Cleo de la Tour')`)
 })
 
-test('who is no admin sees all orders, returns and sales of a customer too; everybody is told when there may be more', {
+test("a non-admin sees a customer's orders and whether more exist", {
   skip,
 }, async () => {
   const order = await placed(shop, [{ sku: 'UNKEPT', quantity: 1 }])

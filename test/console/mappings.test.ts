@@ -35,7 +35,7 @@ const work = () =>
 const mapped = async (id: string) => (await shop.get(`/mappings/skus/${id}`)).json.data.ecommerceSku
 const focused = () => page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.innerText')
 
-test('a SKU is mapped to what it is in the shop', { skip }, async () => {
+test('a SKU is mapped to its platform item', { skip }, async () => {
   await page.show('mappings/skus')
   await page.press('Map 12001')
   await isAccessible(page, 'a mapping')
@@ -77,7 +77,7 @@ test('the page shows the progress of a check that another client started', {
   assert.equal(jobs.length, 0)
 })
 
-test('a click maps to what is suggested and leaves the keyboard at its undoing', { skip }, async () => {
+test('a click applies a suggestion and focuses its undo button', { skip }, async () => {
   await isAccessible(page, 'the mapping check')
   await page.press('Use MH01-S')
   await page.says('Mapping of 12001 updated.')
@@ -88,7 +88,7 @@ test('a click maps to what is suggested and leaves the keyboard at its undoing',
   assert.equal(await mapped('12001'), 'mh01-s')
 })
 
-test('what somebody has mapped since the list was read is not written over', { skip }, async () => {
+test('a mapping changed since the list was read is not overwritten', { skip }, async () => {
   const theirs = () => put(shop, '/mappings/skus/12001', { ecommerceSku: 'theirs' })
   await theirs()
   await page.press('Use MH01-S')
@@ -104,7 +104,7 @@ test('what somebody has mapped since the list was read is not written over', { s
   await page.says('different case')
 })
 
-test('any fix can be undone, not only the last one; one whose mapping was changed since says so', {
+test('any fix can be undone unless its mapping has changed since', {
   skip,
 }, async () => {
   await page.press('Use MH01-S')

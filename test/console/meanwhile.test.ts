@@ -29,7 +29,7 @@ after(async () => {
 
 const text = (id: string) => page.evaluate<string>(`document.getElementById(${JSON.stringify(id)}).value`)
 
-test('a setting that is a list shows what is in force, after it was saved and after it was discarded', {
+test('a list setting shows the current value after saving and discarding', {
   skip,
 }, async () => {
   await page.show('settings')
@@ -45,7 +45,7 @@ test('a setting that is a list shows what is in force, after it was saved and af
   assert.equal(await text('setting-returnReasons'), inForce)
 })
 
-test('a number that is emptied stands for the default', { skip }, async () => {
+test('an emptied number means the default', { skip }, async () => {
   await put(shop, '/settings', { inventoryBuffer: 7, voucherValidityMonths: 12 })
   await page.show('today')
   await page.until(`document.querySelector('main h1')?.innerText === 'Today'`)
@@ -58,7 +58,7 @@ test('a number that is emptied stands for the default', { skip }, async () => {
   assert.equal((await shop.get('/settings')).json.data.voucherValidityMonths, 36)
 })
 
-test('what more a list has is not shown in another one, which was asked for meanwhile', { skip }, async () => {
+test('a late page of one list never appears in another list', { skip }, async () => {
   await page.show('mappings/customers')
   await page.says('50 shown')
   await page.evaluate(`(() => {
@@ -82,7 +82,7 @@ test('what more a list has is not shown in another one, which was asked for mean
   assert.equal(await page.evaluate(`document.querySelectorAll('tbody tr').length`), 0)
 })
 
-test('a button that is busy keeps the focus of the keyboard, and begins nothing twice', { skip }, async () => {
+test('a busy button keeps the focus and starts nothing twice', { skip }, async () => {
   await page.show('mappings/check')
   await page.until(`document.querySelector('.standing button')`)
   await page.evaluate(`(() => {
@@ -107,7 +107,7 @@ test('a button that is busy keeps the focus of the keyboard, and begins nothing 
   await page.says('Queued. The check starts when a worker is free.')
 })
 
-test('what somebody else has changed since the dialog was opened is not written over', { skip }, async () => {
+test('a change made since the dialog opened is not overwritten', { skip }, async () => {
   for (const [screen, button, field, text, path, body] of [
     [
       'accounts',
@@ -138,7 +138,7 @@ test('what somebody else has changed since the dialog was opened is not written 
   }
 })
 
-test('an endpoint is edited as it is when its dialog opens, and of it only what was changed there', {
+test('an endpoint dialog opens with current values and sends only edits', {
   skip,
 }, async () => {
   const made = await post(shop, '/webhooks', { url: 'http://127.0.0.1:9999/hooks', kinds: ['store'] })
@@ -170,7 +170,7 @@ test('an endpoint is edited as it is when its dialog opens, and of it only what 
   )
 })
 
-test('an address that is none is the first screen, and who cannot be signed out is told', { skip }, async () => {
+test('an unknown address opens the first screen, and failed sign-outs are reported', { skip }, async () => {
   await page.show('50%')
   await page.until(`document.querySelector('main h1')?.innerText === 'Today'`)
   await page.evaluate(`globalThis.fetch = async () => { throw new TypeError() }`)

@@ -60,14 +60,14 @@ after(async () => {
   await receiver?.close()
 })
 
-test('all screens are among them, and what these lead to', { skip }, () => {
+test('the tested screens include all screens that they link to', { skip }, () => {
   const kinds = places().map(place => place.split('/').slice(0, 2).join('/'))
   const records = ['customer', 'order', 'return', 'sale', 'product', 'voucher'].map(kind => `look-up/${kind}`)
   for (const kind of [...screens.map(({ path }) => path), ...records, 'mappings/check', 'mappings/fixes'])
     assert.ok(kinds.includes(kind), `${kind} is not among ${places().join(', ')}`)
 })
 
-test('nothing is cut off in the dark at 320 pixels, nor in the light at 3840; everybody can use it there', {
+test('every screen is complete and accessible in both themes at all widths', {
   skip,
 }, async t => {
   t.after(() => page.appear({}))
@@ -117,7 +117,7 @@ async function captions() {
   )
 }
 
-test('each table of the console is at one of them', { skip }, async () => {
+test('each console table is on a tested screen', { skip }, async () => {
   const seen = [...found.values()].flatMap(({ tables }) => tables)
   const called = await captions()
   assert.ok(called.length > 15, called.join(', '))
@@ -129,7 +129,7 @@ test('each table of the console is at one of them', { skip }, async () => {
   }
 })
 
-test('each table has its CSV, with all of its columns and all of its rows', { skip }, async () => {
+test('each table has a CSV with all columns and rows', { skip }, async () => {
   for (const place of places().filter(each => found.get(each)?.tables.length)) {
     await lookAt(page, place)
     for (const table of await page.evaluate<Table[]>(tables)) {
@@ -166,7 +166,7 @@ const reaches = (role: Role, needed: Role = 'admin') => ladder.indexOf(role) >= 
 const screenAt = (place: string) => screens.find(({ path }) => path === place.split('/')[0])
 
 for (const role of ['visitor', 'maintainer'] as const)
-  test(`a ${role} finds the screens and buttons of a ${role}, and is rejected all else by the server`, {
+  test(`a ${role} sees the screens of a ${role} and nothing more`, {
     skip,
   }, async () => {
     const caller = await shop.account(role)

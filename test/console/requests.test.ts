@@ -40,7 +40,7 @@ const rows = (caption: string) =>
   `[...document.querySelectorAll('[aria-label=${JSON.stringify(caption)}] tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 const found = rows('Requests, the newest first')
 
-test('errors stand in groups by their codes, and a group leads to its requests', { skip }, async () => {
+test('errors are grouped by code and link to their requests', { skip }, async () => {
   await page.show('requests')
   await page.until(`${rows('Errors by code')}.some(row => /^email_taken 2 .* POST \\/customers /.test(row))`)
   await page.until(`${found}.length > 3`)
@@ -52,7 +52,7 @@ test('errors stand in groups by their codes, and a group leads to its requests',
   assert.match(csv, new RegExp(`Z,409,email_taken,POST /customers,/customers,${shop.username},[\\d.]+,${rejected}\r\n`))
 })
 
-test('a request is found by what is known of it, and tells what took its time', { skip }, async () => {
+test('a request is found by its known fields and shows its timings', { skip }, async () => {
   await page.press('Clear')
   await page.until(`![...document.querySelectorAll('button')].some(button => button.innerText === 'Clear')`)
   await page.fill('Request id', rejected)
@@ -67,7 +67,7 @@ test('a request is found by what is known of it, and tells what took its time', 
   await isAccessible(page, 'a request')
 })
 
-test('a search is by each of its fields', { skip }, async () => {
+test('the search form has each request field', { skip }, async () => {
   for (const [field, wanted, row, count] of [
     ['Idempotency key', 'made-once', / 201 .*POST \/customers /, 1],
     ['Error', 'email_taken', / 409 email_taken /, 2],
@@ -83,7 +83,7 @@ test('a search is by each of its fields', { skip }, async () => {
   }
 })
 
-test('a record leads to what was ever asked about it, by path, outcome and time, and what was written', {
+test('a record links to its requests with path, outcome, time and changes', {
   skip,
 }, async () => {
   await page.show('look-up')
@@ -106,7 +106,7 @@ test('a record leads to what was ever asked about it, by path, outcome and time,
   await page.says('Jane Doe')
 })
 
-test('what nothing fits is said so; an error of the console leads to its own request', { skip }, async () => {
+test('an empty result is stated, and a console error links its request', { skip }, async () => {
   await page.show('requests')
   await page.fill('Account', 'nobody')
   await page.press('Search')
@@ -130,7 +130,7 @@ async function tabTo(name: string, shift?: 'shift') {
   assert.fail(`Tab never comes to ${name}`)
 }
 
-test('an account is made and given a role by keyboard alone; a dialog keeps the focus, and gives it back', {
+test('an account is created by keyboard alone, with focus kept and restored', {
   skip,
 }, async () => {
   await page.show('today')

@@ -31,7 +31,7 @@ after(async () => {
 const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
 const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 
-test('today tells what has to be looked at, with a way out, until it is settled', { skip }, async () => {
+test('today shows open issues with remedies until they are resolved', { skip }, async () => {
   await raiseAlert(shop.db, shop.service.id, {
     kind: 'export_refused',
     subject: 'orders.csv',
@@ -56,7 +56,7 @@ test('today tells what has to be looked at, with a way out, until it is settled'
   await page.says('Nothing needs attention.')
 })
 
-test('today is asked for anew when somebody comes back to it', { skip }, async () => {
+test('today is refreshed when the user returns', { skip }, async () => {
   await page.show('today')
   await page.says('Nothing needs attention.')
   const alert = { kind: 'export_refused', subject: 'rewards.csv', detail: 'It came meanwhile.' } as const
@@ -68,7 +68,7 @@ test('today is asked for anew when somebody comes back to it', { skip }, async (
   await page.says('Nothing needs attention.')
 })
 
-test('a sync tells its runs and how old the data was, and is pulled at once', { skip }, async () => {
+test('a sync shows its runs and data age and can be started', { skip }, async () => {
   await shop.db.run(sql`
     insert into sync_run (service_id, sync, changed_at, ended_at, is_full, read, inserted, rejected)
     select ${shop.service.id}, 'stock', now() - n * interval '10 minutes', now() - n * interval '10 minutes' + interval '90 seconds', n = 3, 1200 * n, n, 2 - n % 3
@@ -108,7 +108,7 @@ test('a sync tells its runs and how old the data was, and is pulled at once', { 
   )
 })
 
-test('an endpoint is made, tried, paused, rewound, given a new secret and removed', { skip }, async () => {
+test('an endpoint is created, tested, paused, rewound, rotated and deleted', { skip }, async () => {
   await page.show('webhooks')
   await page.says('No endpoint is told of changes yet.')
   await page.press('New endpoint')
@@ -155,7 +155,7 @@ test('an endpoint is made, tried, paused, rewound, given a new secret and remove
   await page.says('No endpoint is told of changes yet.')
 })
 
-test('an account is made with its key, given another role and revoked', { skip }, async () => {
+test('an account is created with its key, changed and revoked', { skip }, async () => {
   await page.show('accounts')
   await page.press('New account')
   await page.fill('Username', 'anna')
@@ -178,7 +178,7 @@ test('an account is made with its key, given another role and revoked', { skip }
   await page.until(`!${rows}.some(row => row.startsWith('anna'))`)
 })
 
-test('a setting is changed after it was seen what that comes to; one that cannot be is rejected before', {
+test('a setting is changed after a preview and rejected if invalid', {
   skip,
 }, async () => {
   await page.show('settings')
@@ -198,7 +198,7 @@ test('a setting is changed after it was seen what that comes to; one that cannot
   await page.press('Discard')
 })
 
-test('the audit tells who did so, and a CSV takes it along', { skip }, async () => {
+test('the audit log names accounts and can be downloaded as CSV', { skip }, async () => {
   await page.show('audit')
   await page.until(`${rows}.some(row => row.includes('PUT /settings'))`)
   await isAccessible(page, 'the audit')
@@ -207,7 +207,7 @@ test('the audit tells who did so, and a CSV takes it along', { skip }, async () 
   assert.equal(csv.split('\r\n').length - 2, (await shop.get('/audit')).json.data.length)
 })
 
-test('nothing was asked of anybody else, and the policy of the page was kept', { skip }, () => {
+test('the page contacts no other origin and keeps its policy', { skip }, () => {
   assert.deepEqual(
     page.requests.filter(url => !url.startsWith(`${shop.baseUrl}/`) && !/^(blob|data):/.test(url)),
     [],

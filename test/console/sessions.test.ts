@@ -33,7 +33,7 @@ const withCookie = (cookie: string, service = api.service.name) => ({ ...ownPage
 const stores = (cookie: string, server: Pick<TestService, 'raw'> = api) =>
   server.raw('/stores', { headers: withCookie(cookie) })
 
-test('a password opens a session whose cookie no script and no other site gets, and which the API takes', async () => {
+test('a password opens a session with a protected cookie for the API', async () => {
   const opened = await signIn(api)
   assert.equal(opened.status, 200, opened.text)
   assert.deepEqual(opened.json.data, { username: api.username, services: [{ name: api.service.name, role: 'admin' }] })
@@ -48,7 +48,7 @@ test('a password opens a session whose cookie no script and no other site gets, 
   assert.deepEqual((await api.raw('/console/session', { headers: ownPage })).json, { data: null })
 })
 
-test('the database holds nothing that a session or a link could be opened by', async () => {
+test('the database contains nothing that could open a session or link', async () => {
   const token = cookieOf(await signIn(api)).split('=')[1] ?? ''
   const link = (await makeLink(api.db, api.keys, api.username)) ?? ''
   for (const secret of [token, link]) {
@@ -59,7 +59,7 @@ test('the database holds nothing that a session or a link could be opened by', a
   }
 })
 
-test('roles and services are those of the account', async () => {
+test('a session has the roles and services of its account', async () => {
   const visitor = await api.account('visitor')
   const [elsewhere, tenant] = [await api.tenant(), await api.tenant()]
   await assign(api.db, visitor.username, elsewhere.service, 'maintainer')
@@ -109,7 +109,7 @@ test('a page of another origin can neither sign in nor write', async () => {
   assert.equal(rows.length, 2)
 })
 
-test('signing out ends the session, in every process', async () => {
+test('signing out ends the session in every process', async () => {
   const cookie = cookieOf(await signIn(api))
   assert.equal((await stores(cookie, other)).status, 200)
   const left = await api.raw('/console/session', { method: 'DELETE', headers: { ...ownPage, cookie } })
@@ -126,7 +126,7 @@ async function endsIn(cookie: string, server: Pick<TestService, 'raw'>) {
   await until(async () => (await code()) === 'session_ended', 'the session has ended', 20_000)
 }
 
-test('a session ends with the password that opened it, one by a link with what is revoked, each with the account', async () => {
+test('a session ends with its password, its revocation or its account', async () => {
   const caller = await api.account('visitor')
   const [byPassword, byOneLink] = [
     cookieOf(await signIn(caller)),
@@ -142,7 +142,7 @@ test('a session ends with the password that opened it, one by a link with what i
   await endsIn(fresh, api)
 })
 
-test('a session ends after 12 hours, and after an hour without a request', async () => {
+test('a session ends after 12 hours or an hour without requests', async () => {
   for (const [column, interval] of [
     ['begun_at', '12 hours 1 second'],
     ['seen_at', '1 hour 1 second'],
@@ -157,7 +157,7 @@ test('a session ends after 12 hours, and after an hour without a request', async
   }
 })
 
-test('a session that is used goes on', async () => {
+test('a used session stays open', async () => {
   const cookie = cookieOf(await signIn(api))
   await api.db.run(sql`update console_session set seen_at = now() - interval '59 minutes'`)
   assert.equal((await stores(cookie)).status, 200)
@@ -165,7 +165,7 @@ test('a session that is used goes on', async () => {
   assert.equal(rows.length, 1)
 })
 
-test('a link signs in once, within 60 seconds, of two at once one', async () => {
+test('a link signs in once within 60 seconds, even under concurrency', async () => {
   const link = await makeLink(api.db, api.keys, api.username)
   const both = await Promise.all([byLink(link), byLink(link)])
   assert.deepEqual(both.map(({ status }) => status).sort(), [200, 401])
@@ -177,7 +177,7 @@ test('a link signs in once, within 60 seconds, of two at once one', async () => 
   assert.equal(await makeLink(api.db, api.keys, 'nobody'), undefined)
 })
 
-test('guesses are counted with those at Basic; a right password is never rejected', async () => {
+test('session and Basic failures are counted together without blocking right passwords', async () => {
   const { username, password } = await api.account('visitor')
   const wrong = { username, password: 'wrong' }
   for (let i = 0; i < 20; i++) {
@@ -199,7 +199,7 @@ const basic = ({ username, password }: { username: string; password: string }) =
   'x-service-name': api.service.name,
 })
 
-test('a wrong password is rejected without a window of the browser, a body that is none by its faults', async () => {
+test('a wrong password is rejected without a browser prompt, with field errors', async () => {
   const answer = await signIn({ username: 'nobody', password: 'x' })
   isProblem(answer, 'invalid_credentials', api.baseUrl, '/console/session')
   assert.equal(answer.headers['www-authenticate'], 'Session realm="Tillbridge"')
@@ -212,7 +212,7 @@ test('a wrong password is rejected without a window of the browser, a body that 
   isProblem(await api.raw('/stores', { headers: ownPage }), 'session_ended', api.baseUrl)
 })
 
-test('a module of the page is packed for whoever takes gzip, and for nobody else', async () => {
+test('a module is compressed only for clients that accept gzip', async () => {
   const [, path] = /<script type="module" src="([^"]+)"/.exec((await api.raw('/console')).text) ?? []
   for (const [accepted, packing] of [
     ['gzip, br', 'gzip'],

@@ -216,7 +216,7 @@ test('migrations are numbered from 1 without a gap', async () => {
   assert.ok(names.length)
 })
 
-test('migrations/schema.sql is what a migrated database has', async () => {
+test('migrations/schema.sql matches a migrated database', async () => {
   const { db, drop } = await freshDatabase()
   try {
     assert.equal(await readFile(schemaFile, 'utf8'), await schemaOf(db), 'run `npm run docs`')

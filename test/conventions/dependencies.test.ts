@@ -18,19 +18,19 @@ const installed = Object.entries<Locked>(read('package-lock.json').packages).fil
 )
 const nameAt = (place: string) => place.split('node_modules/').at(-1) ?? ''
 
-test('each package that is installed is pinned to its bytes', () => {
+test('each installed package is pinned by its hash', () => {
   assert.ok(installed.length > 100)
   for (const [place, { integrity }] of installed) assert.match(integrity ?? '', /^sha512-/, place)
 })
 
-test('each dependency of ours is one version, not a range', () => {
+test('each direct dependency has an exact version', () => {
   const ours = [own.dependencies, own.devDependencies, own.optionalDependencies].flatMap(each =>
     Object.entries<string>(each),
   )
   for (const [name, version] of ours) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$|^file:$/, name)
 })
 
-test('no package runs a script when it is installed but those that are named', () => {
+test('only listed packages run scripts when they are installed', () => {
   const withScript = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => nameAt(place))
   assert.deepEqual(
     withScript.filter(name => !Object.hasOwn(own.allowScripts, name)),

@@ -6,16 +6,16 @@ import { buildDocuments } from '../../src/commands/docs.ts'
 import { changelog } from '../../src/http/docs/changelog.ts'
 
 for (const [name, text] of Object.entries(await buildDocuments()))
-  test(`${name} is what the code makes of it`, async () => {
+  test(`${name} is up to date`, async () => {
     const there = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8').catch(() => '')
     assert.ok(there === text, `${name} is stale: run \`npm run docs\``)
   })
 
-test('documents are made the same every time', async () => {
+test('documents are generated reproducibly', async () => {
   assert.deepEqual(await buildDocuments(), await buildDocuments())
 })
 
-test('the check succeeds on documents that are as they should be', () => {
+test('the check succeeds on up-to-date documents', () => {
   const { status, stdout } = spawnSync(process.execPath, ['src/commands/docs.ts', '--check'], {
     cwd: new URL('../..', import.meta.url),
     encoding: 'utf8',
@@ -29,7 +29,7 @@ test('a decision begins with its number', async () => {
     assert.match(await readFile(new URL(name, folder), 'utf8'), new RegExp(`^# ${Number(name.slice(0, 4))}\\. `), name)
 })
 
-test('the changelog has the newest first, and the API tells each of its lines', async () => {
+test('the changelog starts with the newest entry and the API returns it', async () => {
   const text = await readFile(new URL('../../CHANGELOG.md', import.meta.url), 'utf8')
   assert.equal(changelog.length, text.match(/^\| *\d/gm)?.length)
   for (const [i, { date, change }] of changelog.entries())

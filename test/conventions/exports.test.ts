@@ -32,7 +32,7 @@ const knownTo = ({ path, text }: Source) =>
       : namesIn(list ?? '', 'before').map(name => `${target} ${name}`)
   })
 
-test('what is exported is imported somewhere', () => {
+test('every exported name is imported somewhere', () => {
   const known = new Set([...everything, ...modulesOf('src')].flatMap(knownTo))
   const all = source.flatMap(exportsOf)
   assert.ok(all.length > 2_000, 'exports are found')

@@ -28,7 +28,7 @@ function missing(named: typeof cases): string[] {
   )
 }
 
-test('each of the 220 faults stands in the table once, in its order', () => {
+test('each of the 220 faults is listed once and in order', () => {
   assert.deepEqual(
     cases.map(([number]) => number).sort((a, b) => a - b),
     Array.from({ length: 220 }, (_, i) => i + 1),
@@ -41,16 +41,16 @@ test('each of the 220 faults stands in the table once, in its order', () => {
     )
 })
 
-test('each test that is named is there, by its title', () => {
+test('each named test exists with its title', () => {
   assert.deepEqual(missing(cases), [])
 })
 
-test('a title that no test has, and a file that is not there, are seen', () => {
+test('the check finds an unknown title and a missing file', () => {
   const file = 'conventions/faults.test.ts'
   const wrong = missing([[1, 'a fault', [file, 'a title that nobody wrote'], ['conventions/nowhere.test.ts', 'any']]])
   assert.deepEqual(wrong, [`1: ${file}: a title that nobody wrote`, '1: conventions/nowhere.test.ts: any'])
 })
 
-test('contributing/faults.md is the table', async () => {
+test('contributing/faults.md matches the table', async () => {
   assert.equal(await readFile(faultsFile, 'utf8'), faultsPage(), 'run `npm run docs`')
 })

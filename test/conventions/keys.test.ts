@@ -23,7 +23,7 @@ const exceptions: Record<string, string> = {
   migration: 'the state of the schema',
 }
 
-test("every key of every table begins with the service's", async () => {
+test('every key of every table begins with the service', async () => {
   const keys = await database.db.rows<{
     table: string
     kind: string

@@ -21,12 +21,12 @@ const skip = hasPromtool ? false : 'promtool (Debian: prometheus) is not install
 /** The queries of the dashboard. */
 const queries = dashboard().panels.flatMap(panel => ('targets' in panel ? (panel.targets as { expr: string }[]) : []))
 
-test('rules, dashboard and the page of metrics are those that the list of metrics makes', () => {
+test('rules, dashboard and metrics page match the list of metrics', () => {
   for (const [name, text] of Object.entries(monitoring()))
     assert.equal(readFileSync(new URL(name, root), 'utf8'), text, `${name} is stale: run npm run docs`)
 })
 
-test('neither the rules nor the dashboard name a metric that is not told', () => {
+test('rules and dashboard name only exported metrics', () => {
   const known = new Set<string>(Object.keys(metrics))
   const text = [rulesText(), ...queries.map(({ expr }) => expr)].join('\n')
   const named = [...text.matchAll(/\b(?:tillbridge|http_server|http_client|db_client)_[a-z_]+(?=[{[ )]|$)/gm)]
@@ -39,7 +39,7 @@ test('neither the rules nor the dashboard name a metric that is not told', () =>
   )
 })
 
-test('each metric of the list is on the dashboard, but for our own names of what the conventions name', () => {
+test('each metric is on the dashboard unless a standard name covers it', () => {
   const shown = queries.map(({ expr }) => expr).join('\n')
   const ours = [
     'tillbridge_http_requests_total',
@@ -50,18 +50,18 @@ test('each metric of the list is on the dashboard, but for our own names of what
   assert.deepEqual(missing, ours)
 })
 
-test('no metric has a label that Prometheus gives itself, and by which it would be another one there', () => {
+test('a metric has no label that Prometheus adds', () => {
   const named = Object.entries(metrics).filter(([, { labels }]) => labels.some(label => /^(job|instance)$/.test(label)))
   assert.deepEqual(named, [])
 })
 
-test('a label that a metric does not have is selected by nobody', () => {
+test('queries select only labels that their metric has', () => {
   assert.equal(of('tillbridge_mails', { state: 'failed' }), 'tillbridge_mails{state="failed"}')
   // @ts-expect-error: it has no such label.
   assert.equal(of('tillbridge_mails', { kind: 'failed' }), 'tillbridge_mails{kind="failed"}')
 })
 
-test('docs/operate/monitor.md names each rule, in a pair the second by its ending', () => {
+test('docs/operate/monitor.md names each rule or its pair', () => {
   const page = readFileSync(new URL('docs/operate/monitor.md', root), 'utf8')
   const isNamed = (name: string) =>
     page.includes(`\`${name}\``) || page.includes(`\`…${name.replace(/^.*(?=Slowly)/, '')}\``)
@@ -71,17 +71,17 @@ test('docs/operate/monitor.md names each rule, in a pair the second by its endin
   )
 })
 
-test('each alert says what it is, and what to do', () => {
+test('each alert has a summary and a remedy', () => {
   assert.equal(new Set(alerts.map(({ alert }) => alert)).size, alerts.length)
   for (const { summary, description } of alerts) assert.ok(summary.length > 10 && description.length > 20)
 })
 
-test('the rules fire at what they are for, and at nothing else', { skip }, () => {
+test('the rules fire only under their conditions', { skip }, () => {
   const said = execFileSync('promtool', ['test', 'rules', rulesTest], { encoding: 'utf8', stdio: 'pipe' })
   assert.match(said, /SUCCESS/)
 })
 
-test('the queries of the dashboard are PromQL', { skip }, async t => {
+test("the dashboard's queries are valid PromQL", { skip }, async t => {
   const directory = await mkdtemp(join(tmpdir(), 'tillbridge-promql-'))
   t.after(() => rm(directory, { recursive: true }))
   const rules = queries.map(({ expr }, i) => ({

@@ -129,7 +129,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     return [first, await ask('later page', withParameter(request, `after_cursor=${json.meta.endCursor}`))]
   }
 
-  test('every list has more than a page of records, and is asked for a later one', () => {
+  test('every list has more than a page and is tested deeper', () => {
     const full = asked.filter(({ page, records }) => page === 'later page' && records >= 100)
     assert.deepEqual(
       [...new Set(full.map(({ list }) => list))],
@@ -138,7 +138,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     )
   })
 
-  test('a page is read off an index: no whole table, no sort, not more rows than are shown and one', () => {
+  test('a page uses an index and reads at most one row more', () => {
     const wrong = asked.flatMap(each =>
       faultsOf(each)
         .filter(fault => !exceptions.some(exception => covers(exception, each, fault)))
@@ -147,7 +147,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     assert.deepEqual(wrong, [])
   })
 
-  test('each exception is still one', () => {
+  test('each exception is still necessary', () => {
     const mended = exceptions.flatMap(exception =>
       exception.faults
         .filter(fault => !asked.some(each => covers(exception, each, fault) && faultsOf(each).includes(fault)))
@@ -156,7 +156,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     assert.deepEqual(mended, [])
   })
 
-  test('where two ranges are asked for at once no more rows are read than a page may cost', () => {
+  test('two combined ranges read at most the rows a page allows', () => {
     const costly = asked.flatMap(each => {
       const bounds = exceptions.flatMap(exception =>
         exception.rows && covers(exception, each, 'a sort') ? [exception.rows] : [],
@@ -167,7 +167,7 @@ suite('plans', { skip: await otherPostgres() }, () => {
     assert.deepEqual(costly, [])
   })
 
-  test('a judgement of mappings finds each record, and what is near to it, by an index', async () => {
+  test('a mapping check finds records and near matches by index', async () => {
     const { statements } = await statementsOf(() => checkMappings(shop.db, shop.service))
     const judging = new Map(statements.filter(({ text }) => text.includes('mapping_issue')).map(one => [one.text, one]))
     const steps: string[] = []
@@ -179,14 +179,14 @@ suite('plans', { skip: await otherPostgres() }, () => {
     )
   })
 
-  test('a whole table, a sort and too many rows are seen', async () => {
+  test('the check finds table scans, sorts and excess rows', async () => {
     const text = 'select record from audit where record <> $1 order by record limit 100'
     const plan = await explainer.explain({ text, values: [''] })
     const faults = faultsOf({ records: 100, plans: [plan] })
     assert.deepEqual(faults.sort(), ['a sort', 'a whole table', 'more rows than a page'])
   })
 
-  test('the plans are those of plans.md', t => {
+  test('the plans match plans.md', t => {
     t.assert.fileSnapshot(documentOf(asked), fileURLToPath(new URL('plans.md', import.meta.url)), {
       serializers: [String],
     })

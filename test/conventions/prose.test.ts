@@ -26,7 +26,7 @@ test('code and quotations are not checked', () => {
   assert.deepEqual(messagesFor('The column `told` is called "told".'), [])
 })
 
-test('comments, messages and titles of a source file are found with their lines', () => {
+test('comments, messages and titles are found with their lines', () => {
   const source =
     "// A first line.\n// A second line.\ntest('a title of a test', () => {})\nthrow new Error('not found here')\n"
   assert.deepEqual(extractPassages('a.ts', source), [

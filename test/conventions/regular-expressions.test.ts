@@ -51,7 +51,7 @@ function attackOn({ source, flags }: Found): string | undefined {
   return result.status === 'vulnerable' ? `${result.complexity.summary}, e.g. ${result.attack.pattern}` : undefined
 }
 
-test('no regular expression over foreign text takes more than linear time', () => {
+test('regular expressions over foreign text take at most linear time', () => {
   const folders = ['auth', 'backoffice', 'domain', 'http', 'import', 'webhooks', 'writes']
   const literals = sourcesOf(...folders.map(folder => `src/${folder}`)).flatMap(literalsIn)
   assert.ok(literals.length > 100, 'the expressions are found')

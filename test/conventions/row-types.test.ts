@@ -42,7 +42,7 @@ for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' ||
     voucherContract(() => shop)
     saleContract(() => shop)
     if (name === 'embedded')
-      test('and what else there is to read is read', async () => {
+      test('other readable data is read', async () => {
         await tour(shop.api)
         await haveReplicas(shop.api)
         await askChangedKeys()
@@ -50,7 +50,7 @@ for (const { name, open } of drivers.filter(({ name }) => name === 'embedded' ||
 
     // `withoutClosingBrace` removes all braces at the end of a body.
     for (const [table, body] of Object.entries(storedBodies))
-      test(`no body of ${table} ends in a brace`, async () => {
+      test(`a ${table} body never ends with a brace`, async () => {
         const { rows } = await shop.api.db.pool.query<{ records: number; ending: number }>(
           `select count(*)::integer as records, (count(*) filter (where ${body} like '%}'))::integer as ending from ${table}`,
         )
@@ -65,14 +65,14 @@ suite('rows', () => {
     declared = declaredRows()
   })
 
-  test('every call that reads rows is made', () => {
+  test('every call that reads rows is executed', () => {
     assert.ok(declared.length > 100, 'calls are found')
     const made = new Set(recorded.map(({ at }) => at))
     const others = declared.filter(({ at }) => !made.has(at))
     assert.deepEqual(others, [])
   })
 
-  test('what comes is what is declared', () => {
+  test('rows have their declared types', () => {
     const calls = new Map(declared.map(call => [call.at, call]))
     const wrong = recorded.flatMap(each => {
       const call = calls.get(each.at)
@@ -81,7 +81,7 @@ suite('rows', () => {
     assert.deepEqual([...new Set(wrong)], [])
   })
 
-  test('a column that is missing, one too many, another type and a null are seen', async () => {
+  test('the check finds missing, surplus, mistyped and null columns', async () => {
     const { db, drop } = await freshDatabase()
     const { fields, rows } = await db.pool
       .query('select 1 as id, null as code, 2::bigint as sum, now() as at')

@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => database.drop())
 
-test('every table, every view and every function says what it is', async () => {
+test('every table, view and function has a comment', async () => {
   const silent = await database.db.rows<{ name: string }>(sql`
     select relname as name from pg_class
      where relkind in ('r', 'p', 'v') and relnamespace = 'public'::regnamespace and obj_description(oid, 'pg_class') is null
@@ -44,7 +44,7 @@ test('a released migration never changes', async () => {
     )
 })
 
-test('two processes that start at once migrate an empty database once', async () => {
+test('two processes starting together migrate an empty database once', async () => {
   const fresh = await freshDatabase()
   try {
     await fresh.db.pool.query('drop schema public cascade; create schema public')
@@ -55,7 +55,7 @@ test('two processes that start at once migrate an empty database once', async ()
   }
 })
 
-test('a database that had another text of a migration is refused, and stays as it is', async () => {
+test('a database with different migration text is rejected and unchanged', async () => {
   const fresh = await freshDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'tillbridge-migrations-'))
   const [, second = ''] = await migrationFiles()
@@ -81,7 +81,7 @@ test('a database that had another text of a migration is refused, and stays as i
   }
 })
 
-test('start says in one line that a migration has changed', async () => {
+test('start reports a changed migration in one line', async () => {
   const fresh = await freshDatabase()
   try {
     const settings = { DATA_DIR: join(directory(), 'data'), ...reaching(fresh), PORT: '0' }

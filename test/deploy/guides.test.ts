@@ -8,7 +8,7 @@ import { directory } from '../support/processes.ts'
 
 const read = (name: string) => readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8')
 
-test('the lines of an upgrade put the new release in place each time that they are pasted', () => {
+test('the upgrade commands can be repeated and install the new release', () => {
   const home = directory()
   const opt = join(home, 'opt')
   mkdirSync(join(opt, 'tillbridge'), { recursive: true })
@@ -31,7 +31,7 @@ test('the lines of an upgrade put the new release in place each time that they a
 
 const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd-analyze is not installed' }
 
-test('systemd takes the lines for files that are somewhere else', needsAnalyze, () => {
+test('systemd accepts the commands for files elsewhere', needsAnalyze, () => {
   const said = [...read('docs/operate/install-linux.md').matchAll(/^```\n\[Service\]\n(.*?)```$/gms)].map(
     ([, lines]) => lines,
   )

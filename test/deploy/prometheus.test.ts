@@ -30,7 +30,7 @@ async function live() {
   assert.equal((await ask(service, '/rewards/accounts/7', access)).status, 503)
 }
 
-test('each series is told once, the schedule of a sync too, which is how often anything can be asked for', {
+test('each series is exported once, including the effective sync schedule', {
   skip,
 }, async () => {
   const isTold = async () =>
@@ -45,7 +45,7 @@ test('each series is told once, the schedule of a sync too, which is how often a
   )
 })
 
-test('each query of the dashboard finds something in what a Prometheus has read of a service', { skip }, async () => {
+test('each dashboard query returns data from a scraped service', { skip }, async () => {
   const panels = dashboard().panels.flatMap(panel => ('targets' in panel ? [panel as Panel] : []))
   assert.ok(panels.length > 20, 'panels are found')
   for (const { title, targets } of panels)
@@ -62,7 +62,7 @@ test('each query of the dashboard finds something in what a Prometheus has read 
     }
 })
 
-test('each rule is evaluated on it without an error, and says that the service is up', { skip }, async () => {
+test('each rule evaluates without error and shows the service as up', { skip }, async () => {
   interface Rules {
     groups: { rules: { name: string; health: string; lastError?: string; state: string }[] }[]
   }

@@ -118,7 +118,7 @@ async function serves(port: number) {
   assert.match(refused.text, /https:\/\/api\.example\.com\//)
 }
 
-test('behind nginx, with TLS ended there, requests are served, and files are taken', {
+test('requests and imports pass through nginx with TLS', {
   skip: !existsSync('/usr/sbin/nginx') && 'nginx is not installed',
 }, async () => {
   const { file, port } = configured('nginx.conf', await freePort(), [])
@@ -133,7 +133,7 @@ test('behind nginx, with TLS ended there, requests are served, and files are tak
   await behind('/usr/sbin/nginx', ['-p', home, '-c', file], port, () => serves(port))
 })
 
-test('behind HAProxy, with TLS ended there, requests are served, and files are taken', {
+test('requests and imports pass through HAProxy with TLS', {
   skip: !existsSync('/usr/sbin/haproxy') && 'haproxy is not installed',
 }, async () => {
   const port = await freePort()

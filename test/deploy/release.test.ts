@@ -9,7 +9,7 @@ import { checkout, directory } from '../support/processes.ts'
 const script = 'scripts/release/release.ts'
 const isLinux = process.platform === 'linux'
 
-test('a release has its own Node.js, runs from anywhere without npm, and says what is in it', {
+test('a release runs anywhere with its own Node.js and lists its contents', {
   skip: !isLinux && 'releases are of Linux',
 }, () => {
   const out = directory(0o755)
@@ -73,7 +73,7 @@ test('a release has its own Node.js, runs from anywhere without npm, and says wh
     for (const each of [ref, ...dependsOn]) assert.ok(refs.has(each), each)
 })
 
-test('a release is made of a commit, not of what has been changed since', {
+test('a release contains its commit only, without uncommitted changes', {
   skip: !isLinux && 'releases are of Linux',
 }, () => {
   const copy = directory()
@@ -97,7 +97,7 @@ const needsAnalyze = { skip: !existsSync('/usr/bin/systemd-analyze') && 'systemd
 const analyze = (...args: string[]) => spawnSync('/usr/bin/systemd-analyze', args, { encoding: 'utf8' })
 const unit = (name: string) => join(checkout, 'deploy', name)
 
-test('the units of systemd give away little', needsAnalyze, () => {
+test('the systemd units are hardened', needsAnalyze, () => {
   for (const name of ['tillbridge.service', 'tillbridge-backup.service']) {
     const { status, stdout, stderr } = analyze('security', '--offline=true', '--threshold=20', unit(name))
     assert.equal(status, 0, stdout + stderr)
@@ -105,7 +105,7 @@ test('the units of systemd give away little', needsAnalyze, () => {
   }
 })
 
-test('systemd takes the backup of each night as it is written, by the user whom the service has', needsAnalyze, () => {
+test("systemd accepts the documented nightly backup with the service's user", needsAnalyze, () => {
   const { status, stdout, stderr } = analyze(
     'verify',
     unit('tillbridge-backup.service'),

@@ -8,7 +8,7 @@ import type { Shop } from './shop.ts'
 
 /** What every driver does with customers (contract 4). */
 export function customerContract(shop: () => Shop) {
-  test('a customer that is created is found by identifier, by e-mail and by the time of the change', async () => {
+  test('a created customer is found by identifier, email and change time', async () => {
     const { api } = shop()
     const before = (await api.get('/customers/search?limit=1')).json.meta.asOf
     const email = freshEmail()
@@ -33,7 +33,7 @@ export function customerContract(shop: () => Shop) {
     )
   })
 
-  test('an e-mail address is that of one customer, whatever its case, also of many that come at once', async () => {
+  test('an email belongs to one customer in any case, even under concurrency', async () => {
     const { api } = shop()
     const { contact } = await created(api)
     isProblem(
@@ -55,7 +55,7 @@ export function customerContract(shop: () => Shop) {
     for (const answer of answers) if (answer.status !== 201) isProblem(answer, 'email_taken', api.baseUrl)
   })
 
-  test('a repeat with its key is the same customer', async () => {
+  test('a repeat with its key returns the same customer', async () => {
     const { api } = shop()
     const body = john()
     const key = { 'idempotency-key': `customer-${shop().release}-${shop().driver}` }
@@ -65,7 +65,7 @@ export function customerContract(shop: () => Shop) {
     assert.equal(replay.text, first.text)
   })
 
-  test('a change keeps what it does not mention, and null clears', async () => {
+  test('a change keeps omitted fields and null clears', async () => {
     const { api } = shop()
     const before = await created(
       api,
@@ -83,7 +83,7 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual((await api.get(`/customers/${before.id}`)).json.data, after)
   })
 
-  test('e-commerce identifiers are kept here, whatever else changes, and are never told to a back office', async () => {
+  test('e-commerce identifiers are stored here and never sent to a back office', async () => {
     const { api, simulator, release } = shop()
     const maintainer = await api.account('maintainer')
     const idsOf = ({ ecommerceAdminId, ecommerceLegacyId }: Record<string, unknown>) => [
@@ -113,7 +113,7 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual(idsOf(cleared), [null, null])
   })
 
-  test('what was read can be sent back, an empty text is null, and what the service keeps cannot be changed', async () => {
+  test('a customer can be sent back as read, except read-only fields', async () => {
     const { api } = shop()
     const { id } = await created(api, john({ mobile: '0400 000 005', emailSubscription: true }))
     const { updateTimeStamp: _, ...record } = (await api.get(`/customers/${id}`)).json.data
@@ -125,7 +125,7 @@ export function customerContract(shop: () => Shop) {
     isRefused(api, await put(api, `/customers/${id}`, other), 'invalid_body', '/id', '/startDate', '/loyaltyCode')
   })
 
-  test('two changes at once both count', async () => {
+  test('two concurrent changes are both stored', async () => {
     const { api } = shop()
     const { id } = await created(api)
     await Promise.all([changed(api, id, { firstname: 'Jo' }), changed(api, id, { mobile: '0400 000 003' })])
@@ -133,7 +133,7 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual([data.firstname, data.contact.phones.mobile], ['Jo', '0400 000 003'])
   })
 
-  test('a stale If-Match, fields of the service’s own, unknown fields and unknown customers are refused', async () => {
+  test('a stale If-Match, read-only or unknown fields and customers are rejected', async () => {
     const { api } = shop()
     const { id } = await created(api)
     const { headers } = await api.get(`/customers/${id}`)
@@ -153,7 +153,7 @@ export function customerContract(shop: () => Shop) {
     assert.equal((await api.get(`/customers/${id}`)).json.data.title, 'Dr')
   })
 
-  test('subscribing is consent, which outranks privacy, and sets the reference that stands for it', async () => {
+  test('a subscription is consent, overrides privacy and sets its reference', async () => {
     const { api } = shop()
     const answer = await post(
       api,
@@ -174,7 +174,7 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual(kept.json.data, quiet)
   })
 
-  test('privacy ends both subscriptions, and the reference that stands for one, unless the request sets one', async () => {
+  test('privacy ends both subscriptions and their reference unless the request subscribes', async () => {
     const { api } = shop()
     const { id } = await created(api, john({ emailSubscription: true, smsSubscription: true }))
     const left = await put(api, `/customers/${id}`, { privacy: true })
@@ -192,7 +192,7 @@ export function customerContract(shop: () => Shop) {
     assert.deepEqual(warningsIn(back.json), ['privacy_overridden'])
   })
 
-  test('which customers have changed is told from release 2022.1 on, and before that by an empty list with a warning', async () => {
+  test('changed customers are listed from version 2022.1, before with a warning', async () => {
     const { api, release } = shop()
     const before = (await api.get('/customers/search?limit=1')).json.meta.asOf
     const { id } = await created(api)

@@ -7,7 +7,7 @@ import type { Shop } from './shop.ts'
 
 /** How every driver knows an order again, and what a return may leave out (contract 6, 15). */
 export function orderNameContract(shop: () => Shop) {
-  test('an order goes by its identifier and by its number, and the identifier wins', async () => {
+  test('an order is found by identifier first, then by number', async () => {
     const { api, release, driver } = shop()
     const orderNumber = `N/${release} ü`
     const { id } = await placed(shop(), 1, { orderNumber })
@@ -35,7 +35,7 @@ export function orderNameContract(shop: () => Shop) {
     assert.equal((await api.get(`/orders?order_number=${id}`)).json.data[0].id, other.id)
   })
 
-  test('addresses of an order, and of a voucher, say whom to ask for, and the company', async () => {
+  test('an address can contain a contact and a company', async () => {
     const { api, simulator, driver } = shop()
     const whole = { addressLine1: '111 Collins St', city: 'Melbourne', country: 'Australia' }
     const billingAddress = { ...whole, contactName: 'Jane Smith', companyName: 'Luma & Sons' }
@@ -67,7 +67,7 @@ export function orderNameContract(shop: () => Shop) {
     assert.equal(there?.delivery.companyName.length, 50)
   })
 
-  test('a returned line needs its SKU alone: all that is left comes back, for the usual reason', async () => {
+  test('a returned line needs only its SKU and returns everything left', async () => {
     const { api, release } = shop()
     const orderNumber = `NR-${release}`
     const order = await placed(shop(), 3, { orderNumber })

@@ -6,7 +6,7 @@ import type { Shop } from './shop.ts'
 
 /** What every driver's shop answers to whoever only reads (contract 2, 3, 5, 8, 9). */
 export function readContract(shop: () => Shop) {
-  test('stores are listed, each is found by its number, and others are not', async () => {
+  test('stores are listed and found by number', async () => {
     const { api, simulator } = shop()
     const { data } = (await api.get('/stores')).json
     const shops = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
@@ -19,7 +19,7 @@ export function readContract(shop: () => Shop) {
     isProblem(await api.get('/stores/nowhere'), 'not_found', api.baseUrl)
   })
 
-  test('products are listed page by page, each once, with the prices of the back office', async () => {
+  test('products are paginated once each with back office prices', async () => {
     const { api, simulator } = shop()
     const ids: string[] = []
     for (let cursor = ''; ; ) {
@@ -38,7 +38,7 @@ export function readContract(shop: () => Shop) {
     assert.equal(sizes.find(({ skuId }: { skuId: string }) => skuId === String(sku?.id)).price, sku?.price.toFixed(2))
   })
 
-  test('stock is that of the back office, less the buffer, and an unknown SKU is not found', async () => {
+  test("stock is the back office's less the buffer", async () => {
     const { api, simulator } = shop()
     const { data } = (await api.get('/inventory?limit=100')).json
     assert.ok(data.length > 0)
@@ -54,7 +54,7 @@ export function readContract(shop: () => Shop) {
     isProblem(await api.get('/inventory?sku=nothing'), 'not_found', api.baseUrl)
   })
 
-  test('the retail history of a customer is theirs alone, and in the list of all', async () => {
+  test("a customer's retail history contains only their transactions", async () => {
     const { api, simulator } = shop()
     const ofSomebody = simulator.state.transactions.filter(({ personId }) => personId !== null)
     const [{ personId } = { personId: 0 }] = ofSomebody
@@ -70,7 +70,7 @@ export function readContract(shop: () => Shop) {
     isProblem(await api.get('/customers/999999/transactions'), 'not_found', api.baseUrl)
   })
 
-  test('a reward account is the same by customer and by its identifier, and its balances are the sums of its lots', async () => {
+  test('a reward account is found both ways and equals its lots', async () => {
     const { api, simulator } = shop()
     const [account] = [...simulator.state.accounts.values()].filter(({ personId }) =>
       simulator.state.persons.has(personId),
@@ -93,7 +93,7 @@ export function readContract(shop: () => Shop) {
     assert.equal((await api.get(`/customers/${account.personId}/rewards`, tag)).status, 304)
   })
 
-  test('who has no reward account, and who is nobody, has none to show', async () => {
+  test('a customer without a reward account returns none', async () => {
     const { api, simulator } = shop()
     const none = [...simulator.state.persons.keys()].find(id => !simulator.state.accountOfPerson.has(id))
     for (const path of [
@@ -103,11 +103,11 @@ export function readContract(shop: () => Shop) {
       isProblem(await api.get(path), 'not_found', api.baseUrl)
   })
 
-  test('the payment gateways are those that the service is set to', async () => {
+  test('the payment gateways come from the settings', async () => {
     assert.deepEqual((await shop().api.get('/payment-gateways')).json.data, ['paypal', 'visa'])
   })
 
-  test('capabilities say what stands behind the service, what works, and of what does not, why', async () => {
+  test('capabilities list available functions and explain missing ones', async () => {
     const { api, driver, release } = shop()
     const { data } = (await api.get('/capabilities')).json
     assert.deepEqual(data.backOffice, { driver, release })

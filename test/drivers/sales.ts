@@ -56,7 +56,7 @@ export const codesOf = ({ json }: Answer): [pointer: string, code: string][] =>
 
 /** What every driver does with orders and returns (contract 6). */
 export function saleContract(shop: () => Shop) {
-  test('an order is worked out, placed, and found again', async () => {
+  test('an order is calculated, placed and found again', async () => {
     const { api } = shop()
     const { items, customerId } = await wares(shop())
     const orderNumber = `C-${shop().release}-1`
@@ -73,7 +73,7 @@ export function saleContract(shop: () => Shop) {
     assert.deepEqual(codesOf(again), [['/orderNumber', 'order_number_taken']])
   })
 
-  test('without a number an order is given one, and its key makes it one order', async () => {
+  test('an order without a number gets one, and repeats return it', async () => {
     const { api } = shop()
     const { items, customerId } = await wares(shop())
     const body = {
@@ -94,7 +94,7 @@ export function saleContract(shop: () => Shop) {
     assert.match(replay.json.data.orderNumber, /^\w{1,30}$/)
   })
 
-  test('an order that is not right is refused, with all that is wrong', async () => {
+  test('an invalid order is rejected with all errors', async () => {
     const { api } = shop()
     const { items, customerId } = await wares(shop())
     const answer = await post(api, '/orders', {
@@ -123,7 +123,7 @@ export function saleContract(shop: () => Shop) {
     isProblem(await api.get('/orders/nothing'), 'not_found', api.baseUrl)
   })
 
-  test('a gift card is not sold like any product', async () => {
+  test('a gift card cannot be sold as a product', async () => {
     const { items } = await wares(shop())
     const lines = [
       { sku: items[0].sku, quantity: 1 },
@@ -138,7 +138,7 @@ export function saleContract(shop: () => Shop) {
     assert.match(answer.text, /POST \/vouchers/)
   })
 
-  test('a voucher that pays is drawn with the order, once', async () => {
+  test('a paying voucher is drawn once with the order', async () => {
     const { api } = shop()
     const { items } = await wares(shop())
     const [number] = usable.slice(4)
@@ -166,7 +166,7 @@ export function saleContract(shop: () => Shop) {
     assert.equal((await found()).usedAmount, '10.00')
   })
 
-  test('what was sold can be returned, and what is not on the order cannot', async () => {
+  test('items on the order can be returned, others cannot', async () => {
     const { api } = shop()
     const { items } = await wares(shop())
     const order = await placed(shop(), 2)
@@ -190,7 +190,7 @@ export function saleContract(shop: () => Shop) {
     isProblem(await post(api, '/orders/999999/returns', { lines: [line] }), 'not_found', api.baseUrl)
   })
 
-  test('of returns at once no more comes back than was sold', async () => {
+  test('concurrent returns never exceed the quantity sold', async () => {
     const { api } = shop()
     const { items } = await wares(shop())
     const order = await placed(shop(), 3)
@@ -207,7 +207,7 @@ export function saleContract(shop: () => Shop) {
     assert.equal((await api.get(path)).json.data.length, 2)
   })
 
-  test('the return reasons are those of the service', async () => {
+  test('the return reasons come from the service', async () => {
     const { data } = (await shop().api.get('/return-reasons')).json
     assert.deepEqual(
       data.map(({ code }: { code: string }) => code),

@@ -42,7 +42,7 @@ async function leavesNothing({ api, simulator }: Shop, work: () => Promise<Answe
 
 /** What every driver answers where nothing is to be kept (contract 13). */
 export function trialContract(shop: () => Shop) {
-  test('a customer that is only tried is answered as one that is made, and is none', async () => {
+  test('a dry run of a customer returns it without creating it', async () => {
     const { api } = shop()
     const body = john({ contact: { email: freshEmail() }, mobile: '0400 000 009' })
     const { status, json } = await leavesNothing(shop(), () => post(api, '/customers', body, { ...trial, ...keyed() }))
@@ -60,7 +60,7 @@ export function trialContract(shop: () => Shop) {
     assert.equal((await api.get(`/customers/${id}`)).json.data.title, made.title)
   })
 
-  test('an order and a return that are only tried are worked out, and sell and give back nothing', async () => {
+  test('a dry run of an order or return calculates without effect', async () => {
     const { api } = shop()
     const { status, json } = await leavesNothing(shop(), () => place(shop(), 2, {}, trial))
     assert.deepEqual([status, json.data.id, json.data.orderNumber, json.data.lines.length], [201, null, null, 1])
@@ -78,7 +78,7 @@ export function trialContract(shop: () => Shop) {
     assert.equal((await api.get(`/orders/${order.id}/returnable`)).json.data[0].returned, 0)
   })
 
-  test('a voucher that is only tried is not sold, validated or held', async () => {
+  test('a dry run of a voucher neither sells, validates nor locks it', async () => {
     const { api, driver } = shop()
     const [number] = usable
     const issued = await leavesNothing(shop(), () => post(api, '/vouchers', gift, trial))
@@ -97,7 +97,7 @@ export function trialContract(shop: () => Shop) {
     assert.equal((await post(api, '/vouchers/lookup', opening)).json.data.status, 'active')
   })
 
-  test('what would be refused is refused as it would be, and a wrong PIN counts', async () => {
+  test('a dry run is rejected like a write, and wrong PINs count', async () => {
     const { api } = shop()
     isProblem(await place(shop(), 1, { customerId: '99999999' }, trial), 'invalid_field', api.baseUrl)
     const opening = { number: usable[1], pin: '1' }
@@ -108,7 +108,7 @@ export function trialContract(shop: () => Shop) {
     await forgetFailures(api)
   })
 
-  test('of many wrong PINs that are tried at once each counts, and few are looked at', async () => {
+  test('concurrent dry runs with wrong PINs are counted and mostly blocked', async () => {
     const { api, simulator, driver } = shop()
     await earlyInTheMinute(api)
     const looked = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length

@@ -15,7 +15,7 @@ import { keyed, post } from '../support/write.ts'
 const library = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
 const skip = existsSync(library) ? false : `there is no ${library}: apt-get install libfaketime`
 
-describe('beside a server whose clock is right, one whose clock', { skip }, () => {
+describe('a server with a wrong clock next to a correct one', { skip }, () => {
   const clock = join(directory(), 'clock')
   let right: TestService
   let wrong: Serving
@@ -59,7 +59,7 @@ describe('beside a server whose clock is right, one whose clock', { skip }, () =
     ['has jumped on by a day', '+26h'],
     ['has jumped back an hour', '-1h'],
   ] as const)
-    test(`${what} holds vouchers, repeats writes, reads lists and does jobs as the other one does`, async () => {
+    test(`a clock that ${what} does not affect locks, repeats, reads or jobs`, async () => {
       const waiting = await later()
       writeFileSync(clock, offset)
       const shiftedMs = Number.parseInt(offset, 10) * 3_600_000

@@ -11,7 +11,7 @@ import { startTestService } from '../support/service.ts'
 import { customers } from '../support/walk.ts'
 import { ownDatabase, ownDirectory } from './own-postgres.ts'
 
-test('a byte that is flipped in a file of data is told, in the log and as a fault, and nothing of the page is shown', async () => {
+test('a flipped byte in a data file is logged and never served', async () => {
   const directory = ownDirectory('flipped')
   let close: (() => Promise<void>) | undefined
   let again: Postgres | undefined

@@ -13,7 +13,7 @@ import { type OwnDatabase, ownDatabase, smallDisk } from './own-postgres.ts'
 
 const disk = smallDisk(120)
 
-describe('a disk that is full', { skip: typeof disk === 'string' && disk }, () => {
+describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
   assert.ok(typeof disk !== 'string')
   const kept = keptLog('error')
   const acknowledged: { body: ReturnType<typeof john>; answer: Answer; key: ReturnType<typeof keyed> }[] = []
@@ -49,7 +49,7 @@ describe('a disk that is full', { skip: typeof disk === 'string' && disk }, () =
 
   const isThere = async ({ json }: Answer) => (await api.get(`/customers/${json.data.id}`)).json.data?.id
 
-  test('writes are refused with the time to wait, the log says why, reads go on, and nothing is lost', async () => {
+  test('writes are rejected with Retry-After, reads continue and nothing is lost', async () => {
     assert.equal((await importStores(3)).code, 0)
     assert.equal(await create(20), undefined)
     disk.fill()
@@ -65,7 +65,7 @@ describe('a disk that is full', { skip: typeof disk === 'string' && disk }, () =
     assert.equal((await api.raw('/health/live')).status, 200)
   })
 
-  test('an import says that there is no room, and what of it is in', async () => {
+  test('an import reports the full disk and its stored lines', async () => {
     const { code, err } = await importStores(20_000)
     assert.equal(code, 1)
     assert.match(
@@ -74,7 +74,7 @@ describe('a disk that is full', { skip: typeof disk === 'string' && disk }, () =
     )
   })
 
-  test('once there is room it goes on by itself, and what was acknowledged is answered again', async () => {
+  test('service recovers automatically and acknowledged writes are replayed', async () => {
     disk.makeRoom()
     await until(async () => (await post(api, '/customers', john())).status === 201, 'a customer is created', 20_000)
     const [first] = acknowledged
@@ -82,7 +82,7 @@ describe('a disk that is full', { skip: typeof disk === 'string' && disk }, () =
     isReplay(await post(api, '/customers', first.body, first.key), first.answer)
   })
 
-  test('PostgreSQL that ends because its journal has no room comes back once there is some', async () => {
+  test('PostgreSQL recovers after stopping for lack of WAL space', async () => {
     disk.fill()
     // The journal goes on in a file that there is no room for.
     const crash = async () => {

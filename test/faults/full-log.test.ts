@@ -8,12 +8,12 @@ import { smallDisk } from './own-postgres.ts'
 
 const disk = smallDisk(1)
 
-describe('the disk of the log', { skip: typeof disk === 'string' && disk }, () => {
+describe('a full log disk', { skip: typeof disk === 'string' && disk }, () => {
   assert.ok(typeof disk !== 'string')
   after(() => disk.remove())
   const log = join(disk.directory, 'log')
 
-  test('requests go on while it is full, and the log goes on once there is room, with how many lines it lacks', async () => {
+  test('requests continue, and the log resumes with its count of lost lines', async () => {
     const database = await freshDatabase()
     const environment = {
       DATA_DIR: join(directory(), 'data'),

@@ -61,7 +61,7 @@ function clientOf({ baseUrl, caFile = '' }: Serving, maxSockets: number) {
 const isPolite = ({ status, headers }: Answer) =>
   status < 300 || ((status === 503 || status === 429) && Number(headers['retry-after']) > 0)
 
-test('with no file left to open, who is connected is answered or told when to come again, and all are once the crowd has gone', async () => {
+test('connected clients get responses despite exhausted file descriptors', async () => {
   const api = await served('files', ['/bin/sh', '-c', 'ulimit -n 100; exec "$0" "$@"', process.execPath, cli])
   const client = clientOf(api, 1)
   const crowd: Socket[] = []
@@ -100,7 +100,7 @@ test('with no file left to open, who is connected is answered or told when to co
   }
 })
 
-test('with a small heap, a crowd that asks for large pages is answered or told when to come again, and the process lives', async () => {
+test('a small heap survives a crowd that requests large pages', async () => {
   const api = await served('heap', [process.execPath, '--max-old-space-size=72', cli])
   const client = clientOf(api, 150)
   try {
@@ -118,7 +118,7 @@ test('with a small heap, a crowd that asks for large pages is answered or told w
   }
 })
 
-test('with most of the processor taken away, writes are done once and answered, or refused with the time to wait, and liveness is told', async () => {
+test('a starved processor executes writes once and stays live', async () => {
   const api = await served('processor', [process.execPath, cli])
   const client = clientOf(api, 10)
   let isOver = false

@@ -11,7 +11,7 @@ import { directory, done, run, until } from '../support/processes.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 import { keyed, post } from '../support/write.ts'
 
-describe('through a PgBouncer that lends connections for a transaction at a time', { skip: noPgBouncer }, () => {
+describe('PgBouncer in transaction mode', { skip: noPgBouncer }, () => {
   const home = directory()
   let direct: FreshDatabase
   let pooler: Awaited<ReturnType<typeof startPgBouncer>>
@@ -36,7 +36,7 @@ describe('through a PgBouncer that lends connections for a transaction at a time
     await direct?.drop()
   })
 
-  test('a start that is not told of it is refused and says what to set, and so does doctor where settings are dropped', async () => {
+  test('start and doctor report a pooler that drops settings', async () => {
     const [ignoring, started] = await Promise.all([
       startPgBouncer(direct.connection, ['ignore_startup_parameters = options']),
       run(['start', '--no-demo'], environment()),
@@ -52,7 +52,7 @@ describe('through a PgBouncer that lends connections for a transaction at a time
     }
   })
 
-  test('what many clients write at once, each twice with its key, is there once, and who follows the list is told of all', async () => {
+  test('concurrent keyed writes are stored once and reach every reader', async () => {
     const bodies = Array.from({ length: 40 }, () => john())
     const begun = await service.get('/customers/search?limit=1')
     const answers = await Promise.all(
@@ -75,7 +75,7 @@ describe('through a PgBouncer that lends connections for a transaction at a time
     assert.equal(page.json.data.length, bodies.length)
   })
 
-  test('a statement that fails is told as it is, and leaves the next one alone', async () => {
+  test('a failed statement is reported and does not affect the next', async () => {
     await assert.rejects(db.run(sql`select 1 / ${0}::integer`), { code: '22012' })
     const asked = Array.from({ length: 30 }, (_, i) => db.row<{ i: number }>(sql`select ${i}::integer as i`))
     assert.deepEqual(
@@ -88,7 +88,7 @@ describe('through a PgBouncer that lends connections for a transaction at a time
     assert.deepEqual(zone, { zone: 'UTC', limit: '15s' })
   })
 
-  test('one import of a kind waits for the other', async () => {
+  test('an import waits for another import of its type', async () => {
     const letGo = await lockImportType(db, service.service, 'staff')
     let waits = false
     const second: (() => void)[] = []
@@ -106,7 +106,7 @@ describe('through a PgBouncer that lends connections for a transaction at a time
     for (const own of second) own()
   })
 
-  test('a file is imported and a backup is taken, and nothing of that is left to sessions', async () => {
+  test('imports and backups leave no session state behind', async () => {
     const through = { ...environment(), DATABASE_POOLER: 'transaction' }
     const staff = join(home, 'staff.csv')
     writeFileSync(staff, 'id,code,surname\n1,A,Lee\n2,B,Smith\n')

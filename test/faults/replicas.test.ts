@@ -76,7 +76,7 @@ describe('two replicas', () => {
   /** The customers that a walk through their list shows, page by page. */
   const seenBy = async (caller: TestService) => (await walk(caller, '/customers/search?limit=100')).ids
 
-  test('answer the pages of lists, changes and whole lists once they have what these need, and what was just written is seen', async () => {
+  test('replicas serve pages, changes and exports once caught up', async () => {
     await until(async () => {
       const before = counted().answered
       await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: `Ann ${before}` }])
@@ -96,7 +96,7 @@ describe('two replicas', () => {
     assert.equal(feed?.json.data.length, 251)
   })
 
-  test('cursors go from a process without replicas to one with them, and back', async () => {
+  test('cursors are valid between processes with and without replicas', async () => {
     const first = await alone.get('/customers/search?limit=100')
     const second = await service.get(`/customers/search?limit=100&after_cursor=${first.json.meta.endCursor}`)
     const other = await service.get('/customers/search?limit=100')
@@ -105,7 +105,7 @@ describe('two replicas', () => {
     assert.equal(second.json.data.length, 100)
   })
 
-  test('one that no longer replays goes on with walks that it has all of, and is passed over for newer ones until it has caught up', async () => {
+  test('a lagging replica serves only sessions whose data it has', async () => {
     const before = await service.get('/customers/search?limit=100')
     const on = `/customers/search?limit=100&after_cursor=${before.json.meta.endCursor}`
     await until(async () => {
@@ -141,7 +141,7 @@ describe('two replicas', () => {
     }, 'they have caught up')
   })
 
-  test('that stand still, with questions under way, are left to the primary, and answer again once they go on', async () => {
+  test('hanging replicas are bypassed and used again after recovery', async () => {
     const [one, two] = standbys as [Postgres, Postgres]
     const expected = await seenBy(alone)
     await haltPostgresWhile(one.pid, () =>
@@ -160,7 +160,7 @@ describe('two replicas', () => {
     assert.match(notices.join('\n'), /The replica .* answers again\./)
   })
 
-  test('a primary that is quiet behind a new file of its log has nothing that replicas lack', async () => {
+  test('an idle primary with a new WAL file causes no lag', async () => {
     await upsertCustomers(primary.db, service.service, [{ id: 'new', firstname: 'Bo' }])
     await until(async () => {
       const row = await primary.db.row<{ position: string }>(sql`
@@ -174,7 +174,7 @@ describe('two replicas', () => {
     }, 'a replica answers')
   })
 
-  test('another database of the same servers answers nothing', async () => {
+  test('another database of the same servers is not used', async () => {
     await tell(primary.postgres, 'create database another')
     const config = readConfig({ ...environment(), DATABASE_READ_URL: urlOf(standbys, 'another') })
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
@@ -183,7 +183,7 @@ describe('two replicas', () => {
     await until(() => states().every(state => state === 'another_log'), 'they are left out', 60_000)
   })
 
-  test('a role that is not told whose log a replica receives is answered by the primary', async () => {
+  test('a role that cannot see replication falls back to the primary', async () => {
     const { database } = primary.postgres.connection
     await tell(
       primary.postgres,
@@ -200,7 +200,7 @@ describe('two replicas', () => {
     await until(() => (other.replicas ?? []).every(({ standing }) => standing.state === 'ready'), 'they answer', 60_000)
   })
 
-  test('one that was promoted answers nothing any more, nor does one that follows it', async () => {
+  test('a promoted replica and its followers are no longer used', async () => {
     const [one, two] = standbys as [Postgres, Postgres]
     // Of the other one, of which it has no more than that has.
     await tell(two, `alter system set primary_conninfo = '${conninfoOf(one)}'`)

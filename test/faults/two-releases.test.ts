@@ -52,7 +52,7 @@ function callerAt({ baseUrl, caFile = '' }: Serving, by: Caller): Caller {
   return Object.assign({}, by, { request, get: (path: string) => request(path) })
 }
 
-test('a release and the next one serve the same database, while it is migrated and after: no request of either fails', async () => {
+test('two consecutive releases serve one database without failed requests during migration', async () => {
   const { shop, named } = await shopOfNames(older)
   // What takes an account's password away, or changes what all that follows is answered, is for once.
   const apart = ['updateSettings', 'updateAccount', 'rotatePassword', 'revokeAccount', 'createAccount']

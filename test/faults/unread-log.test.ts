@@ -45,7 +45,7 @@ function readAll(): string {
   return Buffer.concat(parts).toString()
 }
 
-test('a reader of the log that stands still holds nobody up, and is told how many lines it missed', async () => {
+test('a stalled log reader delays no request and receives the lost-line count', async () => {
   const times = 50
   const asked = async () => {
     const begun = performance.now()

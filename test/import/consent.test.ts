@@ -19,7 +19,7 @@ const consentOf = async (id: string) => {
   return { flags: [privacy, emailSubscription, smsSubscription], at: row.at }
 }
 
-test('a line with privacy ends the subscriptions that it does not name, and the change is told', async () => {
+test('a line with privacy ends unnamed subscriptions and reports it', async () => {
   await feed('id,emailSubscription,smsSubscription\n7,true,true\n')
   const subscribed = await consentOf('7')
   assert.deepEqual(subscribed.flags, [false, true, true])
@@ -30,7 +30,7 @@ test('a line with privacy ends the subscriptions that it does not name, and the 
   assert.deepEqual(await feed('id,privacy\n7,true\n'), [0, 0, 1, 0])
 })
 
-test('what else a line says of consent counts as it does in a write', async () => {
+test('other consent in a line applies as in a write', async () => {
   const subscribed = 'id,privacy,emailSubscription,smsSubscription\n8,false,true,true\n'
   for (const [columns, line, flags] of [
     ['privacy,emailSubscription', 'true,false', [true, false, false]],
@@ -46,7 +46,7 @@ test('what else a line says of consent counts as it does in a write', async () =
   }
 })
 
-test('a line with privacy ends the subscriptions of somebody who comes back', async () => {
+test('a line with privacy ends the subscriptions of a returning customer', async () => {
   await feed('id,emailSubscription,ecommerceLegacyId\n9,true,6477\n')
   await shop.db.transaction(tx => leave(tx, shop.service, ['9']))
   assert.deepEqual(await feed('id,privacy\n9,yes\n'), [1, 0, 0, 0])

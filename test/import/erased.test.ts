@@ -18,7 +18,7 @@ const sale = (id: string, customerId: string) =>
   `id,saleDate,lineId,quantity,price,customerId\n${id},2024-05-01,1,1,2.50,${customerId}\n`
 const eraseOne = (id: string) => shop.db.transaction(tx => erase(tx, shop.service, id, () => {}))
 
-test("who was erased is not brought back by a file that still has them, and what comes in late of them is nobody's", async () => {
+test('a file cannot restore an erased customer or attach records', async () => {
   await shop.importFile('customers', customers)
   await shop.importFile('transactions', sale('early', '1'))
   await eraseOne('1')
@@ -43,7 +43,7 @@ test("who was erased is not brought back by a file that still has them, and what
   )
 })
 
-test('imports that are under way while somebody is erased bring nothing of them back', async () => {
+test('concurrent imports cannot restore an erased customer', async () => {
   for (let id = 100; id < 110; id++) {
     await shop.importFile('customers', `id,firstname\n${id},Canary\n`)
     await Promise.all([

@@ -31,7 +31,7 @@ const sorted = (text: string) => text.split('\n').sort().join('\n')
 
 const unpacked = { '': (bytes: Buffer) => bytes, '.gz': gunzipSync, '.zst': zstdDecompressSync }
 
-test('what is exported goes in elsewhere, and comes out again as it was, byte for byte', async () => {
+test('exports can be imported elsewhere and are identical afterwards', async () => {
   const { rows } = await api.db.pool.query(
     'select type, reference_value_id as "referenceValueId", code, name from reference where service_id = $1',
     [api.service.id],
@@ -65,7 +65,7 @@ test('what is exported goes in elsewhere, and comes out again as it was, byte fo
   }
 })
 
-test('mappings go out and in as well, and the command line takes what it wrote', async () => {
+test('mappings can be exported, imported and used by the command line', async () => {
   for (const [kind, path] of [
     ['store-mapping', '/mappings/stores'],
     ['sku-mapping', '/mappings/skus'],
@@ -87,7 +87,7 @@ test('mappings go out and in as well, and the command line takes what it wrote',
   assert.equal(done.code, 0, done.err)
 })
 
-test('a record that is no row is rejected with its reason', async () => {
+test('a record that is not a valid row is rejected with reason', async () => {
   const [store] = (await api.get('/stores')).json.data
   const [sale] = (await api.get('/orders/transactions/search?limit=1')).json.data
   const [line] = sale.lines
@@ -121,7 +121,7 @@ test('a record that is no row is rejected with its reason', async () => {
   assert.equal((await api.get(`/stores/${store.storeNumber}`)).status, 200)
 })
 
-test('an export that is stopped, or killed, leaves what had the name', async () => {
+test('an interrupted or killed export keeps the existing file', async () => {
   const large = await api.tenant()
   const ids = Array.from({ length: 1_200 }, (_, i) => String(i))
   await upsertCustomers(
@@ -156,7 +156,7 @@ test('an export that is stopped, or killed, leaves what had the name', async () 
   assert.deepEqual(await parts(), [elsewhere])
 })
 
-test('a name that tells no format, and a kind that there is not, are rejected with a way out', async () => {
+test('an unknown format or type is rejected with a remedy', async () => {
   const odd = await exporting(api, 'stores', 'stores.txt')
   assert.deepEqual([odd.code, /has to end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
   const unknown = await exporting(api, 'shoes', 'shoes.ndjson')

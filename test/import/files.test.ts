@@ -23,7 +23,7 @@ const reasons = (rejectedFile = '') =>
     .slice(1)
     .map(cells => cells.slice(0, 3).join(' | '))
 
-test('CSV may have a byte order mark, CRLF, blank lines, quoted line breaks and no last line end', async () => {
+test('a CSV can have BOM, CRLF, blank lines and quoted line breaks', async () => {
   const file = '\ufeffid,"surname",code\r\n\r\n1,"O""Hara, jr",x\r\n2,Äß€𝄞,"y"\r\n"3",Z,'
   const { read, rejected } = await shop.importFile('customers', file)
   assert.deepEqual([read, rejected], [3, 0])
@@ -37,7 +37,7 @@ test('CSV may have a byte order mark, CRLF, blank lines, quoted line breaks and 
   assert.deepEqual(await shop.rows('select description from product'), [{ description: 'first\nsecond, "third"' }])
 })
 
-test('the columns of a file are settled before anything is imported', async () => {
+test('the columns of a file are resolved before the import', async () => {
   const message = async (kind: string, header: string, options = {}) => {
     const error = await shop.importFile(kind, `${header}\n`, options).then(
       () => assert.fail('it was imported'),
@@ -66,7 +66,7 @@ test('the columns of a file are settled before anything is imported', async () =
   )
 })
 
-test('one column of the file may serve for two of ours, and one that is not needed is passed over', async () => {
+test('one file column can fill two of ours, or none', async () => {
   const map = new Map([
     ['storeId', 'No'],
     ['storeNumber', 'No'],
@@ -77,7 +77,7 @@ test('one column of the file may serve for two of ours, and one that is not need
   ])
 })
 
-test('a column that we have too is passed over where that is said', async () => {
+test('a known column can be ignored by option', async () => {
   await shop.importFile('stores', 'storeId,storeNumber,name,code\n77,077,South,S\n', { ignore: ['code'] })
   assert.deepEqual(await shop.rows(`select name, code from store where store_id = '77'`), [
     { name: 'South', code: null },
@@ -88,7 +88,7 @@ test('a column that we have too is passed over where that is said', async () => 
   )
 })
 
-test('a column that is known by what other systems call it is passed over where that is said', async () => {
+test('a column known by a foreign name can be ignored by option', async () => {
   const file = 'Customer ID,Email\n1,a@example.com\n'
   await shop.importFile('ecommerce-customers', file, { ignore: ['Email'] })
   assert.deepEqual(await shop.rows('select ecommerce_id, other from ecommerce_item'), [
@@ -96,7 +96,7 @@ test('a column that is known by what other systems call it is passed over where 
   ])
 })
 
-test('the same in records, whose other fields stay where they belong', async () => {
+test('fields of records can be ignored in the same way', async () => {
   const record = { storeId: '78', storeNumber: '078', name: 'East', ecommerceLocationId: 'L', code: 'E' }
   await shop.importFile('stores', JSON.stringify(record), { file: 'stores.ndjson', ignore: ['code'] })
   assert.deepEqual(
@@ -107,7 +107,7 @@ test('the same in records, whose other fields stay where they belong', async () 
   )
 })
 
-test('ragged lines and stray quotation marks are rejected alone', async () => {
+test('ragged lines and stray quotation marks are rejected individually', async () => {
   const file = 'id,code,surname\n1,a,A,B\n2,b\n3,c"c,C\n4,"d"d,D\n5,"e,E\n6,"f",F\n7,g,G\n'
   const { inserted, rejectedFile } = await shop.importFile('staff', file)
   assert.equal(inserted, 2)
@@ -123,7 +123,7 @@ test('ragged lines and stray quotation marks are rejected alone', async () => {
   assert.match(rejectedFile ?? '', /,3,"c""c",C\n/)
 })
 
-test('a line that is no UTF-8 is rejected, and stays in the rejected file byte for byte', async () => {
+test('a line with invalid UTF-8 is rejected and kept byte by byte', async () => {
   await empty()
   const file = Buffer.concat([Buffer.from('name\nfirst\n'), Buffer.from('caf\xe9\n', 'latin1'), Buffer.from('café\n')])
   const { inserted, rejectedFile } = await shop.importFile('payment-gateways', file)
@@ -135,7 +135,7 @@ test('a line that is no UTF-8 is rejected, and stays in the rejected file byte f
   assert.ok(bytes.includes(Buffer.from('caf\xe9\n', 'latin1')))
 })
 
-test('a line of more than 1 MiB is rejected, and so is a quotation mark that is never closed', async () => {
+test('a line over 1 MiB or with an open quotation is rejected', async () => {
   await empty()
   const giant = 'x'.repeat(3 * 1024 * 1024)
   // More than 1 MiB behind the mark that is never closed.
@@ -149,7 +149,7 @@ test('a line of more than 1 MiB is rejected, and so is a quotation mark that is 
   assert.ok((rejectedFile?.length ?? 0) < 1000)
 })
 
-test('gzip is known by its first bytes, whatever the name says, and a damaged file by its end', async () => {
+test('gzip is detected by its first bytes and damage by its end', async () => {
   await empty()
   const packed = gzipSync('name\npacked\n')
   await shop.importFile('payment-gateways', packed, { file: 'a.csv.gz' })
@@ -161,7 +161,7 @@ test('gzip is known by its first bytes, whatever the name says, and a damaged fi
   )
 })
 
-test('a stream may come byte by byte', async () => {
+test('a stream can arrive byte by byte', async () => {
   await empty()
   const bytes = gzipSync('\ufeffname\r\n"dröpped"\r\nby drop')
   await shop.stream(
@@ -172,7 +172,7 @@ test('a stream may come byte by byte', async () => {
   assert.deepEqual(await gateways(), ['by drop', 'dröpped'])
 })
 
-test('NDJSON has the same columns, strictly typed', async () => {
+test('NDJSON has the same columns with strict types', async () => {
   const lines = [
     { id: 'n1', saleDate: '2024-05-01T10:00', lineId: 'a', quantity: 2, price: '1.50', sku: null },
     { id: 'n2', saleDate: '2024-05-01', lineId: 'a', quantity: '1', price: 3 },
@@ -202,7 +202,7 @@ test('NDJSON has the same columns, strictly typed', async () => {
   assert.deepEqual([saleDate, total], ['2024-05-01 10:00:00', '3.00'])
 })
 
-test('300,000 lines go through in less than 400 MB', async t => {
+test('300,000 lines are imported in less than 400 MB', async t => {
   const path = join(shop.directory, 'generate.ts')
   const at = (file: string) => JSON.stringify(fileURLToPath(new URL(`../../src/${file}`, import.meta.url)))
   await writeFile(

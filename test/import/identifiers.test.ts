@@ -17,7 +17,7 @@ for (const [kind, columns, rest] of [
   ['vouchers', 'number,pin,balance', ',004200,1.00'],
   ['reward-accounts', 'id,customerId,programId,tierId,joinDate', ',1,1,1,2024-01-01'],
 ] as const)
-  test(`an identifier of ${kind} can stand in a path`, async () => {
+  test(`an identifier of ${kind} can be part of a path`, async () => {
     for (const bad of ['../../x', 'a/b', 'a\\b', '..', '.']) {
       const { rejected, rejectedFile } = await shop.importFile(kind, `${columns}\n${bad}${rest}\n`)
       assert.equal(rejected, 1, bad)
@@ -27,12 +27,12 @@ for (const [kind, columns, rest] of [
     assert.match(rejectedFile ?? '', /has a control character/)
   })
 
-test('identifiers that look odd and can stand in a path are taken', async () => {
+test('unusual identifiers that fit a path are accepted', async () => {
   const odd = ['a b', 'ä-1', '100%', 'a?b', 'a#b', '...', '.a', 'a:b', '008']
   assert.equal((await shop.importFile('customers', `id\n${odd.join('\n')}\n`)).inserted, odd.length)
 })
 
-test('blanks at the ends of an identifier are no part of it', async () => {
+test('whitespace around an identifier is trimmed', async () => {
   const { inserted } = await shop.importFile('customers', 'id\n00123 \n  00123\n00123\n')
   assert.deepEqual(
     [inserted, await shop.rows(`select id from customer where id like '%00123%'`)],
@@ -44,7 +44,7 @@ test('blanks at the ends of an identifier are no part of it', async () => {
   assert.equal((await shop.importFile('orders', order)).rejected, 2, 'the lines are of one order')
 })
 
-test('a text that a spreadsheet has made a number is rejected', async () => {
+test('a value damaged by a spreadsheet is rejected', async () => {
   for (const [kind, column, required] of [
     ['ecommerce-customers', 'customerId', ''],
     ['ecommerce-variants', 'barcode', 'sku'],
@@ -62,7 +62,7 @@ test('a text that a spreadsheet has made a number is rejected', async () => {
   assert.equal((await shop.importFile('ecommerce-customers', `customerId\n${others.join('\n')}\n`)).rejected, 0)
 })
 
-test('an e-mail address is judged by the same rule in a file and in a body', async () => {
+test('an email follows the same rule in files and bodies', async () => {
   const api = await startTestService({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
   const addresses = [
     ...[
@@ -89,7 +89,7 @@ test('an e-mail address is judged by the same rule in a file and in a body', asy
   }
 })
 
-test('a text is judged by the same rule in a file and in a body', async () => {
+test('a string follows the same rule in files and bodies', async () => {
   const api = await startTestService({ settings: { writesPerMinute: 'off' }, role: 'maintainer' })
   const texts = [
     ...['a\tb', 'a\nb', '\u007f', '\u0085', 'a\u2028b', 'a\u2029b', 'a\u202eb', '\u202aAnn\u202c', '\u2066a'],

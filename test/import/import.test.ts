@@ -25,7 +25,7 @@ const counts = ({ read, inserted, changed, unchanged, rejected }: Summary) => [
 const customer = async (id: string) =>
   (await shop.rows(`select record, email, surname from customer where id = '${id}'`))[0]
 
-test('the documented example of every kind goes in, and a second time changes nothing', async () => {
+test('the documented example of every type is imported idempotently', async () => {
   for (const kind of importTypeNames) {
     const { rejected, rejectedFile } = await shop.importFile(kind, exampleFile(importTypes[kind]))
     assert.deepEqual([kind, rejected, rejectedFile], [kind, 0, undefined])
@@ -39,12 +39,12 @@ test('the documented example of every kind goes in, and a second time changes no
   assert.equal(await shop.everything(), before)
 })
 
-test('docs/reference/import-formats.md says what the code says', async () => {
+test('docs/reference/import-formats.md matches the code', async () => {
   const page = await readFile(new URL('../../docs/reference/import-formats.md', import.meta.url), 'utf8')
   assert.ok(page === importTypesDocument(), 'docs/reference/import-formats.md is stale: run `npm run docs`.')
 })
 
-test('an absent column keeps what is stored, an empty cell clears it, an empty flag leaves it', async () => {
+test('an absent column keeps, an empty cell clears, an empty flag keeps', async () => {
   await shop.importFile('customers', 'id,surname,email,privacy,references\n1,Smith,a@example.com,false,brand=7\n')
   await shop.importFile('customers', 'id,surname\n1,Smythe\n')
   const kept = JSON.parse(`${(await customer('1')).record}}`)
@@ -55,7 +55,7 @@ test('an absent column keeps what is stored, an empty cell clears it, an empty f
   assert.deepEqual([cleared.contact.email, cleared.privacy, cleared.references], [null, false, {}])
 })
 
-test('all faults of a line are reported, under the names that the file uses', async () => {
+test("all errors of a line are reported under the file's names", async () => {
   const file =
     'id,Verkauft,lineId,quantity,price,channel,customerId\n1,2023-02-30,1,1.5kg,2.99999,phone,\n2,2023-02-28,1,1,2.99,web,\n'
   const map = new Map([['saleDate', 'Verkauft']])
@@ -69,7 +69,7 @@ test('all faults of a line are reported, under the names that the file uses', as
   assert.match(line ?? '', /,1,2023-02-30,1,1.5kg,2.99999,phone,$/)
 })
 
-test('a rejected file that is mended and imported completes the import', async () => {
+test('a corrected rejected file completes the import', async () => {
   const good = await shop.importFile('staff', 'id,code,surname,email\n5,=SUM(A1),Lee,"-x,""y"""\n6,,Roe,+r\n')
   assert.deepEqual(counts(good), [2, 1, 0, 0, 1])
   assert.equal(good.rejectedFile, "line,column,reason,id,code,surname,email\n3,code,is required,6,,Roe,'+r\n")
@@ -81,13 +81,13 @@ test('a rejected file that is mended and imported completes the import', async (
   ])
 })
 
-test('a rejected file goes when nothing is rejected any more', async () => {
+test('a rejected file is deleted once nothing is rejected', async () => {
   const bad = await shop.importFile('payment-gateways', 'name\n"a\tb"\nstripe\n')
   assert.match(bad.rejectedFile ?? '', /has a control character/)
   assert.equal((await shop.importFile('payment-gateways', 'name\nstripe\n')).rejectedFile, undefined)
 })
 
-test('one line of a thousand that the database refuses is rejected alone', async () => {
+test('one line of a thousand is rejected by the database individually', async () => {
   await shop.importFile('customers', 'id,email\nfirst,taken@example.com\n')
   const lines = Array.from({ length: 1000 }, (_, i) => `b${i},${i === 617 ? 'TAKEN@example.com' : `b${i}@example.com`}`)
   const { rejectedFile, ...summary } = await shop.importFile('customers', `id,email\n${lines.join('\n')}\n`)
@@ -98,7 +98,7 @@ test('one line of a thousand that the database refuses is rejected alone', async
   )
 })
 
-test('what the database refuses is said in words', async () => {
+test('a database rejection is reported in plain words', async () => {
   const reasons = async (kind: string, ...lines: string[]) =>
     (await shop.importFile(kind, lines.join('\n'))).rejectedFile
       ?.split('\n')
@@ -127,7 +127,7 @@ test('what the database refuses is said in words', async () => {
   ])
 })
 
-test('stock and mappings of something unknown are rejected', async () => {
+test('stock and mappings of unknown records are rejected', async () => {
   const stock = await shop.importFile(
     'stock',
     'storeNumber,sku,skuId,freeStock\n404,,12001,1\n123,nope,,1\n123,,,1\n123,nope,12001,4\n',
@@ -152,12 +152,12 @@ test('stock and mappings of something unknown are rejected', async () => {
   }
 })
 
-test('of two lines with one key the later one wins', async () => {
+test('the later of two lines with one key wins', async () => {
   const { inserted, changed } = await shop.importFile('customers', 'id,surname\nd1,A\nd2,B\nd1,C\n')
   assert.deepEqual([inserted, changed, (await customer('d1')).surname], [2, 1, 'C'])
 })
 
-test('of two lines that name one SKU differently the later one wins, also when they come again', async () => {
+test('the later of two names for one SKU wins, even repeatedly', async () => {
   const lines = [
     { sku: 'MH01-XS-Black', freeStock: 50, buffer: 2 },
     { skuId: '12001', freeStock: -3 },
@@ -170,13 +170,13 @@ test('of two lines that name one SKU differently the later one wins, also when t
   assert.deepEqual(await shop.rows(`select * from stock where sku_id = '12001'`), stored)
 })
 
-test('identifiers that differ in case are two', async () => {
+test('identifiers that differ in case are distinct', async () => {
   const header = 'productId,productCode,name,colourId,skuId,sku,sizeCode,price'
   await shop.importFile('products', `${header}\nP,P,Pot,1,85049A,85049A,-,1\nP,P,Pot,1,85049a,85049a,-,2\n`)
   assert.equal((await shop.rows(`select from variant where lower(sku) = '85049a'`)).length, 2)
 })
 
-test('a second import of a kind waits for the first, and says so', async () => {
+test('a second import of a type reports that it waits', async () => {
   const end = await lockImportType(shop.db, shop.service, 'staff')
   let waits = 0
   const second = shop.importFile('staff', 'id,code,surname\n9,Q,Quinn\n', { onWait: () => waits++ })
@@ -186,7 +186,7 @@ test('a second import of a kind waits for the first, and says so', async () => {
   assert.equal((await second).inserted, 1)
 })
 
-test('imports, and those that wait for their turn, leave the connections of the pool to everybody else', async () => {
+test("imports, even waiting ones, leave the pool's connections to others", async () => {
   const most = shop.db.pool.options.max
   const ends = await Promise.all(
     Array.from({ length: most }, (_, i) => lockImportType(shop.db, shop.service, `kind ${i}`)),
@@ -201,7 +201,7 @@ test('imports, and those that wait for their turn, leave the connections of the 
   }
 })
 
-test('an import ends though its database answers no goodbye any more', async t => {
+test('an import ends even if its database does not close the connection', async t => {
   const end = await lockImportType(shop.db, shop.service, 'staff')
   const [holder] = await shop.rows(`
     select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
@@ -210,7 +210,7 @@ test('an import ends though its database answers no goodbye any more', async t =
   await end()
 })
 
-test('a dry run finds the faults and writes nothing, into the rejected file apart', async () => {
+test('a dry run finds errors and writes only the rejected file', async () => {
   const before = await shop.everything()
   const run = await shop.importFile('stock', 'storeNumber,skuId,freeStock\n123,12001,77\n404,12001,1\n', {
     dryRun: true,
@@ -219,7 +219,7 @@ test('a dry run finds the faults and writes nothing, into the rejected file apar
   assert.equal(await shop.everything(), before)
 })
 
-test('when the database goes away the import stops with what to do, and what went in stays', async () => {
+test('an import stops at an outage and keeps its stored lines', async () => {
   const lines = Array.from({ length: 20_000 }, (_, i) => `away${i},Lee`)
   const ended: Promise<unknown>[] = []
   const onProgress = () => {
@@ -243,7 +243,7 @@ test('when the database goes away the import stops with what to do, and what wen
   assert.ok(again.unchanged >= 1000)
 })
 
-test('a SKU that moves to another product leaves the one it was in', async () => {
+test('a SKU moved to another product leaves the previous one', async () => {
   const header = 'productId,productCode,name,colourId,skuId,sizeCode,price\n'
   await shop.importFile('products', `${header}M1,M1,One,C1,moving,S,10\nM1,M1,One,C1,staying,S,10\n`)
   await shop.importFile('products', `${header}M2,M2,Two,C2,moving,S,10\n`)

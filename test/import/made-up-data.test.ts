@@ -71,7 +71,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('the oddities of a made-up shop are counted as it was made', () => {
+test('generated data contains the counted anomalies', () => {
   assert.partialDeepStrictEqual(accounts.counted.uci, {
     largestQuantity: 80_995,
     exactDuplicates: 1,
@@ -89,7 +89,7 @@ test('the oddities of a made-up shop are counted as it was made', () => {
   })
 })
 
-test('a made-up shop is imported line for line, but for a tenth of a penny, and its lists say what the file says', () => {
+test('generated data is imported completely and listed as in the file', () => {
   for (const { file, rows } of accounts.files) assert.equal(seen.summaries[file]?.read, rows, file)
   assert.equal(seen.rejected.transactions.lines, 1)
   for (const reason of Object.keys(seen.reasons)) assert.match(reason, /more decimals than GBP has/)
@@ -102,7 +102,7 @@ test('a made-up shop is imported line for line, but for a tenth of a penny, and 
   assert.equal(seen.listed['/orders/transactions/search']?.different, records.transactions - 1)
 })
 
-test('where the real data is not, its tests say so on standard error, and fail where REAL_DATA_DIR was set', async () => {
+test('tests without real data report it and fail if configured', async () => {
   const program = [process.execPath, '--input-type=module', '-e'] as const
   const script = `import { withoutRealData } from ${JSON.stringify(new URL('real-data/convert.ts', import.meta.url).href)}
     console.log(withoutRealData())`

@@ -20,7 +20,7 @@ A2,,,,TEE,1,0.00
 A3,65432,2024-05-10,6.00,TEE,1,6.0000
 `
 
-test('a price that is finer than the currency refuses its order, and no other', async () => {
+test('a price finer than the currency rejects only its order', async () => {
   const tried = await shop.another()
   const reasons = [
     'price has more decimals than AUD has: 2',
@@ -47,7 +47,7 @@ test('a price that is finer than the currency refuses its order, and no other', 
   }
 })
 
-test("a discount is shown with the currency's decimals, however the file writes it", async () => {
+test("a discount is shown with the currency's decimals", async () => {
   const at = await shop.another()
   const header = 'orderNumber,customerId,placedAt,total,sku,quantity,price,discountAmount'
   const { code } = await load(at, 'orders', `${header}\nD1,65432,2024-05-10,24,TEE,3,10,6\n`)

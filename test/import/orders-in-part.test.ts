@@ -35,7 +35,7 @@ async function withMixed(status: string) {
   return { at, statuses, balance }
 }
 
-test('of an order that was sent in part what is left is shipped: the sale and its points are of that alone', async () => {
+test('the rest of a partly shipped order is sold and earns alone', async () => {
   const { at, statuses } = await withMixed('shipped')
   await act(shipOrder, at, 'M1')
   assert.deepEqual(await statuses(), ['shipped', 'shipped', 'cancelled'])
@@ -49,7 +49,7 @@ test('of an order that was sent in part what is left is shipped: the sale and it
   await assert.rejects(act(cancelOrder, at, 'M1'), /cannot be cancelled: it is shipped already/)
 })
 
-test('of an order that was sent in part what is left is called off: its goods and its price come back', async () => {
+test('the rest of a partly shipped order can be cancelled and refunded', async () => {
   const { at, statuses, balance } = await withMixed('shipped')
   const before = await stockOf(at)
   await act(cancelOrder, at, 'M1')
@@ -60,7 +60,7 @@ test('of an order that was sent in part what is left is called off: its goods an
   assert.deepEqual(await salesOf(at, 'M1'), [])
 })
 
-test('where nothing of an order was sent, its freight comes back with what is called off', async () => {
+test('freight is refunded if nothing was shipped', async () => {
   const { at, statuses, balance } = await withMixed('processing')
   await act(cancelOrder, at, 'M1')
   assert.deepEqual(await statuses(), ['cancelled', 'cancelled', 'cancelled'])

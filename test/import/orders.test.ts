@@ -19,7 +19,7 @@ const orders = (at: Caller, ...lines: string[]): Promise<ImportRun> =>
   load(at, 'orders', `${[header, ...lines].join('\n')}\n`)
 const read = async (at: Caller, name: string) => (await at.get(`/orders/${name}`)).json.data
 
-test('an imported order is read by id and number, listed, and returned as far as it was not yet', async () => {
+test('an imported order is readable, listed and returnable for its rest', async () => {
   const at = await shop.another()
   const columns = `id,${header},storeNumber,billingCity,deliveryCity,discountAmount`
   const line = (rest: string) => `8001,OLD-7,65432,2024-05-10 09:30:00,9.95,${rest}`
@@ -66,7 +66,7 @@ test('an imported order is read by id and number, listed, and returned as far as
   assert.equal((await read(at, '8001')).lines[0].status, 'returned')
 })
 
-test('importing the same again changes nothing, other words take its place until something has happened here', async () => {
+test('an order import is idempotent and updates orders without local changes', async () => {
   const at = await shop.another()
   const first = [
     'O1,65432,2024-05-10,,20.00,TEE,2,10.00,processing,,,,',
@@ -92,7 +92,7 @@ test('importing the same again changes nothing, other words take its place until
   assert.equal((await returnable(at, 'O1'))[0].returned, 1)
 })
 
-test('numbers of orders that were placed here are rejected, and those that are made follow on the imported ones', async () => {
+test('imported orders cannot overwrite local ones, and numbering continues after them', async () => {
   const at = await shop.another()
   const line = (number: string) => `${number},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
   await orders(at, line('W0000041'), line('OTHER'))
@@ -104,7 +104,7 @@ test('numbers of orders that were placed here are rejected, and those that are m
   assert.deepEqual(await read(at, own.id), own)
 })
 
-test('an order is taken as a whole: sums that do not add up, and lines that are rejected, reject all of it', async () => {
+test('an order with wrong sums or rejected lines is rejected completely', async () => {
   const at = await shop.another()
   const whole = 'Another line of this order is rejected; an order is taken as a whole.'
   const { counts, reasons } = await orders(
@@ -144,7 +144,7 @@ test('an order is taken as a whole: sums that do not add up, and lines that are 
   assert.equal((await at.get('/orders/HALF')).status, 404)
 })
 
-test('an order is taken as a whole wherever it stands in the file, also where a line of it is rejected', async () => {
+test('an order is rejected completely wherever its rejected line is', async () => {
   const at = await shop.another()
   const order = (name: string) => `${name},65432,2024-05-10,,10.00,TEE,1,10.00,,,,,`
   const others = Array.from({ length: 999 }, (_, i) => order(`B${i}`))
@@ -157,7 +157,7 @@ test('an order is taken as a whole wherever it stands in the file, also where a 
   assert.equal((await at.get('/orders/EDGE')).status, 404)
 })
 
-test('what a voucher of the earlier system has paid goes back to it, and no more than it was issued for', async () => {
+test('refunds of imported voucher payments restore at most the issued amount', async () => {
   const at = await shop.another()
   const issued = 'number,pin,balance,originalAmount\nV1,1,10.00,50.00\nV2,1,0,20.00\n'
   assert.equal((await load(at, 'vouchers', issued)).code, 0)
@@ -180,7 +180,7 @@ test('what a voucher of the earlier system has paid goes back to it, and no more
   assert.deepEqual([await balance('V2'), (await read(at, 'P2')).lines[0].status], ['20.00', 'cancelled'])
 })
 
-test('an order of NDJSON whose first line alone says what all share; of another service it is none', async () => {
+test('an NDJSON order can state shared fields once, within one service', async () => {
   const at = await shop.another()
   const rows = [
     {
@@ -207,7 +207,7 @@ test('an order of NDJSON whose first line alone says what all share; of another 
   assert.equal((await (await shop.another()).get('/orders/N1')).status, 404)
 })
 
-test('lines whose sequence is empty are numbered as they come', async () => {
+test('lines without sequence are numbered in file order', async () => {
   const at = await shop.another()
   const rows = [
     'orderNumber,customerId,placedAt,total,sequence,sku,quantity,price',
@@ -227,7 +227,7 @@ test('lines whose sequence is empty are numbered as they come', async () => {
   assert.deepEqual(await numbered('S2'), [['1', 'TEE']])
 })
 
-test('what is remarked of lines that go in is not remarked of rejected ones', async () => {
+test('remarks concern imported lines only', async () => {
   const at = await shop.another()
   const line = (number: string, total: string) => `${number},65432,2024-05-10,,${total},GONE-1,1,10.00,,,,,`
   const { counts, out } = await orders(at, line('R1', '10.00'), line('R2', '11.00'))
@@ -235,7 +235,7 @@ test('what is remarked of lines that go in is not remarked of rejected ones', as
   assert.match(out, /^1 lines name a SKU that no product carries/m)
 })
 
-test('a service in front of a back office takes neither orders nor vouchers: that keeps its own', async () => {
+test('a service with a back office cannot import orders and vouchers', async () => {
   const { db, keys } = shop.api
   const at = await shop.another()
   const settings = { driver: 'apparel21', url: 'http://127.0.0.1:9/', country: 'AU' } as const

@@ -43,7 +43,7 @@ class Sums {
   }
 }
 
-describe('the returns of AdventureWorks, as orders and returns through the API', { skip }, () => {
+describe('AdventureWorks returns become orders and returns in the API', { skip }, () => {
   let folder: string
   let shop: TestService
   const orders = new Map<string, Line[]>()
@@ -85,7 +85,7 @@ describe('the returns of AdventureWorks, as orders and returns through the API',
     await rm(folder, { recursive: true, force: true })
   })
 
-  test('every order that something came back of is placed, for what the file says', async () => {
+  test("every order with returns is placed with the file's total", async () => {
     await each([...orders], async ([orderNumber, lines]) => {
       const total = lines.reduce((sum, line) => sum + cents(line.value), 0n)
       const answer = await post(shop, '/orders', {
@@ -104,7 +104,7 @@ describe('the returns of AdventureWorks, as orders and returns through the API',
     assert.ok(ids.size > 1_700, `${ids.size} orders`)
   })
 
-  test('every return is taken, each once although it is sent twice', async () => {
+  test('every return is accepted once although sent twice', async () => {
     await each(returns, async ({ id = '', number, orderNumber = '', sku, quantity }) => {
       const body = { returnNumber: number, lines: [{ sku, quantity: -Number(quantity), reasonCode: 'FAULTY' }] }
       const path = `/orders/${ids.get(orderNumber)}/returns`
@@ -119,7 +119,7 @@ describe('the returns of AdventureWorks, as orders and returns through the API',
     assert.ok(answers.length >= 1_809, `${answers.length} returns`)
   })
 
-  test('units and money come to the sums of the file, SKU by SKU', () => {
+  test("units and money match the file's totals by SKU", () => {
     const [filed, answered] = [new Sums(), new Sums()]
     for (const { sku = '', quantity, value } of returns) filed.add(sku, -Number(quantity), -cents(value))
     for (const { json } of answers)
@@ -128,7 +128,7 @@ describe('the returns of AdventureWorks, as orders and returns through the API',
     assert.deepEqual(answered.of, filed.of)
   })
 
-  test('what can be returned and what was returned is what was sold, in every order', async () => {
+  test('returned plus returnable equals sold in every order', async () => {
     let returned = 0
     await each([...ids], async ([orderNumber, id]) => {
       const { json } = await shop.get(`/orders/${id}/returnable`)
@@ -143,7 +143,7 @@ describe('the returns of AdventureWorks, as orders and returns through the API',
     assert.equal(returned, 1_828)
   })
 
-  test('one more of what is all back is rejected', async () => {
+  test('a return beyond a fully returned order is rejected', async () => {
     let rejected = 0
     await each(returns.slice(0, 200), async ({ orderNumber = '', sku }) => {
       const path = `/orders/${ids.get(orderNumber)}/returns`
@@ -157,7 +157,7 @@ describe('the returns of AdventureWorks, as orders and returns through the API',
     assert.equal(rejected, 200)
   })
 
-  test('the history shows sales and returns, and they add up', async () => {
+  test('the history shows sales and returns with matching totals', async () => {
     let units = 0
     for (let cursor = '', more = true; more; ) {
       const { json } = await shop.get(`/orders/transactions/search?limit=100${cursor}`)

@@ -18,7 +18,7 @@ function facts(counted: Record<string, number> | undefined, published: Record<st
   assert.deepEqual(found, published)
 }
 
-describe('the real data as a whole shop', { skip }, () => {
+describe('a shop with real data', { skip }, () => {
   let folder: string
   let accounts: Accounts
   before(async () => {
@@ -28,7 +28,7 @@ describe('the real data as a whole shop', { skip }, () => {
   after(() => rm(folder, { recursive: true }))
   const file = (name: string) => accounts.files.find(written => written.file === name)
 
-  test('every source is read to its last published line', () => {
+  test('every source is read completely', () => {
     facts(accounts.linesRead, {
       'uci-online-retail/online_retail.csv.gz': 541_909,
       'magento-apparel/variants.csv': 1_847,
@@ -46,7 +46,7 @@ describe('the real data as a whole shop', { skip }, () => {
     })
   })
 
-  test('each line that is read is a row of a feed file', () => {
+  test('each line becomes one row of an import file', () => {
     const { returns, returnTransactions } = accounts.counted.adventureworks
     assert.deepEqual(Object.fromEntries(accounts.files.map(({ file, rows }) => [file, rows])), {
       'references.csv': 22,
@@ -67,7 +67,7 @@ describe('the real data as a whole shop', { skip }, () => {
     assert.equal(returns, 1_809)
   })
 
-  test('the British shop has the invoices, credit notes and customers that are published', () => {
+  test('the British shop has the published invoices, credit notes and customers', () => {
     facts(accounts.counted.uci, {
       invoices: 25_900,
       creditNotes: 3_836,
@@ -80,7 +80,7 @@ describe('the real data as a whole shop', { skip }, () => {
     })
   })
 
-  test('the oddities of the British shop are counted as published', () => {
+  test("the British shop's anomalies match the published counts", () => {
     facts(accounts.counted.uci, {
       negativeRows: 10_624,
       negativeRowsOutsideCreditNotes: 1_336,
@@ -99,7 +99,7 @@ describe('the real data as a whole shop', { skip }, () => {
     })
   })
 
-  test('oddities of the British shop that its README leaves out are counted as well', () => {
+  test("anomalies missing from the British shop's README are counted", () => {
     facts(accounts.counted.uci, {
       creditNoteRows: 9_288,
       rowsBeyondCurrency: 4,
@@ -114,7 +114,7 @@ describe('the real data as a whole shop', { skip }, () => {
     })
   })
 
-  test('the British shop sold 5,176,450 units for 9,747,747.93, four lines of a tenth of a penny apart', () => {
+  test('the British shop sold 5,176,450 units for 9,747,747.93', () => {
     const { quantity, value, beyondCurrency } = file('transactions-uci.csv.gz') ?? {}
     assert.deepEqual(
       { quantity, value, beyondCurrency },
@@ -122,7 +122,7 @@ describe('the real data as a whole shop', { skip }, () => {
     )
   })
 
-  test('orders and returns are as many as published, and no unit comes back that was not sold', () => {
+  test('orders and returns match the published counts without excess returns', () => {
     facts(accounts.counted.adventureworks, {
       orders: 25_164,
       buyers: 17_416,
@@ -137,7 +137,7 @@ describe('the real data as a whole shop', { skip }, () => {
     assert.equal(file('transactions-adventureworks.csv')?.quantity, String(84_174 - 1_828))
   })
 
-  test('stores, staff and customers are as published', () => {
+  test('stores, staff and customers match the published counts', () => {
     facts(accounts.counted.adventureworks, {
       storesWithAddress: 701,
       addressesBeyondAscii: 970,
@@ -152,16 +152,16 @@ describe('the real data as a whole shop', { skip }, () => {
     })
   })
 
-  test('the catalogue has its styles, and its stock is spread over the stores without loss', () => {
+  test('the catalogue has its styles and all stock spread over stores', () => {
     facts(accounts.counted.magento, { styles: 147, units: 184_700 })
     assert.equal(file('stock-magento.csv')?.quantity, '184700')
   })
 
-  test('no SKU is of two sources', () => {
+  test('every SKU comes from one source', () => {
     facts(accounts.counted.shop, { skusInTwoSources: 0 })
     assert.equal(accounts.records.skus, 1_847 + 293 + 4_070)
   })
-  describe('imported, and walked by cursor over HTTPS', () => {
+  describe('imported data paginated over HTTPS', () => {
     let seen: Audit
     before(async () => {
       seen = await auditAside(folder, accounts)
@@ -171,7 +171,7 @@ describe('the real data as a whole shop', { skip }, () => {
       for (const { file, rows } of accounts.files) assert.equal(seen.summaries[file]?.read, rows, file)
     })
 
-    test('the import refuses four lines, those of a tenth of a penny, and writes them out', () => {
+    test('the import rejects and reports only the four sub-penny lines', () => {
       const rejected = accounts.files.filter(({ file }) => seen.summaries[file]?.rejected)
       assert.deepEqual(
         rejected.map(({ file }) => file),
@@ -182,23 +182,23 @@ describe('the real data as a whole shop', { skip }, () => {
       for (const reason of Object.keys(seen.reasons)) assert.match(reason, /more decimals than GBP has/)
     })
 
-    test('no line of the import names a SKU or a store that nobody knows', () => {
+    test('every imported line refers to known SKUs and stores', () => {
       for (const { notes } of Object.values(seen.summaries)) assert.deepEqual(notes, {})
     })
 
     for (const kind of importOrder)
-      test(`${kind}: the lists say what the files say, line for line, the rejected ones apart`, () => {
+      test(`${kind}: the lists equal the files except for rejected lines`, () => {
         assert.deepEqual(sumOf(seen.answered[kind], seen.rejected[kind]), seen.given[kind])
       })
 
-    test('units and money come out as they were counted in the sources', () => {
+    test('units and money match the totals of the sources', () => {
       const files = accounts.files.filter(({ kind }) => kind === 'transactions')
       const sum = (of: 'quantity' | 'value') => files.reduce((total, file) => total + BigInt(file[of]), 0n)
       const { quantity, value } = sumOf(seen.answered.transactions, seen.rejected.transactions)
       assert.deepEqual({ quantity, value }, { quantity: sum('quantity'), value: sum('value') })
     })
 
-    test('each record is listed once, on full pages but for the last', () => {
+    test('each record is listed once on full pages', () => {
       const { stores, staff, products, stock, customers, transactions } = accounts.records
       const expected = {
         '/stores': stores,
@@ -216,7 +216,7 @@ describe('the real data as a whole shop', { skip }, () => {
         )
     })
 
-    test('each line is in its transaction once, and the total is the sum of the lines', () => {
+    test('each line is in its transaction once and matches the total', () => {
       assert.equal(seen.linesTwice, 0)
       assert.equal(seen.wrongTotals, 0)
     })

@@ -33,7 +33,7 @@ const texts = [
   ['a=b', 'a=b'],
 ] as const
 
-test('a cell that a spreadsheet would take for a formula has an apostrophe in front, which is not imported', async () => {
+test('a formula-like cell is escaped with an apostrophe, removed on import', async () => {
   const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
   const file = texts.map(([text], i) => `f${i},${quoted(text)},\n`).join('')
   const { rejected, rejectedFile } = await shop.importFile('staff', `id,surname,code\n${file}`)
@@ -53,7 +53,7 @@ test('a cell that a spreadsheet would take for a formula has an apostrophe in fr
   )
 })
 
-test('a tab and a carriage return are no way around it, nor is the name of a column', async () => {
+test('tabs, carriage returns and column names are escaped too', async () => {
   const map = new Map([['surname', '=Name']])
   const { rejectedFile } = await shop.importFile('staff', 'id,=Name,code\ng1,"\t=x",G1\ng2,"\r=x",G2\n', { map })
   assert.deepEqual(parse(rejectedFile ?? '')[0]?.slice(3), ['id', "'=Name", 'code'])
@@ -65,7 +65,7 @@ test('a tab and a carriage return are no way around it, nor is the name of a col
   assert.equal((await shop.importFile('staff', mended, { file: 'again.csv', map })).inserted, 2)
 })
 
-test('only a rejected file is read so: in any other an apostrophe is one', async () => {
+test('only a rejected file has its apostrophes removed', async () => {
   await shop.importFile('staff', "id,surname,code\nh1,'=x,H1\n")
   assert.deepEqual(await shop.rows(`select surname from staff where id = 'h1'`), [{ surname: "'=x" }])
 })
@@ -77,7 +77,7 @@ const recordsIn = (rejectedFile = '') =>
     .filter(Boolean)
     .map(line => JSON.parse(line))
 
-test('rejected records stay records: what one of them does not give is not in it, and formulas are texts like any other', async () => {
+test('rejected records stay records with their own fields and unescaped text', async () => {
   const lines = ['{"id":"i1","surname":"=x","active":true}', '{"id":"i2","surname":null,"email":"a@example.com"}']
   const { rejectedFile } = await shop.importFile('staff', lines.join('\n'), { file: 'staff.ndjson' })
   const front = { line: 1, column: 'code', reason: 'is required' }
@@ -93,7 +93,7 @@ test('rejected records stay records: what one of them does not give is not in it
   assert.match(rejectedFile ?? '', /^\{"line":1,"column":"code","reason":"is required",/)
 })
 
-test('records that were rejected, mended and imported again leave alone what they do not mention', async () => {
+test('corrected records keep the fields that they omit', async () => {
   await shop.importFile('customers', 'id,surname,phoneMobile,phoneHome\nk1,Lee,0401,0301\nk2,Roe,0402,0302\n')
   const lines = ['{"id":"k1","dateOfBirth":"soon"}', '{"id":"k2","phoneMobile":"a\\u0007","phoneHome":null}']
   const { rejectedFile = '' } = await shop.importFile('customers', lines.join('\n'), { file: 'more.ndjson' })
@@ -109,7 +109,7 @@ test('records that were rejected, mended and imported again leave alone what the
   )
 })
 
-test('a field of theirs that is called like one that stands in front stays theirs', async () => {
+test("a record's own field survives a name shared with report columns", async () => {
   const map = new Map([
     ['lineId', 'line'],
     ['discountReason', 'reason'],
@@ -137,7 +137,7 @@ test('a field of theirs that is called like one that stands in front stays their
   )
 })
 
-test('a line of NDJSON that is no object keeps its text behind the reason', async () => {
+test('an NDJSON line that is not an object keeps its text', async () => {
   const lines = ['{"id":"j1","surname":', '["j2"]', '"j3"', '{"id":"j4","surname":"Lee"}', '{"id":"j5","code":"A"']
   const bytes = Buffer.concat([Buffer.from(`${lines.join('\n')}\n{"id":"`), Buffer.from([0xe4]), Buffer.from('"}\n')])
   const { rejectedFile } = await shop.importFile('staff', bytes, { file: 'broken.ndjson' })

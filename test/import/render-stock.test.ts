@@ -28,7 +28,7 @@ const stale = async () =>
 const names = async () =>
   (await shop.rows(`select record::json->>'id' as id from stock where sku_id = 'k0007' order by 1`)).map(row => row.id)
 
-test('what much stock shows is rendered some at a time; a worker that is killed in between is gone on with', async () => {
+test('large stock is rendered in batches and resumes after a kill', async () => {
   await shop.importFile(
     'stores',
     lines(
@@ -97,7 +97,7 @@ test('what much stock shows is rendered some at a time; a worker that is killed 
   }
 })
 
-test('a renaming that commits while an import and an order are about to write is told with what they write', async () => {
+test('a rename committed before an import or order appears in its writes', async () => {
   const waiting = sql`
     select from pg_stat_activity
      where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'`
@@ -126,7 +126,7 @@ test('a renaming that commits while an import and an order are about to write is
   )
 })
 
-test('a service that has moved away with stock to render keeps no other one waiting', async () => {
+test('a moved service with pending rendering delays no other service', async () => {
   const { db } = shop
   const [gone, here] = [await addService(db, 'gone'), await addService(db, 'here')]
   assert.ok(gone && here)

@@ -27,7 +27,7 @@ async function read(column: string, cells: readonly string[], options: ImportOpt
   })
 }
 
-test('numbers have a point before their decimals, unless a file is said to have a comma', async () => {
+test('numbers use a decimal point unless a comma is configured', async () => {
   assert.deepEqual(await read('quantity', ['1.0', '1.500', '-0.735', '+2', '1.2345', '1,5', '1e3', '1.']), [
     ...[1, 1.5, -0.735, 2],
     ...[undefined, undefined, undefined, undefined],
@@ -43,7 +43,7 @@ test('numbers have a point before their decimals, unless a file is said to have 
   ])
 })
 
-test('a number with a comma is rejected with the options that read it', async () => {
+test('a number with a comma is rejected with the suitable options', async () => {
   const prices = ['1,50', '1.234,50', '0,735', '1,234.50', '1,234,567', '1,000']
   const lines = prices.map((price, i) => `c${i},1,2024-05-26,1,"${price}"\n`)
   const { rejections } = await shop.importFile('transactions', `id,lineId,saleDate,quantity,price\n${lines.join('')}`)
@@ -57,13 +57,13 @@ test('a number with a comma is rejected with the options that read it', async ()
   )
 })
 
-test('a unit price keeps up to four decimals, and no zeros beyond those of the currency', async () => {
+test('a unit price keeps four decimals without unnecessary zeros', async () => {
   assert.deepEqual(await read('price', ['1.599', '0.0049', '1.5000', '007', '1.00001', '1.50000']), [
     ...['1.599', '0.0049', '1.50', '7.00', undefined, '1.50'],
   ])
 })
 
-test('days and times are read as their format says, and days that there are none of are rejected', async () => {
+test('dates follow their format and nonexistent ones are rejected', async () => {
   const times = (dateFormat: string, ...cells: string[]) => read('saleDate', cells, { dateFormat })
   assert.deepEqual(await times('DD.MM.YYYY', '26.05.2024', '26.05.2024 14:05', '26.5.2024', '31.02.2024'), [
     '2024-05-26 00:00:00',
@@ -83,7 +83,7 @@ test('days and times are read as their format says, and days that there are none
   )
 })
 
-test('NDJSON has its numbers as JSON has them, and its text as the file is said to', async () => {
+test("NDJSON uses JSON numbers and the file's text options", async () => {
   const line = { id: 'n', saleDate: '2024-05-26', lineId: '1', quantity: 1.234, price: '1.000,5' }
   await shop.importFile('transactions', `${JSON.stringify(line)}\n`, { file: 'n.ndjson', decimal: ',' })
   const [row] = await shop.rows(`select record from retail_transaction where id = 'n'`)
@@ -91,7 +91,7 @@ test('NDJSON has its numbers as JSON has them, and its text as the file is said 
   assert.deepEqual([lines[0].quantity, lines[0].price, total], [1.234, '1000.50', '1234.62'])
 })
 
-test('text of two encodings stops an import, rather than be misread', async () => {
+test('a file with mixed encodings stops the import', async () => {
   const lines = (letter: string) => Array.from({ length: 6_000 }, (_, i) => `${letter}${i},plain text\n`).join('')
   const file = Buffer.concat([
     Buffer.from(`name,code\n`),
@@ -106,7 +106,7 @@ test('text of two encodings stops an import, rather than be misread', async () =
   assert.equal(remarks.length, 1)
 })
 
-test('the last letter of a file in Windows-1252 is read however near it is to the end', async () => {
+test("a Windows-1252 letter is decoded even at the file's end", async () => {
   for (const end of ['', '\n', '\r\n', 'x\r\n']) {
     await shop.rows('delete from payment_gateway')
     const remarks: string[] = []

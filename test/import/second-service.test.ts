@@ -30,7 +30,7 @@ const counted = () =>
     select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::integer as read, (n_tup_ins + n_tup_upd)::integer as written
       from pg_stat_user_tables where relname = 'stock'`)
 
-test('lines of a service that the statistics do not know are looked up one by one', async () => {
+test('lines of a service missing from statistics use index look-ups', async () => {
   for (const [kind, lines] of Object.entries(files)) await shop.importFile(kind, lines.join('\n'))
   await shop.db.run(sql`analyze`)
   const row = await shop.db.row<{ id: number }>(

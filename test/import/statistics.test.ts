@@ -11,7 +11,7 @@ const database = await freshDatabase()
 after(() => database.drop())
 const { db } = database
 
-test('a table that was looked at while its rows were not committed is looked at again once they are', async () => {
+test('a table analysed before its rows were committed is analysed again', async () => {
   const service = await addService(db, 'shop')
   assert.ok(service)
   const known = async () =>

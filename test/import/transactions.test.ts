@@ -18,14 +18,14 @@ const transaction = async (id: string) => {
 }
 const header = 'id,saleDate,lineId,quantity,price'
 
-test('lines that are the same but for their lineId are all kept', async () => {
+test('lines that differ only in lineId are all kept', async () => {
   const lines = ['a', 'b', 'c'].map(line => `same,2024-05-01,${line},1,2.50\n`)
   const { inserted } = await shop.importFile('transactions', `${header}\n${lines.join('')}`)
   const { lines: kept, total } = await transaction('same')
   assert.deepEqual([inserted, kept.length, total], [3, 3, '7.50'])
 })
 
-test('lines of a transaction need not be neighbours, nor in one file', async () => {
+test("a transaction's lines can be scattered over files", async () => {
   const others = Array.from({ length: 2500 }, (_, i) => `o${i},2024-05-01,1,1,1\n`).join('')
   const file = `${header}\nfar,2024-05-01,1,1,1.00\n${others}far,2024-05-01,2,1,2.00\n`
   await shop.importFile('transactions', file)
@@ -37,13 +37,13 @@ test('lines of a transaction need not be neighbours, nor in one file', async () 
   assert.deepEqual([again.unchanged, again.changed, await shop.everything()], [2502, 0, before])
 })
 
-test('a line of a file may be called as those of an export are', async () => {
+test('file columns can use the names of exports', async () => {
   await shop.importFile('transactions', `${header}\nxmas,2024-12-24,1,1,1.00\n`)
   const { inserted } = await shop.importFile('transactions', `${header}\nxmas,2024-12-24,x2,1,2.00\n`)
   assert.deepEqual([inserted, (await transaction('xmas')).total], [1, '3.00'])
 })
 
-test('lines that contradict each other about their transaction change nothing the second time', async () => {
+test('contradictory lines of a transaction change nothing on repetition', async () => {
   const lines = Array.from({ length: 1200 }, (_, i) => `torn,2024-05-01 10:0${i % 2},${i},1,1\n`)
   const file = `${header}\n${lines.join('')}`
   await shop.importFile('transactions', file)
@@ -52,7 +52,7 @@ test('lines that contradict each other about their transaction change nothing th
   assert.deepEqual([changed, unchanged, await shop.everything()], [0, 1200, before])
 })
 
-test('lines that say another date, store or customer than the first line of their transaction are noted', async () => {
+test("lines that contradict their transaction's first line are reported", async () => {
   const lines = [
     'r1,1,2024-01-01 10:00:00,123,A,1,10.00',
     'r1,2,2024-01-01 10:00:00,123,A,1,20.00',
@@ -70,7 +70,7 @@ test('lines that say another date, store or customer than the first line of thei
   assert.equal((await transaction('r1')).customerId, 'B')
 })
 
-test('a SKU that no product carries is shown as null and noted; skuId outranks sku', async () => {
+test('a missing SKU becomes null with a remark; skuId overrides sku', async () => {
   const lines = ['1,gone,', '2,gone,12001', '3,MH01-S-Black,', '4,,', '5,MH01-S-Black,404']
   const file = `id,saleDate,quantity,price,lineId,sku,skuId\n${lines.map(line => `sku,2024-05-01,1,1,${line}\n`).join('')}`
   const { rejected, notes } = await shop.importFile('transactions', file)
@@ -79,7 +79,7 @@ test('a SKU that no product carries is shown as null and noted; skuId outranks s
   assert.deepEqual(skus, [null, 'MH01-XS-Black', 'MH01-S-Black', null, null])
 })
 
-test('the name of the store is the one it had when the transaction came in', async () => {
+test("a transaction keeps its store's name at import time", async () => {
   const file = `${header},storeNumber\nst,2024-05-01,1,1,1,008\nun,2024-05-01,1,1,1,404\n`
   const { notes } = await shop.importFile('transactions', file)
   assert.deepEqual(notes, { 'name a store number that no store has: shown without a name': 1 })
@@ -92,7 +92,7 @@ test('the name of the store is the one it had when the transaction came in', asy
   ])
 })
 
-test('a value that is not given follows the price, the quantity and the discount', async () => {
+test('a missing value is calculated from price, quantity and discount', async () => {
   const value = async () => (await transaction('val')).lines[0].value
   await shop.importFile('transactions', `${header},discountAmount\nval,2024-05-01,1,2,10,1.50\n`)
   assert.equal(await value(), '18.50')
@@ -106,12 +106,12 @@ test('a value that is not given follows the price, the quantity and the discount
   assert.equal(await value(), '-30.00')
 })
 
-test('a line whose value could not be stored is rejected', async () => {
+test('a line whose value cannot be stored is rejected', async () => {
   const { rejectedFile } = await shop.importFile('transactions', `${header}\nbig,2024-05-01,1,2000000000,999999.99\n`)
   assert.match(rejectedFile ?? '', /^2,price,times the quantity is more than an amount can be,/m)
 })
 
-test('a line goes into a sale of another currency with that one’s decimals, or is rejected, and no other with it', async () => {
+test("a line follows its sale's currency or is rejected individually", async () => {
   const yen = {
     header: { id: 'yen', currency: 'JPY', saleDate: '2024-05-01 00:00:00' },
     line: { id: '1', quantity: 1 },
@@ -131,7 +131,7 @@ test('a line goes into a sale of another currency with that one’s decimals, or
   )
 })
 
-test('an import that was stopped within a record of many rows goes on with that record', async () => {
+test('an interrupted import resumes with its unfinished multi-row record', async () => {
   const lines = Array.from({ length: 5_500 }, (_, i) => ({ id: String(i), quantity: 1, price: '1.00' }))
   const record = { id: 'LONG', saleDate: '2024-05-26 10:00:00', currency: 'GBP', lines }
   const records = `{"id":"WRONG"}\n${JSON.stringify(record)}\n`

@@ -31,7 +31,7 @@ const isLeased = async () =>
   (await shop.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'`))
     .length > 0
 
-test('a batch of a first load goes in beside the one before it, and what is rejected is told in the order of the file', async () => {
+test('parallel batches of an initial load report rejections in file order', async () => {
   const letGo = await holdFirstStore()
   const unknown = (store: number) => [`${store},,unknown,1`]
   const [one, two] = [batch(1, i => `k${i},`, 5).slice(1), batch(2, i => `k${i},`, 5).slice(1)]
@@ -48,7 +48,7 @@ test('a batch of a first load goes in beside the one before it, and what is reje
   )
 })
 
-test('one that names a SKU of the batch before it waits for that, however both name it: the later line wins', async () => {
+test('a batch waits if it names a SKU of the previous one', async () => {
   const letGo = await holdFirstStore()
   const first = [...batch(2, i => `k${i},`, 5).slice(1), '1,k0,,5']
   const importing = shop.importFile(
@@ -67,7 +67,7 @@ test('one that names a SKU of the batch before it waits for that, however both n
   assert.deepEqual(await stockOf(2), [{ count: 7, skus: 2_000 }])
 })
 
-test('where rejected lines may stop the import each batch waits for the one before it', async () => {
+test('batches run sequentially if rejections can stop the import', async () => {
   const letGo = await holdFirstStore()
   const first = ['1,,unknown,1', ...batch(1, i => `k${i},`, 5).slice(1)]
   const importing = shop.importFile(
@@ -106,7 +106,7 @@ const stores = ['stores', 'storeId,storeNumber,name'] as const
 const store = (i: number) => `s${i},n${i},S`
 const aStore = `insert into store (service_id, store_id, store_number, name, changed_at, record) values (${shop.service.id}, 's0', 's0', '', now(), '')`
 
-test('what a line gives up is there for a later one, whichever batch is sooner', async () => {
+test('a value released by a line is free for later lines', async () => {
   const letGo = await hold(shop.db, firstStore)
   const lines = (from: number, count: number, at = '') =>
     Array.from({ length: count }, (_, i) => `c${from + i},L,c${from + i}@example.com,${at}`)
@@ -129,7 +129,7 @@ for (const [[kind, head], line, table, held, between, rejected] of [
 ] as const) {
   const empty = () => shop.rows(kind === 'stores' ? 'truncate store cascade' : 'truncate customer, tombstone')
 
-  test(`a batch of ${kind} goes in beside the one before it`, async () => {
+  test(`a batch of ${kind} is imported in parallel with the previous one`, async () => {
     await empty()
     const { letGo, importing } = await importHeld(kind, head, line, between, held)
     const isIn = async () => (await shop.rows(`select from ${table} where record like '%"${between[0]}"%'`)).length
@@ -137,7 +137,7 @@ for (const [[kind, head], line, table, held, between, rejected] of [
     assert.deepEqual((await importing).inserted, 4_001)
   })
 
-  test(`a line that claims what ${kind} of the batch before it have waits for them, and is rejected`, async () => {
+  test(`a line that claims values of ${kind} waits and is rejected`, async () => {
     await empty()
     const { letGo, importing } = await importHeld(kind, head, line, rejected, held)
     // As long as the second one would need.

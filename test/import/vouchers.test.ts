@@ -29,7 +29,7 @@ const validate = (number: string, pin: string, amount: string) =>
   post(api, '/vouchers/validate', { number, pin, amount })
 const soundness = sql`
   select v.number from voucher v where balance <> (select sum(amount) from voucher_entry e where e.service_id = v.service_id and e.number = v.number)`
-test('an imported voucher is looked up, validated, held and drawn with its PIN, and its ledger adds up', async () => {
+test('an imported voucher can be validated, locked and drawn with its PIN', async () => {
   const { code, counts } = await vouchers('GV-1,0042,110.00,150.00,2099-12-31,active')
   assert.deepEqual([code, counts], [0, [1, 1, 0, 0, 0]])
   const { status, email: _, ...told } = (await lookUp('GV-1', '0042')).json.data
@@ -46,7 +46,7 @@ test('an imported voucher is looked up, validated, held and drawn with its PIN, 
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
-test('five wrong PINs guard it as they do one that was issued here', async () => {
+test('five wrong PINs block an imported voucher like an issued one', async () => {
   await vouchers('GV-2,0042,10.00,,,')
   for (let i = 0; i < 5; i++) assert.equal((await lookUp('GV-2', '9999')).status, 403)
   assert.deepEqual(
@@ -55,7 +55,7 @@ test('five wrong PINs guard it as they do one that was issued here', async () =>
   )
 })
 
-test('each status of an earlier system has its place, and the daily job lets what is past its day expire', async () => {
+test('each foreign status is mapped and expired vouchers expire daily', async () => {
   const { code } = await vouchers(
     'S1,1,0,20,,',
     'S2,1,20,,,pending',
@@ -74,7 +74,7 @@ test('each status of an earlier system has its place, and the daily job lets wha
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
-test('importing the same again changes nothing, a later file moves the ledger on', async () => {
+test('a repeated import changes nothing; a newer file updates the ledger', async () => {
   const first = ['A1,1111,50.00,50.00,2099-01-31,active', 'A2,2222,50.00,50.00,,']
   await vouchers(...first)
   const entries = sql`select number, entry, kind, amount::text, state from voucher_entry order by number, entry`
@@ -91,7 +91,7 @@ test('importing the same again changes nothing, a later file moves the ledger on
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
-test('a voucher that was used here, or issued here, is not overwritten', async () => {
+test('a voucher used or issued here is not overwritten', async () => {
   await stockGiftCards(api, api)
   const own = (await issue(api)).json.data
   await vouchers('U1,1111,50.00,,,')
@@ -107,7 +107,7 @@ test('a voucher that was used here, or issued here, is not overwritten', async (
   assert.equal((await lookUp(own.number, own.pin)).json.data.availableAmount, '150.00')
 })
 
-test('vouchers that are held while a file says otherwise: whoever comes first counts, and no ledger is torn', async () => {
+test('concurrent locks and imports of vouchers keep ledgers consistent', async () => {
   const numbers = Array.from({ length: 40 }, (_, i) => `C${i}`)
   const lines = (balance: string) => numbers.map(number => `${number},1111,${balance},50.00,,`)
   await vouchers(...lines('50.00'))
@@ -128,7 +128,7 @@ test('vouchers that are held while a file says otherwise: whoever comes first co
   assert.deepEqual(await api.db.rows(soundness), [])
 })
 
-test('what does not add up is rejected', async () => {
+test('inconsistent amounts are rejected', async () => {
   const { reasons } = await vouchers(
     'R1,1,30.00,20.00,,',
     'R2,1,0,,,',
@@ -150,7 +150,7 @@ test('what does not add up is rejected', async () => {
   )
 })
 
-test('no PIN is anywhere: not in the rejected file, not in what is said, logged or stored', async () => {
+test('PINs never appear in rejected files, output, logs or tables', async () => {
   const pins = ['73519246', '73519247', '73519248', '73519249', '73519250', '73519251', '73519252', '73519253']
   const [good, bad, long, quoted, field, other, broken, odd] = pins
   const runs = [
@@ -197,7 +197,7 @@ test('no PIN is anywhere: not in the rejected file, not in what is said, logged 
   assert.equal((await lookUp('P1', good ?? '')).status, 200)
 })
 
-test('a mended line whose PIN was entered again goes in', async () => {
+test('a corrected line with its PIN entered again is imported', async () => {
   const { rejectedFile } = await vouchers('M1,4711,ten,,,')
   const mended = rejectedFile.replace(',M1,,ten,', ',M1,4711,10,')
   assert.deepEqual((await load(api, 'vouchers', rejectedFile, { file: 'as-it-is.csv' })).counts, [1, 0, 0, 0, 1])
@@ -205,7 +205,7 @@ test('a mended line whose PIN was entered again goes in', async () => {
   assert.equal((await lookUp('M1', '4711')).json.data.availableAmount, '10.00')
 })
 
-test('a voucher of another currency than the service has by now is rejected, and no other', async () => {
+test('only a voucher in a foreign currency is rejected', async () => {
   const shop = await api.tenant({ currency: 'AUD' })
   const brought = (...lines: string[]) => load(shop, 'vouchers', `number,pin,balance\n${lines.join('\n')}\n`)
   assert.equal((await brought('A1,1,10.50')).code, 0)

@@ -24,7 +24,7 @@ async function whileAnOrderMoves(work: () => Promise<unknown>) {
   await imported
 }
 
-test('what an order takes from stock while a mapping has it rendered anew is in its record', async () => {
+test("an order's stock change survives a concurrent rendering", async () => {
   await shop.importFile('stores', 'storeId,storeNumber,name\ns1,101,One\n')
   await shop.importFile('products', 'productId,productCode,name,colourId,skuId,sizeCode,price\np,P,P,c,k1,S,1\n')
   await shop.importFile('stock', 'storeNumber,skuId,freeStock\n101,k1,10\n')

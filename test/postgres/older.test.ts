@@ -38,7 +38,7 @@ async function older() {
   }
 }
 
-test('a start carries a database of an older PostgreSQL over, whatever ends it in between, and keeps a copy', {
+test('a start upgrades an older PostgreSQL safely and keeps a copy', {
   skip: noDebianPostgres,
 }, async () => {
   const { DATA_DIR, access, first } = await older()

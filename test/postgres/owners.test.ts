@@ -21,7 +21,7 @@ import {
   until,
 } from '../support/postgres/processes.ts'
 
-test('a second start on one data directory is refused in one line', async t => {
+test('a second start on one data directory is rejected in one line', async t => {
   const home = await homeWithDatabase(t)
   const first = await start(t, home)
   const line = `${home} is in use by process ${process.pid}; only one process may own it.`
@@ -33,7 +33,7 @@ test('a second start on one data directory is refused in one line', async t => {
   assert.deepEqual(await query(first.connection, 'select 1 as value'), [{ value: 1 }])
 })
 
-test('of processes that start together exactly one owns the directory', async t => {
+test('one of several processes starting together owns the directory', async t => {
   const home = temporary(t)
   const all = await Promise.all([1, 2, 3, 4].map(() => owner(t, home)))
   const [winner, ...others] = all.filter(one => one.fault === undefined)
@@ -42,13 +42,13 @@ test('of processes that start together exactly one owns the directory', async t 
   for (const loser of all.filter(one => one !== winner)) assert.match(loser.fault ?? '', /in use by process \d+;/)
 })
 
-test('the server of a killed process ends by itself', { skip: needsProc }, async t => {
+test('the server of a killed process stops automatically', { skip: needsProc }, async t => {
   const killed = await owner(t, await homeWithDatabase(t))
   killed.process.kill('SIGKILL')
   await until(() => !isRunning(killed.pid))
 })
 
-test('after a kill -9 of its owner a directory can be owned at once, with all that was committed', async t => {
+test('a directory is free after kill -9 with all committed data', async t => {
   const home = await homeWithDatabase(t)
   const killed = await owner(t, home)
   await query(killed.connection, 'create table kept as select 1 as value')
@@ -61,7 +61,7 @@ test('after a kill -9 of its owner a directory can be owned at once, with all th
   assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
-test('a server that was left running does not block the next owner', { skip: needsProc }, async t => {
+test('a leftover server does not block the next owner', { skip: needsProc }, async t => {
   const home = await homeWithDatabase(t)
   const killed = await owner(t, home)
   await query(killed.connection, 'create table kept as select 1 as value')
@@ -79,7 +79,7 @@ test('a server that was left running does not block the next owner', { skip: nee
   assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
-test('a process number that was used again does not look like a running server', async t => {
+test('a reused process ID does not look like a running server', async t => {
   // Only root may enter, so that the server and the bystander have the same user in both cases.
   const home = join(temporary(t, 0o700), 'postgres')
   const first = await start(t, home)
@@ -95,20 +95,20 @@ test('a process number that was used again does not look like a running server',
   assert.equal(bystander.exitCode ?? bystander.signalCode, null)
 })
 
-test('Ctrl-C leaves the database to the requests that are being finished', async t => {
+test('Ctrl-C keeps the database running for requests in progress', async t => {
   const finishing = await owner(t, await homeWithDatabase(t), { detached: true })
   process.kill(-(finishing.process.pid ?? 0), 'SIGINT')
   assert.equal(await finishing.nextLine(), '{"value":1}')
   assert.deepEqual(await once(finishing.process, 'exit'), [0, null])
 })
 
-test('a process that forgets to stop its server ends all the same', { skip: needsProc }, async t => {
+test('a process that does not stop its server still ends', { skip: needsProc }, async t => {
   const forgetful = await owner(t, await homeWithDatabase(t), { script: 'process.stdin.unref()' })
   await once(forgetful.process, 'exit')
   await until(() => !isRunning(forgetful.pid))
 })
 
-test('root gives the server to another user where one can enter, and keeps it where only root may', {
+test('root runs the server as another user if the directory permits', {
   skip: needsOpenCheckout,
 }, async t => {
   const parent = temporary(t, 0o755)
@@ -128,7 +128,7 @@ test('root gives the server to another user where one can enter, and keeps it wh
   assert.deepEqual(await query(again.connection, 'select value from kept'), [{ value: 1 }, { value: 2 }])
 })
 
-test('root is told what to do where no user can run the server', { skip: needsRoot }, async t => {
+test('root gets instructions if no user can run the server', { skip: needsRoot }, async t => {
   const parent = temporary(t, 0o700)
   fs.chownSync(parent, 12_345, 12_345)
   await assert.rejects(startPostgres(join(parent, 'postgres')), {
@@ -136,7 +136,7 @@ test('root is told what to do where no user can run the server', { skip: needsRo
   })
 })
 
-test('a normal user runs the server, and is refused in a directory of another', {
+test("a normal user runs the server, except in another's directory", {
   skip: needsOpenCheckout,
 }, async t => {
   const home = temporary(t)
@@ -151,7 +151,7 @@ test('a normal user runs the server, and is refused in a directory of another', 
   )
 })
 
-test('root leaves a database to the user who has made it, who can open it again', {
+test('root keeps the owner of a database that a user created', {
   skip: needsOpenCheckout,
 }, async t => {
   const home = temporary(t)
@@ -168,7 +168,7 @@ test('root leaves a database to the user who has made it, who can open it again'
   assert.equal((await owner(t, home, daemon)).fault, undefined)
 })
 
-test('a database that belongs to another user is named with its owner', { skip: needsOpenCheckout }, async t => {
+test('a foreign owner of the database is named', { skip: needsOpenCheckout }, async t => {
   const home = temporary(t)
   await (await start(t, home)).stop()
   fs.chownSync(join(home, 'data'), 1, 1)

@@ -45,7 +45,7 @@ test('a new directory gets a durable database on a private socket', async t => {
   assert.equal(modeOf(join(postgres.connection.host, '.s.PGSQL.5432')), 0o700)
 })
 
-test('data survives a stop, and the next start takes no time worth noting', async t => {
+test('data survives a stop and the next start is fast', async t => {
   const home = await homeWithDatabase(t)
   const first = await start(t, home)
   await query(first.connection, 'create table kept as select 1 as value')
@@ -60,7 +60,7 @@ test('data survives a stop, and the next start takes no time worth noting', asyn
   assert.deepEqual(await query(second.connection, 'select value from kept'), [{ value: 1 }])
 })
 
-test('a server that is killed comes back on the same connection, even while it is busy', async t => {
+test('a killed server recovers on the same connection, even when busy', async t => {
   const home = await homeWithDatabase(t)
   const notices: string[] = []
   const postgres = await start(t, home, { onNotice: notice => notices.push(notice) })
@@ -79,7 +79,7 @@ test('a server that is killed comes back on the same connection, even while it i
   await busy
 })
 
-test('a server that cannot come back is given up, and the directory is free again', async t => {
+test('a server that cannot recover is abandoned and its directory freed', async t => {
   const home = await homeWithDatabase(t)
   const notices: string[] = []
   const postgres = await start(t, home, { restartWaitsMs: [0, 10], onNotice: notice => notices.push(notice) })
@@ -92,7 +92,7 @@ test('a server that cannot come back is given up, and the directory is free agai
   await start(t, home)
 })
 
-test('a stop that takes too long becomes an immediate one, and nothing is lost', async t => {
+test('a slow stop becomes immediate without loss', async t => {
   const home = await homeWithDatabase(t)
   const postgres = await start(t, home, { graceMs: 200 })
   await query(postgres.connection, 'create table kept as select 1 as value')
@@ -103,7 +103,7 @@ test('a stop that takes too long becomes an immediate one, and nothing is lost',
   assert.deepEqual(await query(next.connection, 'select value from kept'), [{ value: 1 }])
 })
 
-test('a kill while the database is being created leaves nothing half made', async t => {
+test('a kill during initialisation leaves no partial database', async t => {
   const home = temporary(t)
   const killed = spawnOwner(t, home)
   await until(() => fs.readdirSync(home).some(name => name.startsWith('data.new-')))
@@ -117,7 +117,7 @@ test('a kill while the database is being created leaves nothing half made', asyn
   )
 })
 
-test('a directory with too long a path for a socket has it in a private one elsewhere', async t => {
+test('a directory with a long path uses a private socket elsewhere', async t => {
   const home = join(temporary(t), 'a'.repeat(60), 'b'.repeat(60))
   const first = await start(t, home)
   assert.ok(!first.connection.host.startsWith(home))
@@ -131,7 +131,7 @@ test('a directory with too long a path for a socket has it in a private one else
   assert.equal(second.connection.host, first.connection.host)
 })
 
-test('a data directory of another major version is refused in one line', async t => {
+test('a data directory of another major version is rejected', async t => {
   const home = await homeWithDatabase(t)
   fs.writeFileSync(join(home, 'data/PG_VERSION'), '15\n')
   await assert.rejects(
@@ -148,7 +148,7 @@ test('a data directory of another major version is refused in one line', async t
   }
 })
 
-test('library links that the installation did not make are made, or asked for in one line', {
+test('missing library links are created or requested in one line', {
   skip: isRoot && needsOpenCheckout,
 }, async t => {
   const installation = temporary(t)

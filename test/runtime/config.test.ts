@@ -100,7 +100,7 @@ const good: [name: keyof typeof table, text: string, key: keyof Config, value: u
   ['DRAIN_SECONDS', '0', 'drainSeconds', 0],
 ]
 for (const [name, text, key, value] of good)
-  test(`${name}=${text} is ${key}`, () => assert.deepEqual(readConfig({ [name]: text })[key], value))
+  test(`${name}=${text} sets ${key}`, () => assert.deepEqual(readConfig({ [name]: text })[key], value))
 
 test('an empty setting counts as unset', () => {
   const empty = Object.fromEntries(Object.keys(table).map(name => [name, ' ']))
@@ -208,7 +208,7 @@ test('messages never contain a secret', () => {
     ])
 })
 
-test('all problems are listed at once, in the order of .env.example', () => {
+test('all problems are listed in the order of .env.example', () => {
   const first = Object.fromEntries(bad.map(([name, texts]) => [name, texts[0] ?? '']))
   const named = findProblems(first).map(line => line.split(' ')[0])
   assert.deepEqual(

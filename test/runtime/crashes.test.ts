@@ -107,7 +107,7 @@ const borders = ['before_effect', 'after_effect', 'before_commit', 'after_commit
 const committed = (border: string) => border === 'after_commit'
 
 for (const border of borders)
-  test(`a process that is killed at ${border} leaves one effect behind, once the request is repeated`, async () => {
+  test(`a process killed at ${border} leaves one effect after the repeat`, async () => {
     for (const [kind, make] of Object.entries(writes)) {
       const name = `${kind}-${border}`
       const { method, path, body, effects } = await make(name)
@@ -127,7 +127,7 @@ for (const border of borders)
   })
 
 for (const border of ['before_commit', 'after_commit'] as const)
-  test(`a voucher whose lock is killed at ${border} is at once another one's to try for: held where the lock was committed, free where it was not`, async () => {
+  test(`a voucher whose lock is killed at ${border} can be tried immediately`, async () => {
     const name = `lock-for-another-${border}`
     const { method, path, body } = (await writes.lock?.(name)) ?? assert.fail()
     const doomed = await serve(['--no-demo'], shop.environmentOf('doomed', { FAILPOINT: border }))
@@ -145,7 +145,7 @@ for (const border of ['before_commit', 'after_commit'] as const)
   })
 
 for (const border of borders)
-  test(`PostgreSQL that is killed at ${border} leaves one effect behind, once the request is repeated`, async () => {
+  test(`a PostgreSQL killed at ${border} leaves one effect after the repeat`, async () => {
     // The two that touch the most tables; a start of PostgreSQL each.
     for (const kind of ['order', 'voucher'] as const) {
       const name = `${kind}-database-${border}`

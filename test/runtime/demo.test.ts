@@ -48,7 +48,7 @@ const cents = (amount: string) => Math.round(Number(amount) * 100)
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
 const sizes = () => products.flatMap(product => product.colours.flatMap(colour => colour.sizes))
 
-test('the shop has some 20 stores, 150 styles, 5,000 customers and 20,000 transactions', () => {
+test('the shop has about 20 stores, 150 styles and 20,000 transactions', () => {
   between(stores.length, 18, 22)
   between(products.length, 145, 155)
   between(customers.length, 4_900, 5_100)
@@ -62,12 +62,12 @@ test('the shop has some 20 stores, 150 styles, 5,000 customers and 20,000 transa
   assert.equal(new Set(products.map(product => product.description || null)).size, products.length)
 })
 
-test('every step of filling the shop is told in a line', () => {
+test('each step of creating the shop prints a line', () => {
   assert.ok(progress.includes('Stores: 20'))
   assert.ok(progress.every(text => /^[\w, ]+: [\d,]+$/.test(text)))
 })
 
-test('two services hold the same shop, down to the stamps of their records', async () => {
+test('two services have the same shop with equal timestamps', async () => {
   const tables =
     'store staff reference product colour variant stock customer retail_transaction reward_program reward_tier reward_gift reward_account reward_lot payment_gateway'
   for (const table of tables.split(' ')) {
@@ -80,7 +80,7 @@ test('two services hold the same shop, down to the stamps of their records', asy
   }
 })
 
-test('the shop is the same in another time zone and another language', () => {
+test('the shop is the same in another time zone and language', () => {
   const cwd = new URL('../..', import.meta.url)
   const script = `
     import { hash } from 'node:crypto'
@@ -93,7 +93,7 @@ test('the shop is the same in another time zone and another language', () => {
   assert.deepEqual(digest({ TZ: 'America/New_York', LC_ALL: 'C' }).stdout, stdout)
 })
 
-test('every record has the shape that the API promises', async () => {
+test('every record matches the API schema', async () => {
   const shapes = [
     [Store, stores],
     [StaffMember, staff],
@@ -111,7 +111,7 @@ test('every record has the shape that the API promises', async () => {
   assert.ok(programs.length === 1 && programs.every(program => Check(RewardProgram, program)))
 })
 
-test('a total is the sum of its lines, and a line is its units less the discount', () => {
+test('totals equal lines and lines equal units less discount', () => {
   for (const { id, total, lines } of transactions) {
     assert.equal(cents(total), sum(lines.map(line => cents(line.value))), id)
     for (const line of lines) {
@@ -124,7 +124,7 @@ test('a total is the sum of its lines, and a line is its units less the discount
   }
 })
 
-test('what a transaction names exists, but for two lines of a discontinued item', () => {
+test('transactions refer to existing records except for one discontinued item', () => {
   const skus = new Set(sizes().map(size => size.ecommerceSku))
   const ids = new Set(customers.map(customer => customer.id))
   const names = new Map(stores.map(store => [store.storeNumber, store.name]))
@@ -138,7 +138,7 @@ test('what a transaction names exists, but for two lines of a discontinued item'
   }
 })
 
-test('each till numbers its receipts from one, in the order of time', () => {
+test('each till numbers its receipts from one in time order', () => {
   const last = new Map<string, number>()
   for (const { number, storeNumber } of transactions) {
     const till = storeNumber ?? '000'
@@ -148,7 +148,7 @@ test('each till numbers its receipts from one, in the order of time', () => {
   }
 })
 
-test('nobody brings back more than they have bought, nor gets more than they have paid', () => {
+test('customers never return or get back more than they paid', () => {
   const bought = new Map<string, { units: number; paid: number }>()
   for (const { id, customerId, lines } of transactions)
     for (const { sku, quantity, value } of lines) {
@@ -159,7 +159,7 @@ test('nobody brings back more than they have bought, nor gets more than they hav
     }
 })
 
-test('the tenth of the customers who buy most buy a third of everything or more', () => {
+test('the top tenth of customers buys at least a third', () => {
   const counts = [...Map.groupBy(transactions, transaction => transaction.customerId)].flatMap(([id, own]) =>
     id === null ? [] : own.length,
   )
@@ -167,7 +167,7 @@ test('the tenth of the customers who buy most buy a third of everything or more'
   assert.ok(sum(counts.slice(0, 500)) > sum(counts) / 3)
 })
 
-test('barcodes are in-store EAN-13 with a right check digit, each once', () => {
+test('barcodes are unique in-store EAN-13 with valid check digits', () => {
   const barcodes = sizes().map(size => size.barcode ?? '')
   assert.equal(new Set(barcodes).size, barcodes.length)
   for (const barcode of barcodes) {
@@ -176,7 +176,7 @@ test('barcodes are in-store EAN-13 with a right check digit, each once', () => {
   }
 })
 
-test('e-mail addresses are unique and lead nowhere, and telephone numbers are kept for fiction', () => {
+test('email addresses and telephone numbers are unique and fictional', () => {
   const emails = customers.flatMap(customer => customer.contact.email ?? [])
   assert.equal(new Set(emails.map(email => email.toLowerCase())).size, emails.length)
   assert.ok(emails.length < customers.length)
@@ -185,7 +185,7 @@ test('e-mail addresses are unique and lead nowhere, and telephone numbers are ke
   assert.ok(phones.every(phone => /^(0|\+61 )491 57\d \d{3}$|^\(0[2378]\) (5550|7010) \d{4}$/.test(phone)))
 })
 
-test('some stock is sold out and some is owed, some stores have no location and two share one', () => {
+test('some stock is zero or negative and locations are incomplete', () => {
   assert.ok(stock.some(level => level.freeStock === 0) && stock.some(level => level.freeStock < 0))
   assert.ok(stores.every(store => stock.some(level => level.storeId === store.storeId)))
   const locations = stores.flatMap(store => store.ecommerceLocationId ?? [])
@@ -193,7 +193,7 @@ test('some stock is sold out and some is owed, some stores have no location and 
   between(stores.length - locations.length, 2, 5)
 })
 
-test("a member's account agrees with the tier, the purchases and the lots", async () => {
+test("a member's account matches tier, purchases and lots", async () => {
   const ends = '2026-10-31'
   const spent = new Map<string | null, number>()
   const accounts = await db.rows<{ id: string; customer_id: string; since: string; spend: string }>(
@@ -216,7 +216,7 @@ test("a member's account agrees with the tier, the purchases and the lots", asyn
   }
 })
 
-test('points that are enough become a reward, and all of it expires in 2027-2029', async () => {
+test('sufficient points become rewards, and everything expires in 2027-2029', async () => {
   // From the tables: what the API shows of an account depends on today's date.
   const lots = await db.rows<
     Record<'account_id' | 'kind' | 'description' | 'expires', string> & Record<'total' | 'redeemed' | 'pending', number>
@@ -235,7 +235,7 @@ test('points that are enough become a reward, and all of it expires in 2027-2029
   }
 })
 
-test('each gift voucher is worth what its ledger adds up to', async () => {
+test('each gift voucher equals its ledger', async () => {
   const rows = await db.rows<{ number: string; balance: string; sum: string }>(sql`
     select v.number, v.balance::text, sum(e.amount)::text as sum from voucher v join voucher_entry e using (service_id, number)
      where service_id = ${shop.id} group by v.number, v.balance`)

@@ -10,7 +10,7 @@ before(async () => {
 })
 after(() => database.drop())
 
-test('a database that takes É and é for two letters is refused, with a way out', async () => {
+test('a database that distinguishes É and é is rejected with a remedy', async () => {
   const environment = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: database.connection }
   for (const command of [['start', '--no-demo'], ['migrate'], ['doctor']]) {
     const { code, out, err } = await run(command, environment)

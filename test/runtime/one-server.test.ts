@@ -23,7 +23,7 @@ async function refusals() {
   return { started: started.err, looked: looked.out }
 }
 
-test('of two servers in DATABASE_URL, the first of which takes connections and says nothing, the other one is used', async () => {
+test('a hanging first server in DATABASE_URL falls back to the second', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1')
   after(() => silent.close())
   await once(silent, 'listening')
@@ -39,7 +39,7 @@ test('of two servers in DATABASE_URL, the first of which takes connections and s
   assert.equal(listed.code, 0, listed.err)
 })
 
-test('a database whose announced changes are not seen on other connections is refused by start and by doctor', async () => {
+test('a database without consistent notifications is rejected by start and doctor', async () => {
   const { db } = database
   const kept = await db.row<{ text: string }>(sql`select pg_get_functiondef('commit_watermarks'::regproc) as text`)
   await db.pool.query(
@@ -57,7 +57,7 @@ test('a database whose announced changes are not seen on other connections is re
   }
 })
 
-test('a database with the extension citus is refused by start and by doctor', async () => {
+test('a database with the extension citus is rejected by start and doctor', async () => {
   await database.db.pool.query(
     `insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion) values (99999, 'citus', 10, 2200, false, '13')`,
   )

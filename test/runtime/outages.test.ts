@@ -49,7 +49,7 @@ after(async () => {
 
 const get = (path: string, more = {}) => server.ask(path, { headers: { ...headers, ...more } })
 
-test('a connection that stands still is given up in time, in and out of a transaction, and not used again', async () => {
+test('a hanging connection times out and is not reused', async () => {
   const impatient = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
   const backend = async () =>
     (await impatient.row<{ pid: number }>(sql`select pg_backend_pid() as pid`))?.pid ?? assert.fail('no backend')
@@ -76,7 +76,7 @@ test('a connection that stands still is given up in time, in and out of a transa
   }
 })
 
-test('while all of PostgreSQL stands still statements are given up long before their time, and the next ones at once; a slow one is not', async () => {
+test('statements fail fast while PostgreSQL hangs, but slow ones do not', async () => {
   const patient = openDatabase(postgres.connection, { max: 4, statementTimeoutMs: 120_000 })
   try {
     assert.deepEqual(await patient.row(sql`select 1 as there from pg_sleep(9)`), { there: 1 })
@@ -98,7 +98,7 @@ test('while all of PostgreSQL stands still statements are given up long before t
   }
 })
 
-test('what follows a statement of a transaction that failed unheard fails for the same reason', async () => {
+test('later statements of a failed transaction report the same cause', async () => {
   const work = db.transaction(async tx => {
     tx.row(sql`select 1 / 0`).catch(() => {})
     return tx.row(sql`select 1`)
@@ -106,7 +106,7 @@ test('what follows a statement of a transaction that failed unheard fails for th
   await assert.rejects(work, { code: '22012' })
 })
 
-test('statements that are asked behind one that fails are not carried out, and can be asked again', async () => {
+test('statements queued after a failure are skipped and can be repeated', async () => {
   await db.transaction(async tx => {
     const late = (word: string) => tx.row(sql`select ${word}::text as said, 'behind a failure' as what`)
     const asked = [tx.run(sql`savepoint here`), tx.row(sql`select 1 / 0`), late('first')]
@@ -120,7 +120,7 @@ test('statements that are asked behind one that fails are not carried out, and c
   })
 })
 
-test('what follows another failure, after one that a savepoint undid, fails for the other reason', async () => {
+test('a failure after a savepoint rollback reports its own cause', async () => {
   const work = db.transaction(async tx => {
     await tx.run(sql`savepoint here`)
     await assert.rejects(tx.row(sql`select 1 / 0`), { code: '22012' })
@@ -131,7 +131,7 @@ test('what follows another failure, after one that a savepoint undid, fails for 
   await assert.rejects(work, { code: '22P02' })
 })
 
-test('a transaction whose last statement PostgreSQL ends, with the commit behind it, is known not to be kept', async () => {
+test('a transaction ended before its commit is known to be lost', async () => {
   const hasty = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
   try {
     const work = hasty.transaction(async tx => unawaited(tx.run(sql`select pg_sleep(60)`)))
@@ -141,7 +141,7 @@ test('a transaction whose last statement PostgreSQL ends, with the commit behind
   }
 })
 
-test('a statement in no transaction whose commit fails has failed', async () => {
+test('a single statement whose commit fails has failed', async () => {
   await db.run(sql`create table late (a integer unique deferrable initially deferred)`)
   try {
     await assert.rejects(db.run(sql`insert into late values (1), (1)`), { code: '23505' })
@@ -151,7 +151,7 @@ test('a statement in no transaction whose commit fails has failed', async () => 
   }
 })
 
-test('a transaction that is undone while a part of it goes on is undone whole, and leaves its connection to the next one', async () => {
+test('a transaction rolled back in progress leaves its connection clean', async () => {
   const one = openDatabase(postgres.connection, { max: 1 })
   const process = () => one.row(sql`select pg_backend_pid() as pid`)
   await one.run(sql`create table parts (a integer)`)
@@ -181,7 +181,7 @@ test('a transaction that is undone while a part of it goes on is undone whole, a
   }
 })
 
-test('an unexpected fault tells the request id alone', async () => {
+test('an unexpected error returns only the request ID', async () => {
   assert.equal((await get('/customers/search')).status, 200)
   await db.run(sql`alter table customer rename to customer_away`)
   try {
@@ -198,7 +198,7 @@ test('an unexpected fault tells the request id alone', async () => {
   assert.equal((await get('/customers/search')).status, 200)
 })
 
-test('connections that are cut under a load are 503 at the most, and it goes on', async () => {
+test('cut connections under load cause at most 503 responses', async () => {
   const statuses = new Set<number>()
   const asking = Promise.all(
     Array.from({ length: 6 }, async () => {
@@ -220,7 +220,7 @@ test('connections that are cut under a load are 503 at the most, and it goes on'
   assert.equal((await get('/customers/search')).status, 200)
 })
 
-test('without PostgreSQL answers are 503 with the time to wait, and come again once it is back', async () => {
+test('requests return 503 with Retry-After until PostgreSQL is back', async () => {
   await postgres.stop()
   for (const path of ['/customers/search', '/customers/000001', '/stores']) {
     const answer = await get(path)

@@ -7,7 +7,7 @@ import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { ask, directory, done, makeAccess, passwordIn, run, serve, stop, until } from '../support/processes.ts'
 import { startReceiver } from '../support/webhooks/receiver.ts'
 
-test('after the way out of a lost secret data databases are known again, and a webhook that is rotated is told', async t => {
+test('a secret reset restores shards, and webhooks resume after rotation', async t => {
   const [control, east, receiver] = [await freshDatabase(), await emptyDatabase(), await startReceiver()]
   t.after(() => Promise.all([control.drop(), east.drop(), receiver.close()]))
   const home = directory()
@@ -55,7 +55,7 @@ test('after the way out of a lost secret data databases are known again, and a w
   assert.equal(signature, signedHeaders([secret], signed)['webhook-signature'])
 })
 
-test('the bundled PostgreSQL takes another secret where the one of before is lost, once no process runs', async () => {
+test('the bundled PostgreSQL accepts a new secret if no process runs', async () => {
   const environment = { DATA_DIR: join(directory(), 'data') }
   const access = await makeAccess(environment)
   const running = await serve(['--no-demo'], environment)

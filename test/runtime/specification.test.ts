@@ -7,14 +7,14 @@ import { startTestService } from '../support/service.ts'
 
 const program = [process.execPath, join(checkout, 'scenarios/specification/run.ts')] as const
 
-test('the demo does what the specification states, row by row', { timeout: 120_000 }, async () => {
+test('the demo fulfils every row of the specification', { timeout: 120_000 }, async () => {
   const { code, out, err } = await run([], {}, { program })
   assert.equal(code, 0, `${err}\n${out}`)
   assert.match(out, /^6\d hold, 0 do not, 0 were not tried\.$/m)
   assert.doesNotMatch(out, /✖|–/)
 })
 
-test('on an installation that runs, nothing is written unasked, and what does not hold is told', async () => {
+test('a check of a live installation writes nothing and reports failures', async () => {
   const api = await startTestService({ role: 'maintainer' })
   try {
     const ca = join(directory(), 'ca.pem')

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { installedWithAccess } from '../support/installations/installations.ts'
 import { directory, done, serve, stop } from '../support/processes.ts'
 
-test('a command on a copy of a running DATA_DIR works on the copy, and leaves the original alone', async () => {
+test('a command on a copied DATA_DIR leaves the original unchanged', async () => {
   const home = directory()
   const original = { DATA_DIR: join(home, 'data') }
   await installedWithAccess(original)

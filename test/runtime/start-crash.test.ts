@@ -16,7 +16,7 @@ import {
   until,
 } from '../support/processes.ts'
 
-test('after kill -9 of the process a start has all that was there', async () => {
+test('a start after kill -9 keeps all data', async () => {
   const environment = { DATA_DIR: join(directory(), 'data') }
   const access = await installedWithAccess(environment)
   const killed = await serve(['--no-demo'], environment)
@@ -27,7 +27,7 @@ test('after kill -9 of the process a start has all that was there', async () => 
   assert.deepEqual(await stop(service), { code: 0, signal: null })
 })
 
-test('after kill -9 of the process a command needs no start', async () => {
+test('a command after kill -9 needs no start', async () => {
   const environment = { DATA_DIR: join(directory(), 'data') }
   const killed = await serve(['--no-demo'], await installed(environment))
   await done(['service', 'add', 'luma'], environment)
@@ -35,7 +35,7 @@ test('after kill -9 of the process a command needs no start', async () => {
   assert.match(await done(['service', 'list'], environment), /^luma /m)
 })
 
-test('a demo that is killed while it is made is whole after the next start', async () => {
+test('a demo killed during creation is completed by the next start', async () => {
   const environment = { DATA_DIR: join(directory(), 'data'), PORT: '0' }
   for (const moment of ['Customers: ', 'Reward accounts: ']) {
     const killed = begin(['start'], environment)
@@ -66,7 +66,7 @@ test('a demo that is killed while it is made is whole after the next start', asy
   await stop(service)
 })
 
-test('while PostgreSQL is away callers get 503 with Retry-After, and it comes back by itself', async t => {
+test('requests return 503 during a PostgreSQL outage and recover', async t => {
   const environment = { DATA_DIR: join(directory(), 'data') }
   const access = await installedWithAccess(environment)
   const service = await serve(['--no-demo'], environment)

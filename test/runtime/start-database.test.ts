@@ -40,13 +40,13 @@ test('DATABASE_URL is used instead of the bundled PostgreSQL', async () => {
   assert.deepEqual(await stop(service), { code: 0, signal: null })
 })
 
-test('no demo is made where there is a service', async () => {
+test('a start with an existing service creates no demo', async () => {
   const service = await serve([], environment)
   assert.doesNotMatch(service.out, /demo|password/)
   await stop(service)
 })
 
-test('two installations may share a database', async () => {
+test('two installations can share a database', async () => {
   const SECRET_KEY = fs.readFileSync(join(environment.DATA_DIR, 'secret'), 'utf8').trim()
   const other = { ...environment, DATA_DIR: join(directory(), 'data'), SECRET_KEY }
   const own = { ...environment, SECRET_KEY }
@@ -66,7 +66,7 @@ for (const [title, url, why] of [
   ],
   ['a database that is missing', () => addressesAt(database.connection)('nowhere'), /"nowhere" does not exist/],
 ] as const)
-  test(`${title} stops start and command with one line that does not show the password`, async () => {
+  test(`${title} stops start and command without showing the password`, async () => {
     for (const args of [['start'], ['service', 'list']]) {
       const { code, out, err } = await run(args, { ...environment, DATABASE_URL: url(), PORT: '0' })
       assert.equal(code, 1)
@@ -77,7 +77,7 @@ for (const [title, url, why] of [
     }
   })
 
-test('doctor says that the database cannot be reached, and looks at the rest', async () => {
+test('doctor reports an unreachable database and checks the rest', async () => {
   const DATABASE_URL = `postgres://tillbridge:hunter2@127.0.0.1:${somePort()}/tillbridge`
   const { code, out } = await run(['doctor'], { ...environment, DATABASE_URL })
   assert.equal(code, 1)
@@ -87,7 +87,7 @@ test('doctor says that the database cannot be reached, and looks at the rest', a
   assert.doesNotMatch(out, /hunter2/)
 })
 
-test('a migration that is killed in its middle leaves nothing, and the next one completes', async () => {
+test('a killed migration leaves nothing and the next completes it', async () => {
   const fresh = await freshDatabase()
   const other = new pg.Client(fresh.connection)
   await other.connect()
@@ -117,7 +117,7 @@ test('a migration that is killed in its middle leaves nothing, and the next one 
   }
 })
 
-test('a database of a later version is refused in one line', async () => {
+test('a database of a later version is rejected in one line', async () => {
   const fresh = await freshDatabase()
   try {
     await fresh.db.pool.query(`insert into migration (number, name, sha256) values (9999, '9999_later.sql', 'later')`)
@@ -132,7 +132,7 @@ test('a database of a later version is refused in one line', async () => {
   }
 })
 
-test('access.json is made where nothing else needs DATA_DIR, and names who served first for as long as it serves', async () => {
+test('access.json is created without DATA_DIR and names the serving process', async () => {
   const fresh = await freshDatabase()
   // What a back office has is there sooner than a demo.
   const simulator = await startSimulator({ sizes: { persons: 3 } })

@@ -28,7 +28,7 @@ for (const [title, settings] of [
   ['a port for plain HTTP that is taken', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT })],
   ['a port for metrics that is taken', (METRICS_PORT: string) => ({ PORT: '0', METRICS_PORT })],
 ] as const)
-  test(`a first start on ${title} makes nothing`, async () => {
+  test(`a first start on ${title} creates nothing`, async () => {
     // Whether its tables are there makes no difference to the others.
     const environment = title === 'a port that is taken' ? installation() : await installed(installation())
     await withTakenPort(async port => {
@@ -41,7 +41,7 @@ for (const [title, settings] of [
     assert.doesNotMatch(await done(['account', 'list'], environment), /demo/)
   })
 
-test('while the first start makes the shop it is not ready, with several processes either', async () => {
+test('the server is not ready while several processes create the shop', async () => {
   const environment = { ...installation(), WEB_CONCURRENCY: '2', PORT: somePort() }
   const caFile = join(environment.DATA_DIR, 'tls/ca.pem')
   const there = { baseUrl: `https://localhost:${environment.PORT}`, caFile }
@@ -57,7 +57,7 @@ test('while the first start makes the shop it is not ready, with several process
   await stop(service)
 })
 
-test('an installation that has lost the settings of its back office says which service lacks which, and doctor too', async () => {
+test('start and doctor report lost back office settings', async () => {
   const simulator = await startSimulator({ sizes: { persons: 3 } })
   const environment = await installed(installation())
   const settings = { BACK_OFFICE: 'apparel21', BACK_OFFICE_URL: simulator.url, BACK_OFFICE_COUNTRY: 'AU' }

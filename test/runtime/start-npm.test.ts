@@ -22,7 +22,7 @@ for (const [title, signal, target] of [
   ['SIGTERM to all processes of `npm start`', 'SIGTERM', (pid: number) => -pid],
   ['SIGTERM to npm alone', 'SIGTERM', (pid: number) => pid],
 ] as const)
-  test(`${title} finishes what runs, stops PostgreSQL and exits with 0`, async () => {
+  test(`${title} finishes running requests, stops PostgreSQL and exits with 0`, async () => {
     const credentials = await access
     const npm = await npmStart()
     const postgres = postgresOf(dataDir) ?? 0
@@ -48,7 +48,7 @@ for (const [title, signal, target] of [
     assert.doesNotMatch(npm.err, /"level":/)
   })
 
-test('`npx tillbridge` is the command line of the checkout', async () => {
+test("`npx tillbridge` is the checkout's command line", async () => {
   const said = await done(['tillbridge', 'service', 'list'], environment, { cwd: checkout, program: ['npx'] })
   assert.match(said, /^luma /m)
 })

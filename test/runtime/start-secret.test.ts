@@ -71,7 +71,7 @@ for (const args of [
   ['account', 'list'],
   ['account', 'rotate', 'luma-admin'],
 ])
-  test(`\`tillbridge ${args.join(' ')}\` with another secret stops with one line that says what to do`, async () => {
+  test(`\`tillbridge ${args.join(' ')}\` with a wrong secret stops with a remedy`, async () => {
     const { code, out, err } = await run(args, { ...settings, SECRET_KEY: wrong, PORT: '0' })
     assert.deepEqual([code, out], [1, ''])
     assert.equal(
@@ -81,7 +81,7 @@ for (const args of [
     assert.doesNotMatch(err, new RegExp(`${wrong}|${right}`))
   })
 
-test('without any secret it says so, and makes none', async () => {
+test('a command without secret reports it and creates none', async () => {
   const { code, err } = await run(['start'], { ...settings, PORT: '0' })
   const file = join(settings.DATA_DIR, 'secret')
   assert.equal(code, 1)
@@ -92,7 +92,7 @@ test('without any secret it says so, and makes none', async () => {
   assert.ok(!fs.existsSync(file))
 })
 
-test('the doctor names a secret that is another, and one that is missing', async () => {
+test('doctor reports a wrong secret and a missing one', async () => {
   const other = await run(['doctor'], { ...settings, SECRET_KEY: wrong })
   assert.equal(other.code, 1)
   assert.match(other.out, new RegExp(`^FAIL {2}Secret +SECRET_KEY ${refusal}, .*\\. ${lost}$`, 'm'))
@@ -102,7 +102,7 @@ test('the doctor names a secret that is another, and one that is missing', async
   assert.match((await run(['doctor'], { ...settings, SECRET_KEY: right })).out, /^PASS {2}Secret /m)
 })
 
-test('migrations need no secret, and make none', async () => {
+test('migrations neither need nor create a secret', async () => {
   const fresh = await freshDatabase()
   const DATA_DIR = join(directory(), 'data')
   try {
@@ -116,7 +116,7 @@ test('migrations need no secret, and make none', async () => {
   }
 })
 
-test('a file that holds no secret is not the one of a new installation: it is named, and left as it is', async () => {
+test('a file without a valid secret is named and unchanged', async () => {
   const fresh = await freshDatabase()
   const home = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: fresh.connection }
   const file = join(home.DATA_DIR, 'secret')
@@ -136,14 +136,14 @@ test('a file that holds no secret is not the one of a new installation: it is na
   }
 })
 
-test('the database keeps nothing of a secret but a digest under a key of its own', async () => {
+test('the database stores only a keyed digest of the secret', async () => {
   const { rows } = await database.db.pool.query('select * from installation')
   assert.deepEqual(Object.keys(rows[0]).sort(), ['backed_up_at', 'secret_digest', 'shard_name', 'single'])
   assert.equal(rows.length, 1)
   assert.equal(rows[0].secret_digest.length, 32)
 })
 
-test('with the right secret it serves; each process that joins looks at its own', async () => {
+test('a right secret starts the server, and each process checks it', async () => {
   const environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
   const file = join(environment.DATA_DIR, 'secret')
   const service = await serve(['--no-demo'], environment)
@@ -168,7 +168,7 @@ test('with the right secret it serves; each process that joins looks at its own'
   await stop(again)
 })
 
-test('once the secret is right again old cursors, sessions and stored answers are as good as before', async () => {
+test('correcting the secret restores cursors, sessions and stored responses', async () => {
   const refused = await run(['start'], { ...settings, SECRET_KEY: wrong, PORT: '0' })
   assert.equal(refused.code, 1)
   const service = await serve(['--no-demo'], { ...settings, SECRET_KEY: right })

@@ -23,7 +23,7 @@ import {
 const environment = { DATA_DIR: join(directory(), 'data') }
 const dataDir = environment.DATA_DIR
 
-test('every invalid setting is listed, without secrets, and nothing starts', async () => {
+test('every invalid setting is listed without secrets and nothing starts', async () => {
   const DATA_DIR = join(directory(), 'data')
   const { code, out, err } = await run(['start'], {
     DATA_DIR,
@@ -52,7 +52,7 @@ test('every invalid setting is listed, without secrets, and nothing starts', asy
   assert.ok(!fs.existsSync(DATA_DIR))
 })
 
-test('.env in the current directory is read, and the environment wins', async () => {
+test('.env is read and overridden by the environment', async () => {
   const cwd = directory()
   fs.writeFileSync(
     join(cwd, '.env'),
@@ -68,7 +68,7 @@ test('.env in the current directory is read, and the environment wins', async ()
   assert.deepEqual(await stop(service), { code: 0, signal: null })
 })
 
-test('--no-demo makes no service, and says what comes next', async () => {
+test('--no-demo creates no service and prints the next step', async () => {
   const service = await serve(['--no-demo'], environment)
   assert.match(service.out, /tillbridge service add/)
   assert.doesNotMatch(service.out, /curl|password/)
@@ -82,7 +82,7 @@ for (const [title, settings] of [
   ['a busy port for plain HTTP', (PLAIN_PORT: string) => ({ PORT: '0', PLAIN_PORT, SHUTDOWN_DELAY_SECONDS: '600' })],
   ['a busy port with several processes', (PORT: string) => ({ PORT, WEB_CONCURRENCY: '2' })],
 ] as const)
-  test(`${title} gives one clear line, and PostgreSQL is stopped again`, async () => {
+  test(`${title} prints one clear line and stops PostgreSQL again`, async () => {
     await withTakenPort(async port => {
       const given = settings(port)
       const { code, err } = await run(['start', '--no-demo'], { ...environment, LOG_LEVEL: 'warn', ...given })
@@ -97,7 +97,7 @@ for (const [title, settings] of [
     })
   })
 
-test('an address that is not one of this machine gives one clear line', async () => {
+test('an address of another machine prints one clear line', async () => {
   const { code, err } = await run(['start', '--no-demo'], {
     ...environment,
     PORT: '0',
@@ -108,7 +108,7 @@ test('an address that is not one of this machine gives one clear line', async ()
   assert.equal(err, 'tillbridge: Port 0 of 192.0.2.1 cannot be listened on (EADDRNOTAVAIL); check HOST and PORT.\n')
 })
 
-test('a data directory that cannot be made gives one line', async () => {
+test('a data directory that cannot be created prints one line', async () => {
   const file = join(directory(), 'file')
   fs.writeFileSync(file, '')
   const { code, err } = await run(['start', '--no-demo'], { DATA_DIR: join(file, 'data'), PORT: '0' })
@@ -116,7 +116,7 @@ test('a data directory that cannot be made gives one line', async () => {
   assert.match(err, /^tillbridge: .*data.*\n$/)
 })
 
-test('PLAIN_PORT answers plain HTTP with 403, never with data', async () => {
+test('PLAIN_PORT returns 403 on plain HTTP, never data', async () => {
   const plain = somePort()
   const service = await serve(['--no-demo'], { ...environment, PLAIN_PORT: plain })
   const { status, body } = await new Promise<{ status: number; body: string }>((resolve, reject) => {
@@ -163,7 +163,7 @@ test('HTTP/2 is off unless HTTP2=true', async () => {
   assert.deepEqual(await stop(on), { code: 0, signal: null })
 })
 
-test('PUBLIC_URL is where errors point to', async () => {
+test('PUBLIC_URL is the base of error links', async () => {
   const service = await serve(['--no-demo'], { ...environment, PUBLIC_URL: 'https://api.example.com/' })
   const { status, json } = await ask(service, '/stores')
   assert.equal(status, 401)

@@ -25,7 +25,7 @@ async function askSlowly(service: Serving) {
   return { other, answer, postgres: postgresOf(environment.DATA_DIR) ?? 0 }
 }
 
-test('a second signal, later than the first, ends it at once', async () => {
+test('a second, later signal ends the server immediately', async () => {
   await access
   const service = await serve(['--no-demo'], environment)
   const slow = await askSlowly(service)
@@ -36,7 +36,7 @@ test('a second signal, later than the first, ends it at once', async () => {
   await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
-test('SIGHUP where no terminal was closed changes nothing, and the log says what does', async () => {
+test('SIGHUP without a terminal changes nothing and is logged', async () => {
   const service = await serve(['--no-demo'], environment)
   service.child.kill('SIGHUP')
   await until(() => service.err.includes('\n'), 'it is told')
@@ -49,7 +49,7 @@ test('SIGHUP where no terminal was closed changes nothing, and the log says what
   assert.deepEqual(await stop(service), { code: 0, signal: null })
 })
 
-test('when its terminal is closed it finishes what runs, and PostgreSQL is stopped', async () => {
+test('closing the terminal finishes requests and stops PostgreSQL', async () => {
   const terminal = ['sh', '-c', `exec script -qec "${process.execPath} ${cli} $0 $*" /dev/null`] as const
   const service = await serve(['--no-demo'], environment, { program: terminal })
   const slow = await askSlowly(service)
@@ -61,7 +61,7 @@ test('when its terminal is closed it finishes what runs, and PostgreSQL is stopp
   await until(() => !isRunning(slow.postgres), 'PostgreSQL ends too')
 })
 
-test('SHUTDOWN_DELAY_SECONDS has load balancers look elsewhere first, with DRAIN_SECONDS=0 too', async () => {
+test('SHUTDOWN_DELAY_SECONDS drains load balancers, even with DRAIN_SECONDS=0', async () => {
   const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '0', SHUTDOWN_DELAY_SECONDS: '600' })
   service.child.kill('SIGTERM')
   await until(async () => (await ask(service, '/health/ready')).status === 503, 'it is told')
@@ -70,7 +70,7 @@ test('SHUTDOWN_DELAY_SECONDS has load balancers look elsewhere first, with DRAIN
   assert.deepEqual(await stop(service), { code: 1, signal: null })
 })
 
-test('what still runs at the end of DRAIN_SECONDS is cut off, and PostgreSQL is stopped', async () => {
+test('requests still running after DRAIN_SECONDS are cut off', async () => {
   const service = await serve(['--no-demo'], { ...environment, DRAIN_SECONDS: '1' })
   const slow = await askSlowly(service)
   const begun = performance.now()
@@ -81,7 +81,7 @@ test('what still runs at the end of DRAIN_SECONDS is cut off, and PostgreSQL is 
   assert.ok(!isRunning(slow.postgres))
 })
 
-test('connections that are kept open without a request do not hold up the stop', async () => {
+test('idle connections do not delay the stop', async () => {
   const service = await serve(['--no-demo'], environment)
   const agent = new Agent({ keepAlive: true, ca: fs.readFileSync(service.caFile ?? '') })
   await new Promise(resolve =>
@@ -94,7 +94,7 @@ test('connections that are kept open without a request do not hold up the stop',
 })
 
 for (const drain of ['25', '0'])
-  test(`HTTP/2 sessions without a request do not hold up the stop, with DRAIN_SECONDS=${drain}`, async () => {
+  test(`idle HTTP/2 sessions do not delay the stop with DRAIN_SECONDS=${drain}`, async () => {
     const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: drain })
     const session = connect(service.baseUrl, { ca: fs.readFileSync(service.caFile ?? '') })
     session.on('error', () => {})
@@ -127,7 +127,7 @@ async function askSlowlyByHttp2(service: Serving) {
   return { other, stream, session }
 }
 
-test('an HTTP/2 request that runs is finished', async () => {
+test('a running HTTP/2 request is finished', async () => {
   const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true' })
   const { other, stream, session } = await askSlowlyByHttp2(service)
   // Listened for before it can come: the answer, and the end of the connection, may overtake the end of the other session.
@@ -144,7 +144,7 @@ test('an HTTP/2 request that runs is finished', async () => {
   session.destroy()
 })
 
-test('an HTTP/2 request that still runs at the end of DRAIN_SECONDS is cut off', async () => {
+test('an HTTP/2 request still running after DRAIN_SECONDS is cut off', async () => {
   const service = await serve(['--no-demo'], { ...environment, HTTP2: 'true', DRAIN_SECONDS: '1' })
   const { stream, session } = await askSlowlyByHttp2(service)
   stream.on('error', () => {})

@@ -67,7 +67,7 @@ const shown = ({ baseUrl }: Serving) =>
     })
   })
 
-test('a local certificate is made once, and stays with the data', async () => {
+test('a local certificate is created once and kept with the data', async () => {
   const first = await serve(['--no-demo'], await installed(environment))
   const fingerprint = await shown(first)
   await stop(first)
@@ -76,7 +76,7 @@ test('a local certificate is made once, and stays with the data', async () => {
   await stop(second)
 })
 
-test('TLS_CERT_FILE and TLS_KEY_FILE are used, and a pair that replaces them is taken over without a restart', async t => {
+test('TLS_CERT_FILE and TLS_KEY_FILE are reloaded without a restart', async t => {
   const mine = makeCertificate('mine')
   const service = await serve(['--no-demo'], { ...environment, ...mine, LOG_LEVEL: 'info' })
   assert.equal(await shown(service), subjectOf(mine.TLS_CERT_FILE))
@@ -131,7 +131,7 @@ for (const [title, settings, line] of [
     assert.match(err, line)
   })
 
-test('a certificate with ten days left is told of at the start, and in the metrics; one with a year in the metrics alone', async () => {
+test('a certificate with ten days left is reported at the start', async () => {
   for (const [days, isTold] of [
     ['10', true],
     ['365', false],
@@ -152,7 +152,7 @@ test('a certificate with ten days left is told of at the start, and in the metri
   }
 })
 
-test('doctor tells of a certificate that ends within a month, and of a key that does not fit', async () => {
+test('doctor reports an expiring certificate and a mismatched key', async () => {
   await done(['service', 'add', 'luma'], environment)
   await done(['account', 'add', 'webshop'], environment)
   const soon = await run(['doctor'], { ...environment, ...makeCertificate('soon', { days: '10' }) })
@@ -164,7 +164,7 @@ test('doctor tells of a certificate that ends within a month, and of a key that 
   assert.match(wrong.out, /^FAIL {2}Certificate +The key in \S+ does not belong to the certificate in \S+\.$/m)
 })
 
-test("a first request is printed with the certificate of one's own too", async t => {
+test('a first request is printed with a custom certificate too', async t => {
   const DATA_DIR = join(directory(), 'data')
   // What a back office has is there sooner than a demo.
   const simulator = await startSimulator({ sizes: { persons: 3 } })

@@ -47,13 +47,13 @@ async function untilBothServe() {
   }, 'both workers serve')
 }
 
-test('with WEB_CONCURRENCY=2 two processes serve on one port', async () => {
+test('two processes serve one port with WEB_CONCURRENCY=2', async () => {
   assert.match(service.out, /with 2 processes\.$/m)
   await untilBothServe()
   assert.ok(!workers().includes(service.pid))
 })
 
-test('a worker that is killed is replaced, and the other one serves meanwhile', async () => {
+test('a killed worker is replaced while the other one serves', async () => {
   const [victim = 0, survivor = 0] = workers()
   process.kill(victim, 'SIGKILL')
   await until(() => service.err.includes('another one takes its place'), 'its parent knows')
@@ -63,7 +63,7 @@ test('a worker that is killed is replaced, and the other one serves meanwhile', 
   await untilBothServe()
 })
 
-test('while a worker is halted, and when it is killed then, the other one answers whoever connects', async () => {
+test('a halted or killed worker leaves new connections to the other', async () => {
   const [halted = 0] = workers()
   process.kill(halted, 'SIGSTOP')
   const answers = await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', access)))
@@ -72,7 +72,7 @@ test('while a worker is halted, and when it is killed then, the other one answer
   await untilBothServe()
 })
 
-test('workers that are killed while PostgreSQL is away are replaced once it is back', async () => {
+test('workers killed during an outage are replaced afterwards', async () => {
   const [first = 0] = workers()
   process.kill(first, 'SIGKILL')
   process.kill(postgresOf(dataDir) ?? 0, 'SIGKILL')
@@ -80,7 +80,7 @@ test('workers that are killed while PostgreSQL is away are replaced once it is b
   await untilBothServe()
 })
 
-test('a revocation is in force in every process within 5 seconds', async t => {
+test('a revocation applies in every process within 5 seconds', async t => {
   const other = await makeAccess(environment, 'other')
   const statuses = async () =>
     new Set((await Promise.all(Array.from({ length: 8 }, () => ask(service, '/stores', other)))).map(one => one.status))
@@ -101,7 +101,7 @@ for (const [title, target] of [
   ['SIGTERM', (pid: number) => pid],
   ['SIGTERM to the whole group of processes', (pid: number) => -pid],
 ] as const)
-  test(`${title} lets every worker finish what runs, and exits with 0`, async () => {
+  test(`${title} lets every worker finish and exits with 0`, async () => {
     await untilBothServe()
     const [postgres, pids] = [postgresOf(dataDir) ?? 0, workers()]
     const other = await databaseOf(dataDir)
@@ -122,7 +122,7 @@ for (const [title, target] of [
     service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
   })
 
-test('after kill -9 of the parent its workers end too, and a start works', async () => {
+test('workers end after kill -9 of their parent', async () => {
   const pids = workers()
   await stop(service, 'SIGKILL')
   await until(() => !pids.some(isRunning), 'the workers end')

@@ -43,13 +43,13 @@ before(async () => {
 })
 after(() => service && stop(service))
 
-test('while the first start makes the shop it is not ready, and then it is', async () => {
+test('the server becomes ready once the first start creates the shop', async () => {
   assert.deepEqual([early.ready.status, early.live.status], [503, 200])
   assert.ok(early.ready.headers['retry-after'])
   assert.equal((await ask(service, '/health/ready')).status, 200)
 })
 
-test('the first start prints a curl line that works as it is', async () => {
+test('the first start prints a complete curl command', async () => {
   const line = /^ +(curl .*)$/m.exec(service.out)?.[1] ?? ''
   assert.match(line, /--cacert /)
   assert.doesNotMatch(line, / -k|--insecure/)
@@ -58,7 +58,7 @@ test('the first start prints a curl line that works as it is', async () => {
   assert.equal(JSON.parse(out).data.length, 2)
 })
 
-test('the first start prints the address, user, password, service, and where the docs are', async () => {
+test('the first start prints address, user, password, service and documentation link', async () => {
   const access = readAccess(dataDir)
   assert.match(service.out, new RegExp(`serves ${access.baseUrl}\\.$`, 'm'))
   assert.match(service.out, new RegExp(`^ +username +${access.username}$`, 'm'))
@@ -69,7 +69,7 @@ test('the first start prints the address, user, password, service, and where the
   assert.equal((await ask(service, '/docs')).status, 200)
 })
 
-test('the first start prints a link that signs in to the console, once', async () => {
+test('the first start prints a link that signs in once', async () => {
   const [, base, link] =
     /Console \(this link signs in once, within 60 seconds\): (\S+)\/console#link=(\S+)$/m.exec(service.out) ?? []
   assert.equal(base, service.baseUrl)
@@ -95,7 +95,7 @@ test('the first start prints a link that signs in to the console, once', async (
   assert.equal(JSON.parse((await curl('/console/session/link')).out).code, 'invalid_credentials')
 })
 
-test('access.json holds the same facts, for its owner only', async () => {
+test('access.json contains the same data, readable by its owner only', async () => {
   assert.equal(modeOf(join(dataDir, 'access.json')), 0o600)
   const access = readAccess(dataDir)
   assert.deepEqual(Object.keys(access), ['baseUrl', 'username', 'password', 'serviceName', 'caFile'])
@@ -106,18 +106,18 @@ test('access.json holds the same facts, for its owner only', async () => {
   firstCustomers = answer.json.data
 })
 
-test('the certificate is good for 127.0.0.1 as well', async () => {
+test('the certificate also covers 127.0.0.1', async () => {
   const baseUrl = service.baseUrl.replace('localhost', '127.0.0.1')
   assert.equal((await ask({ ...service, baseUrl }, '/health/ready')).status, 200)
 })
 
-test('the database, the keys and the secret are closed to others', () => {
+test('the database, the keys and the secret are private', () => {
   for (const file of ['secret', 'database.json', 'tls/key.pem', 'tls/ca-key.pem'])
     if (fs.existsSync(join(dataDir, file))) assert.equal(modeOf(join(dataDir, file)), 0o600, file)
   assert.equal(modeOf(join(dataDir, 'postgres/data')), 0o700)
 })
 
-test('a second start on the data directory is refused in one line, and the first is undisturbed', async () => {
+test('a second start is rejected without disturbing the first', async () => {
   const { code, out, err } = await run(['start'], { ...environment, PORT: '0' })
   assert.equal(code, 1)
   assert.equal(out, '')
@@ -129,7 +129,7 @@ test('a second start on the data directory is refused in one line, and the first
   assert.equal((await ask(access, '/customers/search', access)).status, 200)
 })
 
-test('a command that the running PostgreSQL refuses says what that said', async () => {
+test('a command rejected by the running PostgreSQL prints its message', async () => {
   const postgres = await databaseOf(dataDir)
   const allow = (isSo: boolean) =>
     postgres.query(`update pg_database set datallowconn = ${isSo} where datname = current_database()`)
@@ -148,7 +148,7 @@ test('a command that the running PostgreSQL refuses says what that said', async 
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
-  test(`${signal} finishes a request that runs, refuses new connections, stops PostgreSQL and exits with 0`, async () => {
+  test(`${signal} finishes running requests, stops PostgreSQL and exits with 0`, async () => {
     const access = readAccess(dataDir)
     const postgres = postgresOf(dataDir) ?? 0
     assert.ok(isRunning(postgres))
@@ -178,7 +178,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
     service = await serve([], environment)
   })
 
-test('the next start takes less than half the time of the first, has the same data, and says where the password is without telling it', async t => {
+test('the next start is fast, keeps the data and hides the password', async t => {
   assert.deepEqual(await stop(service), { code: 0, signal: null })
   const begun = performance.now()
   service = await serve([], environment)
@@ -195,7 +195,7 @@ test('the next start takes less than half the time of the first, has the same da
   assert.deepEqual((await ask(access, '/customers/search?limit=3', access)).json.data, firstCustomers)
 })
 
-test('starts without access.json make no password, so that the first one stays alive', async () => {
+test('starts without access.json keep the first password alive', async () => {
   const access = readAccess(dataDir)
   for (let i = 0; i < 2; i++) {
     await stop(service)
@@ -209,7 +209,7 @@ test('starts without access.json make no password, so that the first one stays a
   fs.writeFileSync(join(dataDir, 'access.json'), JSON.stringify(access))
 })
 
-test('a password in access.json that has ended is told to be none', async () => {
+test('an ended password in access.json is reported as invalid', async () => {
   await done(['account', 'rotate', 'demo'], environment)
   await done(['account', 'revoke', 'demo', '--previous-secret'], environment)
   await stop(service)
@@ -218,7 +218,7 @@ test('a password in access.json that has ended is told to be none', async () => 
   assert.equal(readAccess(dataDir).password, firstPassword, 'the file is left as it is')
 })
 
-test('a demo account that was revoked stays so', async () => {
+test('a revoked demo account stays revoked', async () => {
   await done(['account', 'revoke', 'demo'], environment)
   await stop(service)
   service = await serve([], environment)
@@ -226,7 +226,7 @@ test('a demo account that was revoked stays so', async () => {
   assert.doesNotMatch(await done(['account', 'list'], environment), /demo/)
 })
 
-test('root starts it in a directory that only root may enter', { skip: needsRoot }, async () => {
+test('root starts in a directory accessible only to root', { skip: needsRoot }, async () => {
   const DATA_DIR = join(directory(0o700), 'data')
   const alone = await serve(['--no-demo'], { DATA_DIR }, { cwd: directory(0o700) })
   assert.equal((await ask(alone, '/health/ready')).status, 200)

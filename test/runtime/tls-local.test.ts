@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const needsOpenssl = spawnSync('openssl', ['version']).error ? 'needs openssl' : false
 const dayMs = 86_400_000
 
-test('a local certificate is made in a private directory, quickly, and used again', t => {
+test('a local certificate is created quickly in a private directory and reused', t => {
   const directory = join(temporary(t), 'tls')
   const startedAt = performance.now()
   const first = localCertificate(directory)
@@ -28,7 +28,7 @@ test('a local certificate is made in a private directory, quickly, and used agai
   assert.deepEqual(localCertificate(directory), first)
 })
 
-test('a local certificate is for localhost only, for at most 397 days, by an authority of ten years', t => {
+test('a local certificate is limited to localhost and 397 days', t => {
   const { cert, caFile } = localCertificate(temporary(t))
   const certificate = new X509Certificate(cert)
   const ca = new X509Certificate(fs.readFileSync(caFile))
@@ -40,14 +40,14 @@ test('a local certificate is for localhost only, for at most 397 days, by an aut
   assert.ok(ca.ca && !certificate.ca && certificate.verify(ca.publicKey))
 })
 
-test('openssl finds nothing wrong with the chain, in its strict mode', { skip: needsOpenssl }, async t => {
+test('openssl accepts the chain in strict mode', { skip: needsOpenssl }, async t => {
   const { caFile, certFile } = localCertificate(temporary(t))
   const strict = ['verify', '-x509_strict', '-purpose', 'sslserver', '-verify_hostname', 'localhost']
   const { stdout } = await run('openssl', [...strict, '-CAfile', caFile, certFile])
   assert.equal(stdout, `${certFile}: OK\n`)
 })
 
-test('a local certificate is renewed in its last 30 days, by the same authority', t => {
+test('a local certificate is renewed in its last 30 days', t => {
   const directory = temporary(t)
   const first = localCertificate(directory)
   const ca = fs.readFileSync(first.caFile, 'utf8')
@@ -60,7 +60,7 @@ test('a local certificate is renewed in its last 30 days, by the same authority'
   assert.ok(second.notAfter.getTime() - first.notAfter.getTime() > 300 * dayMs)
 })
 
-test('a local authority is renewed in its last 30 days, and no certificate outlives it', t => {
+test('a local authority is renewed and outlives its certificates', t => {
   const directory = temporary(t)
   const { caFile } = localCertificate(directory)
   const ca = fs.readFileSync(caFile, 'utf8')
@@ -73,7 +73,7 @@ test('a local authority is renewed in its last 30 days, and no certificate outli
   assert.ok(new X509Certificate(renewed.cert).verify(new X509Certificate(fs.readFileSync(caFile)).publicKey))
 })
 
-test('whatever is missing, damaged or of another pair is made again', t => {
+test('missing, damaged or mismatched files are created again', t => {
   const directory = temporary(t)
   const other = temporary(t)
   const { caFile, certFile } = localCertificate(directory)
@@ -94,7 +94,7 @@ test('whatever is missing, damaged or of another pair is made again', t => {
   assert.ok(fs.existsSync(certFile))
 })
 
-test('a kill at any moment leaves nothing that the next start cannot use', async t => {
+test('a kill at any time leaves usable files', async t => {
   const directory = temporary(t)
   const module = new URL('../../src/tls/tls.ts', import.meta.url).href
   const code = `

@@ -17,7 +17,7 @@ const run = promisify(execFile)
 const needsCurl = spawnSync('curl', ['-V']).error ? 'needs curl' : false
 const hasIpv6 = Object.values(networkInterfaces()).some(all => all?.some(({ address }) => address === '::1'))
 
-test('curl trusts the local authority for localhost and for the addresses of this machine', {
+test("curl trusts the local authority for this machine's addresses", {
   skip: needsCurl,
 }, async t => {
   const certificate = localCertificate(temporary(t))
@@ -30,12 +30,12 @@ test('curl trusts the local authority for localhost and for the addresses of thi
   await assert.rejects(run('curl', ['-sS', `https://localhost:${port}/`]), /certificate/)
 })
 
-test('a configured pair is read with its end', t => {
+test('a configured pair is read with its expiry', t => {
   const { cert, key, notAfter, certFile, keyFile } = localCertificate(temporary(t))
   assert.deepEqual(readCertificate(certFile, keyFile), { cert, key, notAfter, certFile, keyFile })
 })
 
-test('a configured pair that cannot be used is refused in one line that names the file', t => {
+test('an unusable pair is rejected in a line that names it', t => {
   const directory = temporary(t)
   const { certFile, keyFile, notAfter } = localCertificate(directory)
   const other = localCertificate(temporary(t))
@@ -64,7 +64,7 @@ test('a configured pair that cannot be used is refused in one line that names th
   refused(certFile, keyFile, `The certificate in ${certFile} is not valid before ${validFromDate.toISOString()}.`)
 })
 
-test('a running server takes over a new pair, and keeps the old one as long as the new one is bad', async t => {
+test('a running server loads a new pair unless it is invalid', async t => {
   const directory = temporary(t)
   const [first, second] = [localCertificate(join(directory, '1')), localCertificate(join(directory, '2'))]
   const files = { certFile: join(directory, 'cert.pem'), keyFile: join(directory, 'key.pem') }
@@ -109,7 +109,7 @@ test('a running server takes over a new pair, and keeps the old one as long as t
   assert.equal(told.length, 3)
 })
 
-test('a server refuses protocols before TLS 1.2', async t => {
+test('a server rejects protocols before TLS 1.2', async t => {
   const { port } = await serve(t, localCertificate(temporary(t)))
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   const socket = connect({ port, rejectUnauthorized: false, ...old })

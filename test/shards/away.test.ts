@@ -39,7 +39,7 @@ after(async () => {
   for (const each of servers.values()) await each.stop()
 })
 
-test('while a server is dead, its services are answered 503 with Retry-After, and all others as ever', async () => {
+test("a dead server's services return 503 while others continue", async () => {
   const west = servers.get('west')
   process.kill(west?.pid ?? 0, 'SIGKILL')
   await west?.ended
@@ -52,7 +52,7 @@ test('while a server is dead, its services are answered 503 with Retry-After, an
   assert.equal((await shop.raw('/health/ready')).status, 200)
 })
 
-test('a process that starts meanwhile does not wait for it, and its figures tell which one is away', async () => {
+test('a process started during the outage does not wait and exposes it', async () => {
   const port = somePort()
   const data = { DATA_DIR: join(home, 'data') }
   const process = await serve(['--no-demo'], { ...shop.environment, ...data, METRICS_PORT: port, LOG_LEVEL: 'error' })
@@ -69,7 +69,7 @@ test('a process that starts meanwhile does not wait for it, and its figures tell
   await process.ended
 })
 
-test('commands for other services go on, and those about all say which database is away', async () => {
+test('commands for other services continue and global ones name the shard', async () => {
   assert.match(await shop.command('service', 'set', 'luma', 'currency=AUD'), /currency = AUD/)
   for (const args of [['shard', 'list'], ['service', 'list'], ['alert', 'list'], ['doctor']]) {
     const { code, out, err } = await run(args, shop.environment)
@@ -78,7 +78,7 @@ test('commands for other services go on, and those about all say which database 
   }
 })
 
-test('once it is there again, at another address too, its services are served without a restart, and have what was acknowledged', async () => {
+test('a recovered shard serves again without restart, even elsewhere', async () => {
   const other = await anotherServer(shop)
   try {
     assert.equal((await other.ask('/stores', { headers: credentials(nova) })).status, 503)

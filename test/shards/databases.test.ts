@@ -32,7 +32,7 @@ const countOf = async ({ db }: Pick<FreshDatabase, 'db'>, { id }: Caller['servic
   (await db.row<{ count: number }>(sql`select count(*)::integer as count from customer where service_id = ${id}`))
     ?.count
 
-test('all that a service of a data database writes is there, and nothing of it in the control database', async () => {
+test("a shard service's data is only on its shard", async () => {
   const created = await post(luma, '/customers', john(), keyed())
   assert.equal(created.status, 201)
   const { data } = (await luma.get('/customers/search?updated_after=2020-01-01%2000:00:00')).json
@@ -46,7 +46,7 @@ test('all that a service of a data database writes is there, and nothing of it i
   assert.equal(kept, undefined)
 })
 
-test('what it is set to is set there, and one who is signed in at both is shown each', async () => {
+test('settings are stored on the shard, and accounts see both services', async () => {
   assert.equal((await luma.get('/settings')).json.data.currency, 'AUD')
   assert.equal((await shop.get('/settings')).json.data.currency, 'USD')
   await shop.command('account', 'add', luma.username, '--service', shop.service.name, '--role', 'visitor')
@@ -58,7 +58,7 @@ test('what it is set to is set there, and one who is signed in at both is shown 
   assert.match(await shop.command('service', 'show', 'luma'), /^currency = NZD$/m)
 })
 
-test('services are listed with where they are, and databases with how many are in them', async () => {
+test('services are listed with their shards, and shards with counts', async () => {
   assert.match(await shop.command('service', 'list'), /^luma +east +currency +NZD$/m)
   assert.match(await shop.command('shard', 'list'), /^east +1 +\d{4}-\d\d-\d\d +ok$/m)
   const { code, err } = await run(['shard', 'remove', 'east'], shop.environment)
@@ -66,7 +66,7 @@ test('services are listed with where they are, and databases with how many are i
   assert.match(err, /Shard east has 1 services/)
 })
 
-test('accounts are made in the control database, once for each key; their lines come to the audit of the service, each once', async () => {
+test('accounts stay in the control database and their audit entries follow', async () => {
   const key = keyed()
   const first = await post(luma, '/accounts', { username: 'luma-till', role: 'maintainer' }, key)
   assert.equal(first.status, 201)
@@ -95,7 +95,7 @@ test('accounts are made in the control database, once for each key; their lines 
   await worker.ended
 })
 
-test('a process that knew nothing of it serves a service of a data database', async () => {
+test("a process without prior knowledge serves a shard's service", async () => {
   const other = await anotherServer(shop)
   try {
     assert.equal((await other.ask('/stores', { headers: credentials(luma) })).status, 200)
@@ -104,14 +104,14 @@ test('a process that knew nothing of it serves a service of a data database', as
   }
 })
 
-test('a data database is no installation: no start serves it', async () => {
+test('a shard is not an installation and cannot be started', async () => {
   const environment = { ...shop.environment, DATABASE_URL: east.connection }
   const { code, err } = await run(['start'], environment)
   assert.equal(code, 1)
   assert.match(err, /DATABASE_URL names the data database east of an installation/)
 })
 
-test('what is another installation, the control database itself, or known by another name is not added', async () => {
+test('an unsuitable database cannot be added as a shard', async () => {
   const other = await freshDatabase()
   const wrong = join(directory(), 'wrong')
   const refused = async (name: string, url: string, secret = shop.secret) => {
@@ -134,7 +134,7 @@ test('what is another installation, the control database itself, or known by ano
   }
 })
 
-test('a service add that was broken off is gone on with; one that is there is not made again', async () => {
+test('an interrupted service add resumes, and an existing service is kept', async () => {
   await shop.db.run(sql`insert into service (name, shard_name) values ('halfway', 'east')`)
   assert.match(await shop.command('service', 'add', 'halfway', '--shard', 'east'), /Service halfway created/)
   const { code, err } = await run(['service', 'add', 'halfway', '--shard', 'east'], shop.environment)
@@ -142,7 +142,7 @@ test('a service add that was broken off is gone on with; one that is there is no
   assert.match(err, /Service halfway exists already/)
 })
 
-test('a service that a restored control database does not know comes back by its number, with all that it has', async () => {
+test("a shard's service missing from a restored control database returns completely", async () => {
   const lost = await shop.place('lost', 'east')
   assert.equal((await post(callerOf(shop, lost), '/customers', john(), keyed())).status, 201)
   await shop.db.run(sql`delete from service where name = 'lost'`)
@@ -164,7 +164,7 @@ test('a service that a restored control database does not know comes back by its
   assert.ok(newer && newer.id > lost.service.id, 'no number is given twice')
 })
 
-test('a backup of the control database says what is not in it, and doctor which command backs that up', async () => {
+test('a control database backup names missing shards, and doctor their command', async () => {
   const file = join(directory(), 'control.tillbridge')
   assert.match(
     await shop.command('backup', file),
@@ -177,7 +177,7 @@ test('a backup of the control database says what is not in it, and doctor which 
   )
 })
 
-test('a data database is backed up and restored by itself; from its new place its services go on, and cursors of before expire', async () => {
+test("a shard is restored separately, and its services' old cursors expire", async () => {
   const file = join(directory(), 'east.tillbridge')
   const { endCursor } = (await luma.get('/changes')).json.meta
   await shop.command('backup', file, '--shard', 'east')
@@ -196,7 +196,7 @@ test('a data database is backed up and restored by itself; from its new place it
   await before.drop()
 })
 
-test('a service of a data database is removed from both, with its accounts; its backup is whole in itself, and lets them sign in', async () => {
+test("removing a shard's service deletes both sides and its backup is complete", async () => {
   const file = join(directory(), 'luma.tillbridge')
   // Its line waits for being handed on.
   assert.equal((await post(luma, '/accounts', { username: 'luma-last', role: 'visitor' }, keyed())).status, 201)

@@ -85,7 +85,7 @@ async function settled() {
 }
 
 for (const border of ['service_copied', 'service_compared', 'service_drained', 'service_shut'])
-  test(`a mover that is killed at ${border} leaves the service where it was, and written again within seconds`, async () => {
+  test(`a move killed at ${border} keeps the service where it was`, async () => {
     await movedTo('west', border)
     await isServed()
     await writes()
@@ -98,7 +98,7 @@ for (const border of ['service_copied', 'service_compared', 'service_drained', '
 
 let [there, other] = ['east', 'west'] as [string, string]
 for (const border of ['service_let_go', 'service_switched', 'service_opened'])
-  test(`a mover that is killed at ${border} leaves the service readable, and what comes after it finishes`, async () => {
+  test(`a move killed at ${border} keeps reads and is finished afterwards`, async () => {
     await movedTo(other, border)
     await isServed()
     assert.match(await settled(), /is finished: luma is in/)
@@ -108,7 +108,7 @@ for (const border of ['service_let_go', 'service_switched', 'service_opened'])
     await isOnlyAt(servers, there, other, luma.service)
   })
 
-test('a mover that is killed is followed by a worker, which ends the move by itself', async () => {
+test('a worker finishes a killed move automatically', async () => {
   await movedTo(other, 'service_switched')
   const worker = begin(['worker'], { ...shop.environment, LOG_LEVEL: 'warn' })
   await writes()
@@ -125,7 +125,7 @@ test('a mover that is killed is followed by a worker, which ends the move by its
   await isOnlyAt(servers, there, other, luma.service)
 })
 
-test('what fails once the service is switched undoes nothing: it is opened, and nothing is left where it was', async () => {
+test('a failure after the switch opens the service and cleans up', async () => {
   const { code, out, err } = await run(['service', 'move', 'luma', '--to', other], {
     ...shop.environment,
     FAILPOINT: 'service_switched:fail',
@@ -138,7 +138,7 @@ test('what fails once the service is switched undoes nothing: it is opened, and 
   await isOnlyAt(servers, there, other, luma.service)
 })
 
-test('where what follows the switch fails, the command says where the service is, and who ends what is left', async () => {
+test('a command failing after the switch names location and cleanup', async () => {
   const { code, err } = await run(['service', 'move', 'luma', '--to', other], {
     ...shop.environment,
     FAILPOINT: 'service_opened:fail',
@@ -153,7 +153,7 @@ test('where what follows the switch fails, the command says where the service is
   await isOnlyAt(servers, there, other, luma.service)
 })
 
-test('a target that is killed while it copies leaves nothing at the source that would keep its log', async () => {
+test('a killed target leaves no replication slot at the source', async () => {
   for (const text of [
     'create function stand_still() returns trigger language plpgsql as $$ begin perform pg_sleep(600); return new; end $$',
     'create trigger stand_still before insert on customer for each row execute function stand_still()',
@@ -176,7 +176,7 @@ test('a target that is killed while it copies leaves nothing at the source that 
   await isOnlyAt(servers, there, other, luma.service)
 })
 
-test('a target that is killed takes nothing with it: the mover says what is left, and it goes once the target is there', async () => {
+test('a killed target is cleaned up once it is back', async () => {
   const mover = await movedTo(other, 'service_drained:stop')
   // Whoever goes on before it has halted lets it halt for ever.
   await until(() => isHalted(mover.child.pid), 'it is drained, and halts', 60_000)

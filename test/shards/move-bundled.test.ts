@@ -61,7 +61,7 @@ const post = (path: string, body: object, key = keyed()) =>
     body: JSON.stringify(body),
   })
 
-test('a shop moves out of the bundled database with all that it has; its accounts stay there, and their lines follow', async () => {
+test('a shop moves out of the bundled database completely', async () => {
   const account = [{ username: 'before', role: 'visitor' }, keyed()] as const
   const made = await post('/accounts', ...account)
   assert.equal(made.status, 201)

@@ -9,7 +9,7 @@ import { directory, run } from '../support/processes.ts'
 import { followingChanges, followingList, writing } from './following.ts'
 import { callerOf, type Spread, startSpread } from './installation.ts'
 
-describe('from a server whose clock is right, to one whose clock', { skip: noDebianPostgres ?? noFaketime }, () => {
+describe('moves to a server with a wrong clock', { skip: noDebianPostgres ?? noFaketime }, () => {
   const started: DebianServer[] = []
   let shop: Spread
 
@@ -42,7 +42,7 @@ describe('from a server whose clock is right, to one whose clock', { skip: noDeb
     ['ahead', 'is 4 s ahead'],
     ['behind', 'is 0.7 s behind'],
   ] as const)
-    test(`${what} a service moves, and no stamp goes back and no change is missed`, async () => {
+    test(`a move misses nothing if the target's clock ${what}`, async () => {
       const service = `to-${name}`
       const unlimited = ['readsPerMinute=off', 'writesPerMinute=off']
       const caller = callerOf(shop, await shop.place(service, 'right', ...unlimited))
@@ -60,7 +60,7 @@ describe('from a server whose clock is right, to one whose clock', { skip: noDeb
       assert.deepEqual(moments, moments.toSorted(), '`asOf` does not go back')
     })
 
-  test('is further behind nothing is moved: the clocks are named', async () => {
+  test('a move is rejected if the target clock is further behind', async () => {
     const { code, err } = await run(['service', 'move', 'to-ahead', '--to', 'right'], shop.environment)
     assert.equal(code, 1)
     assert.match(err, /The clocks of ahead and right are 4\.\d s apart: set both by NTP\./)

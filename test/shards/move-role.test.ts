@@ -44,7 +44,7 @@ after(async () => {
   await servers.stop()
 })
 
-test('a role that is no superuser is told which grants a move needs, and moves a service with no others', async () => {
+test('a role without superuser rights gets a list of required grants', async () => {
   const move = () => run(['service', 'move', 'luma', '--to', 'west'], shop.environment)
   const made = await post(luma, '/customers', john(), keyed())
   assert.equal(made.status, 201)
@@ -72,7 +72,7 @@ test('a role that is no superuser is told which grants a move needs, and moves a
   assert.equal((await luma.get(`/customers/${made.json.data.id}`)).status, 200)
 })
 
-test('a database in which its role may make nothing is refused, with a way out that leads out', async () => {
+test('a database without create permission is rejected with a remedy', async () => {
   await servers.ask('east', `create database "of-root"`)
   const environment = { DATABASE_URL: Object.assign(new URL(owned.east), { pathname: '/of-root' }).href }
   const refused = await run(['migrate'], environment)

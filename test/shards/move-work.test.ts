@@ -33,7 +33,7 @@ after(async () => {
   await servers.stop()
 })
 
-test('an import that is under way is waited for, comes in whole, and the next one goes to where the service is', async () => {
+test('a running import finishes before the move and the next follows', async () => {
   const lines = createWriteStream(join(home, 'staff.csv'))
   lines.write('id,code,firstname,surname\n')
   for (let i = 0; i < 60_000; i++) lines.write(`s${i},S${i},Ann,Lee\n`)
@@ -54,7 +54,7 @@ test('an import that is under way is waited for, comes in whole, and the next on
   await isOnlyAt(servers, 'west', 'east', luma.service)
 })
 
-test('deliveries go on over a move: each change is told, in the order of the changes, and a delivery that is repeated is the same one', async () => {
+test('deliveries continue in order across a move', async () => {
   const made = await post(luma, '/webhooks', { url: receiver.url, kinds: ['customer'] }, keyed())
   assert.equal(made.status, 201, made.text)
   const worker = begin(['worker'], { ...shop.environment, WEBHOOK_NETWORKS: '127.0.0.0/8', LOG_LEVEL: 'warn' })

@@ -39,7 +39,7 @@ after(async () => {
   await servers.stop()
 })
 
-test('a service moves under writers and followers: nothing is lost, nothing told twice, no moment goes back, and writes pause for less than 5 s', async () => {
+test('a service moves during writes without loss, repetition or long pauses', async () => {
   const stream = await openEvents({ at: shop, caller: luma, path: '/changes/stream?kinds=customer' })
   const writers = [writing(luma), writing(luma), writing(luma)]
   const changes = [followingChanges(luma), followingChanges(luma)]
@@ -83,7 +83,7 @@ test('a service moves under writers and followers: nothing is lost, nothing told
   await isOnlyAt(servers, 'west', 'east', luma.service)
 })
 
-test('a key of before gives its answer, a lock and a validation of before hold, and ledgers go on', async () => {
+test('earlier keys, locks, validations and ledgers remain valid', async () => {
   const db = openDatabase(urls[1] ?? '', { max: 2 })
   try {
     const service = await readService(db, luma.service.id)
@@ -116,7 +116,7 @@ test('a key of before gives its answer, a lock and a validation of before hold, 
   await isOnlyAt(servers, 'east', 'west', luma.service)
 })
 
-test('a whole list that is read over a move is cut, so that nobody takes it for the whole; asked for anew it is whole', async () => {
+test('a bulk export across a move is cut and can be repeated', async () => {
   const db = openDatabase(urls[0] ?? '', { max: 1 })
   const service = await readService(db, luma.service.id)
   assert.ok(service)
@@ -150,7 +150,7 @@ test('a whole list that is read over a move is cut, so that nobody takes it for 
   await shop.move('luma', 'east')
 })
 
-test('what cannot be moved is refused, with a way out, and nothing is touched', async () => {
+test('an impossible move is rejected with a remedy and no change', async () => {
   const refused = async (...args: string[]) => {
     const { code, err } = await run(['service', 'move', ...args], shop.environment)
     assert.equal(code, 1)

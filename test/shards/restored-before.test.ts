@@ -37,7 +37,7 @@ after(async () => {
 const wayOut = (name: string) =>
   `${name} is not in east: tillbridge service add ${name} --shard east begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
 
-test('a data database that was restored from before services were made is told of by whoever adds it, by doctor, and by what asks for one', async () => {
+test('an outdated restored shard is reported by every command', async () => {
   const said = await shop.add('east', place.connection)
   assert.deepEqual(said.split('\n').slice(0, 2), [wayOut('oslo'), wayOut('rome')])
   assert.match(said, /\(1 services\)/)
@@ -53,13 +53,13 @@ test('a data database that was restored from before services were made is told o
   }
 })
 
-test('one of them is begun anew under its number, and cursors of before expire', async () => {
+test('a lost service is created again under its number', async () => {
   assert.match(await shop.command('service', 'add', 'rome', '--shard', 'east'), /^Service rome created\./)
   await until(async () => (await rome.get('/stores')).status === 200, 'it is served', 30_000)
   isProblem(await rome.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', shop.baseUrl)
 })
 
-test('another one is forgotten, with its account', async () => {
+test('a lost service can be deleted with its account', async () => {
   const said = await shop.command('service', 'remove', 'oslo', '--no-backup', '--yes', 'oslo')
   assert.match(said, /Service oslo deleted\. Accounts deleted with it: oslo-admin\./)
   assert.equal(await shop.db.run(sql`select from service where name = 'oslo'`), 0)

@@ -59,7 +59,7 @@ async function told() {
   return (JSON.parse(out) as { check: string; detail: string }[]).find(({ check }) => check === 'Shards')?.detail ?? ''
 }
 
-test('a data database that was restored from before a service was moved is added again: the copy is left alone, all others are served', async () => {
+test('a restored shard with a moved service is added without its copy', async () => {
   const said = await shop.add('east', place.connection)
   assert.match(said, /^luma is in west: what east has of it is of before, and nothing is done for it\.$/m)
   assert.match(said, /\(1 services\)/)
@@ -70,7 +70,7 @@ test('a data database that was restored from before a service was moved is added
   assert.doesNotMatch(await told(), /luma/)
 })
 
-test('where it was restored in its place, doctor says so until it is added', async () => {
+test('doctor reports a shard restored in place until it is added', async () => {
   await place.db.run(sql`update service set move_state = null where name = 'luma'`)
   await place.db.run(sql`
     insert into alert (service_id, kind, subject, detail) select service_id, 'sync_failing', 'stock', 'of before' from service where name = 'luma'`)
@@ -79,7 +79,7 @@ test('where it was restored in its place, doctor says so until it is added', asy
   assert.doesNotMatch(await told(), /luma/)
 })
 
-test('a control database that was restored from before a service was moved to a data database is told where it is', async () => {
+test('an outdated control database is updated with a moved service', async () => {
   await place.db.run(sql`delete from service where name = 'luma'`)
   await shop.db.run(sql`update service set shard_name = 'east' where name = 'luma'`)
   const wayOut =
@@ -92,7 +92,7 @@ test('a control database that was restored from before a service was moved to a 
   assert.doesNotMatch(await told(), /luma/)
 })
 
-test('so it is where it was in the control database, and what that has of before goes', async () => {
+test('a service moved out of the control database is removed there', async () => {
   const { id } = luma.service
   await shop.db.run(sql`update service set shard_name = null where service_id = ${id}`)
   await shop.db.run(
@@ -104,7 +104,7 @@ test('so it is where it was in the control database, and what that has of before
   assert.equal(await shop.db.run(sql`select from tombstone where service_id = ${id}`), 0)
 })
 
-test('what is served elsewhere is not taken, but moved', async () => {
+test('a service served by another shard is moved, not adopted', async () => {
   await place.db.run(sql`
     insert into service (service_id, name) overriding system value values (${luma.service.id}, 'luma')`)
   await assert.rejects(
@@ -114,7 +114,7 @@ test('what is served elsewhere is not taken, but moved', async () => {
   await assert.rejects(shop.add('east', place.connection, '--adopt', 'nobody'), /Service nobody in east/)
 })
 
-test('a copy that was left alone goes with its service', async () => {
+test('an ignored copy is deleted with its service', async () => {
   await shop.add('east', place.connection)
   assert.equal(await place.db.run(sql`select from service where name = 'luma' and move_state = 'moved_away'`), 1)
   await shop.command('service', 'remove', 'luma', '--no-backup', '--yes', 'luma')

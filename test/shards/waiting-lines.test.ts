@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/database.ts'
 const [control, data] = await Promise.all([freshDatabase(), freshDatabase()])
 after(() => Promise.all([control.drop(), data.drop()]))
 
-test('lines of the audit wait for as long as the data database does not have the service', async () => {
+test('audit entries wait until the shard has the service', async () => {
   const service = await addService(control.db, 'luma')
   assert.ok(service)
   await control.db.run(sql`insert into shard (name, url) values ('eu', 'x')`)

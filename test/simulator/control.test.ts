@@ -18,7 +18,7 @@ beforeEach(() => remote.reset('1'))
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 const main = `${checkout}/simulator/main.ts`
 
-test('the ledger has every request, its PIN masked, and what it did', async () => {
+test('the ledger lists every request and effect with masked PINs', async () => {
   await ask('Voucher/6000001?pin=1234')
   const valid = await ask('Voucher/GVValid/6000001?PIN=1234&amount=1')
   await ask(`Voucher/Lock/6000001?ValidationId=${textAt(valid.xml, 'ValidationId')}`, { method: 'PUT' })
@@ -48,7 +48,7 @@ test('the ledger has every request, its PIN masked, and what it did', async () =
   assert.equal((await remote.ledger()).totals.effects, 0)
 })
 
-test('another process sets the release, the clock and faults, and makes changes', async () => {
+test('another process can control version, clock, faults and changes', async () => {
   await remote.set({ release: '2021.3' })
   assert.match((await ask('', { country: '' })).text, /Release 2021\.3/)
   await assert.rejects(remote.set({ release: 'latest' }), /release cannot be/)
@@ -67,7 +67,7 @@ test('another process sets the release, the clock and faults, and makes changes'
   await assert.rejects(remote.change({ kind: 'edit-person', id: 1, fields: {} }), /no person/)
 })
 
-test('a till sale moves stock and shows in a history', async () => {
+test('a till sale changes stock and appears in a history', async () => {
   const [store] = simulator.state.stores.values()
   assert.ok(store)
   await remote.change({ kind: 'set-stock', skuId: 12001, storeId: store.id, quantity: 5 })
@@ -82,7 +82,7 @@ test('a till sale moves stock and shows in a history', async () => {
   assert.match((await ask('Persons/3001/RetailTransactions')).text, new RegExp(`<Id>${id}</Id>`))
 })
 
-test('the same seed is the same shop, and another another', async () => {
+test('a seed always produces the same shop', async () => {
   const persons = async () => (await ask('Persons')).text.replace(/\d+\/\d+\/\d+ [^<]*/g, '')
   const first = await persons()
   await remote.change({ kind: 'edit-person', id: 3001, fields: { surname: 'Changed' } })
@@ -93,7 +93,7 @@ test('the same seed is the same shop, and another another', async () => {
   assert.notEqual(await persons(), first)
 })
 
-test('a port goes down for a while when it is told to', async () => {
+test('a port goes down for a while on request', async () => {
   await remote.down(0.5)
   const answers = async () =>
     ask('Stores').then(
@@ -105,7 +105,7 @@ test('a port goes down for a while when it is told to', async () => {
   assert.equal((await ask('Stores')).status, 200)
 })
 
-test('a page shows people what it is, without anything from elsewhere', async () => {
+test('a start page explains the simulator without external resources', async () => {
   await ask('Persons?surname=%3Cscript%3E')
   await remote.addFault({ kind: 'slow', path: '/Stores' })
   const answer = await fetch(simulator.controlUrl)
@@ -115,7 +115,7 @@ test('a page shows people what it is, without anything from elsewhere', async ()
   assert.doesNotMatch(page, /<script|src=|href=/)
 })
 
-test('the control surface takes JSON only, and shows no password', async () => {
+test('the control API accepts JSON only and hides passwords', async () => {
   const form = await fetch(`${simulator.controlUrl}/reset`, {
     method: 'POST',
     body: '{}',
@@ -128,7 +128,7 @@ test('the control surface takes JSON only, and shows no password', async () => {
   await remote.set({ credentials: null })
 })
 
-test('the exports have the columns of the scheduled ones', async () => {
+test('the exports have the columns of scheduled exports', async () => {
   const answer = await fetch(`${simulator.controlUrl}/export/customers.csv`)
   assert.match(String(answer.headers.get('content-disposition')), /customers_\d{8}T\d{6}Z\.csv/)
   const lines = (await answer.text()).split('\r\n')
@@ -150,14 +150,14 @@ async function started(program: string, ...words: string[]) {
   return { command, url, exit: once(command, 'exit') }
 }
 
-test('the command tells how to connect, and stops when it is told to', async () => {
+test('the command prints connection details and stops on request', async () => {
   const { command, url, exit } = await started(process.execPath, main)
   assert.match(await (await fetch(url)).text(), /Release 2021\.3/)
   command.kill('SIGINT')
   assert.deepEqual(await exit, [0, null])
 })
 
-test('a process whose port goes down comes back after the seconds, and stops meanwhile when it is told to', async () => {
+test('a closed port reopens later and the process still stops', async () => {
   const { command, url, exit } = await started(process.execPath, main)
   const { down } = connectSimulator(new URL('/_simulator', url).href)
   const answers = () =>
@@ -185,7 +185,7 @@ test('a signal to `npm run simulator` reaches it', async () => {
     assert.ok(performance.now() < end, 'it ends with npm')
 })
 
-test('the command explains itself, and what it does not take', async () => {
+test('the command prints help and rejects unknown options', async () => {
   const run = async (...words: string[]) => {
     const command = spawn(process.execPath, [main, ...words])
     let [stdout, stderr] = ['', '']
@@ -207,7 +207,7 @@ test('the command explains itself, and what it does not take', async () => {
   )
 })
 
-test('what cannot be started is refused', async () => {
+test('an impossible start is rejected', async () => {
   await assert.rejects(startSimulator({ release: '22' }), TypeError)
   await assert.rejects(startSimulator({ settings: { zone: 'Mars/Olympus' } }), TypeError)
 })

@@ -19,7 +19,7 @@ const person = '<Person><Firstname>Jo</Firstname><Surname>Sample</Surname></Pers
 /** What a client sees when the connection breaks. */
 const broken = (promise: Promise<unknown>) => assert.rejects(promise, { name: 'TypeError' })
 
-test('a fault meets the next so many requests of its method and path', async () => {
+test('a fault applies to the next matching requests', async () => {
   faults.add({ kind: 'status', method: 'get', path: '/Persons/*', times: 2, retryAfter: 7 })
   assert.equal((await ask('Stores')).status, 200)
   for (let i = 0; i < 2; i++) {
@@ -30,7 +30,7 @@ test('a fault meets the next so many requests of its method and path', async () 
   assert.equal(faults.list()[0]?.met, 2)
 })
 
-test('a fault with a probability meets the same requests for the same seed', async () => {
+test('a fault with a probability is reproducible by seed', async () => {
   const run = async () => {
     simulator.reset('dice')
     faults.add({ kind: 'status', status: 429, probability: 0.5 })
@@ -43,7 +43,7 @@ test('a fault with a probability meets the same requests for the same seed', asy
   assert.match(first, /200.*429|429.*200/)
 })
 
-test('latency delays; the effect comes before the wait where it is applied', async () => {
+test('latency delays a response after its effect', async () => {
   faults.add({ kind: 'latency', seconds: 0.2, times: 1 })
   const started = performance.now()
   await ask('Stores')
@@ -61,7 +61,7 @@ test('latency delays; the effect comes before the wait where it is applied', asy
   await assert.rejects(posted, { name: 'AbortError' })
 })
 
-test('a server that hangs keeps the connection and says nothing', async () => {
+test('a hanging server keeps the connection and sends nothing', async () => {
   faults.add({ kind: 'hang', times: 1 })
   const url = `${simulator.url}Stores?countryCode=AU`
   await assert.rejects(fetch(url, { signal: AbortSignal.timeout(200) }), { name: 'TimeoutError' })
@@ -69,7 +69,7 @@ test('a server that hangs keeps the connection and says nothing', async () => {
   assert.equal((await ask('Stores')).status, 200)
 })
 
-test('a slow answer comes byte by byte', async () => {
+test('a slow response arrives byte by byte', async () => {
   faults.add({ kind: 'slow', bytesPerSecond: 20, times: 1 })
   const leaving = new AbortController()
   const answer = await fetch(`${simulator.url}Stores?countryCode=AU`, { signal: leaving.signal })
@@ -83,7 +83,7 @@ test('a slow answer comes byte by byte', async () => {
   leaving.abort()
 })
 
-test('a reset before the answer has no effect, a lost answer has', async () => {
+test('a reset has no effect, a lost response has', async () => {
   faults.add({ kind: 'reset-before', times: 1 })
   await broken(ask('Persons', { body: person }))
   assert.equal(ledger.effects.length, 0)
@@ -99,14 +99,14 @@ test('a reset before the answer has no effect, a lost answer has', async () => {
   )
 })
 
-test('a reset in the middle shows the beginning of the answer', async () => {
+test('a reset in the middle sends the start of the response', async () => {
   faults.add({ kind: 'reset-during', times: 1 })
   const answer = await fetch(`${simulator.url}Stores?countryCode=AU`)
   assert.equal(answer.status, 200)
   await broken(answer.text())
 })
 
-test('XML that is cut off or not well-formed comes in whole HTTP', async () => {
+test('truncated or malformed XML is sent in complete HTTP', async () => {
   for (const kind of ['truncated', 'malformed'] as const) {
     faults.add({ kind, times: 1 })
     const { status, text, xml } = await ask('Stores')
@@ -117,7 +117,7 @@ test('XML that is cut off or not well-formed comes in whole HTTP', async () => {
   assert.equal((await ask('Freestock/AllStyles')).xml, undefined)
 })
 
-test('pages of the web server, errors, redirects and empty bodies stand in for answers', async () => {
+test('web pages, errors, redirects and empty bodies replace responses', async () => {
   faults.add({ kind: 'html', times: 1 })
   const page = await ask('Persons', { body: person })
   assert.deepEqual([page.status, ledger.effects.length], [500, 0])
@@ -133,14 +133,14 @@ test('pages of the web server, errors, redirects and empty bodies stand in for a
   assert.equal((await ask('Stores')).text, '')
 })
 
-test('a wrong root is a single record, or what is asked for', async () => {
+test('a wrong root is a single record or a configured name', async () => {
   faults.add({ kind: 'wrong-root', times: 1 })
   assert.equal((await ask('Persons?surname=s')).xml?.name, 'Person')
   faults.add({ kind: 'wrong-root', root: 'Customers', times: 1 })
   assert.equal((await ask('Persons?surname=s')).xml?.name, 'Customers')
 })
 
-test('the same page for ever, and pages in another order each time', async () => {
+test('pages can repeat forever or change their order', async () => {
   const ids = async (start: number) =>
     every((await ask(`ProductsSimple?startRow=${start}&pageRows=10`)).xml, 'ProductSimple')
       .map(one => textAt(one, 'Id'))
@@ -155,7 +155,7 @@ test('the same page for ever, and pages in another order each time', async () =>
   assert.notEqual(await ids(1), first)
 })
 
-test('oddities leave the same data behind', async () => {
+test('format deviations preserve the data', async () => {
   const plain = await ask('Persons/3001')
   const name = textAt(plain.xml, 'Surname')
   for (const kind of [
@@ -174,7 +174,7 @@ test('oddities leave the same data behind', async () => {
   }
 })
 
-test('a DOCTYPE with entities, and a body without an end', async () => {
+test('a DOCTYPE with entities and an endless body are available', async () => {
   faults.add({ kind: 'dtd', times: 1 })
   assert.match((await ask('Stores')).text, /<!ENTITY file SYSTEM "file:\/\/\/etc\/passwd">.*&a12;&file;/s)
   faults.add({ kind: 'endless', times: 1 })
@@ -187,7 +187,7 @@ test('a DOCTYPE with entities, and a body without an end', async () => {
   assert.ok(bytes > 5_000_000)
 })
 
-test('a wrong clock stamps what is written, and the Date of the answer', async () => {
+test('a wrong clock affects timestamps and the Date header', async () => {
   simulator.clock.freeze('2026-02-03T05:32:15Z')
   faults.add({ kind: 'wrong-clock', seconds: 3_600, times: 1 })
   const { headers } = await ask('Persons', { body: person })
@@ -196,7 +196,7 @@ test('a wrong clock stamps what is written, and the Date of the answer', async (
   assert.equal(textAt((await ask(`Persons/${id}`)).xml, 'UpdateTimeStamp'), '3/02/2026 5:32:15 PM')
 })
 
-test('somebody at head office edits a person between a GET and a PUT', async () => {
+test('a person can be edited between a GET and a PUT', async () => {
   const stamp = textAt((await ask('Persons/3001')).xml, 'UpdateTimeStamp')
   faults.add({
     kind: 'meanwhile',
@@ -210,14 +210,14 @@ test('somebody at head office edits a person between a GET and a PUT', async () 
   assert.equal(simulator.state.persons.get(3001)?.jobTitle, 'Cook')
 })
 
-test('a port that refuses opens again at the same place', async () => {
+test('a closed port reopens with the same number', async () => {
   await simulator.refuse()
   await broken(ask('Stores'))
   await simulator.accept()
   assert.equal((await ask('Stores')).status, 200)
 })
 
-test('what is no fault is not taken', () => {
+test('an invalid fault is rejected', () => {
   for (const wrong of [
     { kind: 'gremlin' },
     { kind: 'latency', seconds: '1' },

@@ -13,7 +13,7 @@ const simulator = await startSimulator()
 after(() => simulator.close())
 const ask = askerOf(() => simulator.url)
 
-test('the root is an HTML page with the release and the payload versions', async () => {
+test('the root page shows the version and payload versions', async () => {
   simulator.set({ release: '2023.4a' })
   const { status, headers, text } = await ask('', { country: '' })
   assert.equal(status, 200)
@@ -25,12 +25,12 @@ test('the root is an HTML page with the release and the payload versions', async
   simulator.set({ release: '2025.1' })
 })
 
-test('paths and query names are taken in any case, and a slash at the end', async () => {
+test('paths and query names ignore case and trailing slashes', async () => {
   for (const path of ['STORES/', 'stores', 'Stores'])
     assert.equal((await ask(`${path}?COUNTRYcode=au`, { country: '' })).status, 200)
 })
 
-test('a call without countryCode is refused, and so is one with an unknown one', async () => {
+test('a call without a known countryCode is rejected', async () => {
   assert.deepEqual(
     [(await ask('Stores', { country: '' })).status, (await ask('Stores', { country: '' })).code],
     [403, 5029],
@@ -42,7 +42,7 @@ test('a call without countryCode is refused, and so is one with an unknown one',
   simulator.set({ missingCountryCode: { status: 403, code: 5029 } })
 })
 
-test('a country that is badly set up refuses every call', async () => {
+test('a misconfigured country rejects every call', async () => {
   const { countries } = simulator.settings
   simulator.set({
     countries: [...countries, { code: 'AU-GA', currency: 'AUD', priceFactor: 1, taxPercent: 10, problem: 5031 }],
@@ -51,7 +51,7 @@ test('a country that is badly set up refuses every call', async () => {
   assert.deepEqual([status, code], [403, 5031])
 })
 
-test('payload versions above 4 are not supported, and none given is version 1', async () => {
+test('payload versions are 1 to 4, by default 1', async () => {
   assert.equal((await ask('Stores', { version: '5.0' })).code, 5045)
   assert.equal((await ask('Stores', { headers: { accept: 'Version_4.0' } })).status, 200)
   assert.equal((await ask('Stores', { headers: { accept: '*/*' } })).status, 200)
@@ -70,7 +70,7 @@ test('wrong credentials get a 401 page, also at the root', async () => {
   simulator.set({ credentials: null })
 })
 
-test('what is not there is a 404 page, and a method that is not there a 405 page', async () => {
+test('an unknown path is 404 and an unknown method 405', async () => {
   for (const path of ['Nothing', 'Carts/1', 'Coupons']) {
     const { status, text, code } = await ask(path)
     assert.deepEqual([status, code], [404, undefined])
@@ -80,7 +80,7 @@ test('what is not there is a 404 page, and a method that is not there a 405 page
   assert.equal((await fetch(new URL('/Elsewhere', simulator.url))).status, 404)
 })
 
-test('calls exist from their release on', async () => {
+test('calls exist from their version on', async () => {
   const firsts = [
     ['Freestock/AllStyles', '2021.1', '2021.2'],
     ['Orders?updatedAfter=2020-01-01', '2022.3', '2022.4'],
@@ -102,7 +102,7 @@ test('the base can be any virtual directory', async () => {
   simulator.set({ base: '/RetailAPI' })
 })
 
-test('stores are listed without attributes, warehouses are not, and an e-mail that is not set is absent', async () => {
+test('stores exclude warehouses and omit unset emails', async () => {
   const { xml } = await ask('Stores')
   assert.deepEqual([xml?.name, xml?.attributes.Type], ['Stores', undefined])
   assert.equal(xml?.children.length, 10)
@@ -114,7 +114,7 @@ test('stores are listed without attributes, warehouses are not, and an e-mail th
   assert.deepEqual([status, code], [400, 5081])
 })
 
-test('with a key and a certificate it speaks HTTPS, and says so in Location', async () => {
+test('a key and certificate enable HTTPS, also in Location', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'simulator-tls-'))
   const files = ensureLocalFiles(directory)
   const [key, cert, ca] = [files.keyFile, files.certFile, files.caFile].map(file => readFileSync(file, 'utf8'))

@@ -54,7 +54,7 @@ const placed = async (parts: Parts = {}) => {
   return Number(/Orders\/(\d+)\?countryCode=AU$/.exec(String(headers.get('location')))?.[1])
 }
 
-test('an order is created with a number of its own or of the shop, which is unique', async () => {
+test('an order has a unique number, given or generated', async () => {
   const id = await placed()
   const made = (await ask(`Persons/${buyer}/Orders/${id}`)).xml
   assert.match(textAt(made, 'OrderNumber') ?? '', /^W\d{7}$/)
@@ -64,7 +64,7 @@ test('an order is created with a number of its own or of the shop, which is uniq
   assert.equal(simulator.ledger.effectsOf('order created').length, 2)
 })
 
-test('what an order cannot be without is refused by its code', async () => {
+test('a missing required order field is rejected by its code', async () => {
   assert.deepEqual(await refusal({ person: 3002 }), [400, 5025])
   assert.deepEqual(await refusal({ contacts: '' }), [400, 5004])
   assert.deepEqual(await refusal({ delivery: '' }), [400, 5021])
@@ -85,7 +85,7 @@ test('what an order cannot be without is refused by its code', async () => {
   assert.equal(simulator.ledger.effects.length, 0)
 })
 
-test('discounts, freight and taxes make up what is due', async () => {
+test('discounts, freight and taxes add up to the amount due', async () => {
   const discount =
     '<Discounts><Discount><DiscountTypeId>1</DiscountTypeId><ReasonId>27101</ReasonId><Value>10</Value></Discount></Discounts>'
   const lines = tee(2, discount).replace('<Value>100<', '<Value>90<')
@@ -101,7 +101,7 @@ test('discounts, freight and taxes make up what is due', async () => {
   assert.deepEqual(await refusal({ lines: lines.replace('<Value>10<', '<Value>-10<') }), [403, 5145])
 })
 
-test('one order is shown as it was posted, the list as it is now', async () => {
+test('an order is shown as posted and in lists as current', async () => {
   const id = await placed()
   simulator.change({ kind: 'despatch-order', id, conNote: 'EM42' })
   const single = await ask(`Persons/${buyer}/Orders/${id}`)
@@ -114,7 +114,7 @@ test('one order is shown as it was posted, the list as it is now', async () => {
   assert.equal((await ask(`Persons/${buyer}/Orders/${id}`)).code, 5008)
 })
 
-test('payload version 1 does not know what came with 2', async () => {
+test('payload version 1 omits the additions of version 2', async () => {
   const id = await placed()
   const one = (await ask(`Persons/${buyer}/Orders/${id}`, { version: '1.0' })).text
   assert.doesNotMatch(one, /DespatchType|DeliveryContacts|PricesIncludeTax/)
@@ -124,14 +124,14 @@ test('payload version 1 does not know what came with 2', async () => {
   )
 })
 
-test('the list of everybody needs a person, an id or a time', async () => {
+test('the list of all orders needs a person, ID or time', async () => {
   const { status, code } = await ask('Orders')
   assert.deepEqual([status, code], [403, 5421])
   const id = await placed()
   assert.match((await ask('Orders?updatedAfter=2026-02-03T16:32')).text, new RegExp(`<Id>${id}</Id>`))
 })
 
-test('a voucher pays once, with the id of its last validation', async () => {
+test('a voucher pays once with its last validation ID', async () => {
   const validated = await ask('Voucher/GVValid/6000001?pin=1234&amount=60')
   const validation = textAt(validated.xml, 'ValidationId') ?? ''
   const pay = (amount: number, id = validation) =>
@@ -153,7 +153,7 @@ const giftLine = (extra: string, quantity = 1) =>
   )
 const gift = '<VoucherType>GV_EMAIL</VoucherType><EmailSubject>For you</EmailSubject><Email>ann@example.test</Email>'
 
-test('a voucher that is sold gets its number and PIN later, by e-mail, and no call tells them', async () => {
+test('a sold voucher gets its number and PIN only by email', async () => {
   const id = await placed({ lines: giftLine(gift) })
   const { text } = await ask(`Persons/${buyer}/Orders/${id}`)
   assert.doesNotMatch(text, /ann@example|VoucherType|Pin/)
@@ -198,7 +198,7 @@ test('a voucher line has its own rules', async () => {
   assert.equal((await ask('Voucher/6900001?pin=1001')).status, 200)
 })
 
-test('a delivery date puts a voucher off, from 2022.3 on', async () => {
+test('a delivery date delays a voucher from 2022.3 on', async () => {
   await placed({ lines: giftLine(`${gift}<DeliveryDate>2026-02-10</DeliveryDate>`) })
   simulator.clock.advance(86_400)
   await ask('Stores')

@@ -41,7 +41,7 @@ const refusal = async (body: string) => {
   return [status, code]
 }
 
-test('a new person has a generated code, and stamps in two forms', async () => {
+test('a new person has a generated code and two timestamp formats', async () => {
   const id = await created()
   const { xml } = await ask(`Persons/${id}`)
   assert.deepEqual([textAt(xml, 'Code'), textAt(xml, 'UpdateTimeStamp')], ['SAMPJO00', '3/02/2026 4:32:15 PM'])
@@ -53,7 +53,7 @@ test('a new person has a generated code, and stamps in two forms', async () => {
   assert.equal(textAt((await ask(`Persons/${second}`)).xml, 'Code'), 'SAMPJO01')
 })
 
-test('empty elements are there and closed in themselves; loyalties are absent, and the password is never shown', async () => {
+test('empty elements are present, loyalties absent and passwords hidden', async () => {
   const id = await created(
     jo(`${billing}${email('jo@example.test')}`, '').replace('<Addresses>', '<Password>hash</Password><Addresses>'),
   )
@@ -64,7 +64,7 @@ test('empty elements are there and closed in themselves; loyalties are absent, a
   assert.doesNotMatch(text, /Loyalties|Password|hash/)
 })
 
-test('what a person cannot be without is refused by its code', async () => {
+test('a missing required person field is rejected by its code', async () => {
   assert.deepEqual(await refusal(person('<Firstname>Jo</Firstname>')), [400, 5000])
   assert.deepEqual(await refusal(person('<Surname>Sample</Surname>')), [400, 5001])
   assert.deepEqual(await refusal(person('<firstname>Jo</firstname><Surname>Sample</Surname>')), [400, 5001])
@@ -79,12 +79,12 @@ test('what a person cannot be without is refused by its code', async () => {
   assert.equal(simulator.ledger.effects.length, 0)
 })
 
-test('an e-mail belongs to one person', async () => {
+test('an email belongs to one person', async () => {
   await created()
   assert.deepEqual(await refusal(jo(email('JO@example.test'))), [400, 5006])
 })
 
-test('references are checked: the id, its type, and types that everybody must have', async () => {
+test('references are checked for ID, type and required types', async () => {
   const references = (type: number, id: number | string) =>
     jo(`<References><Reference><ReferenceTypeId>${type}</ReferenceTypeId><Id>${id}</Id></Reference></References>`)
   assert.deepEqual(await refusal(references(1321, 99)), [400, 5089])
@@ -109,7 +109,7 @@ test('elements have an order', async () => {
   await created(turned)
 })
 
-test('unknown elements are ignored, no XML and other content are refused', async () => {
+test('unknown elements are ignored; other content is rejected', async () => {
   await created(jo('<Nickname>J</Nickname>'))
   assert.deepEqual(await refusal('<Person>'), [403, 5121])
   assert.deepEqual(await refusal('<Customer />'), [403, 5121])
@@ -117,7 +117,7 @@ test('unknown elements are ignored, no XML and other content are refused', async
   assert.equal(code, 5122)
 })
 
-test('a PUT clears every field that it lacks, but not custom data', async () => {
+test('a PUT clears omitted fields except custom data', async () => {
   const custom =
     '<CustomData><Cards><Card Name="Marketing"><Fields><Field Name="EmailOptIn">true</Field></Fields></Card></Cards></CustomData>'
   const id = await created(jo(`<Sex>F</Sex><JobTitle>Cook</JobTitle>${custom}${billing}${email('jo@example.test')}`))
@@ -133,7 +133,7 @@ test('a PUT clears every field that it lacks, but not custom data', async () => 
   assert.doesNotMatch((await ask(`Persons/${id}`)).text, /CustomData/)
 })
 
-test('a PUT needs the very stamp that is stored, and says both where it has another', async () => {
+test('a PUT needs the stored timestamp and reports both otherwise', async () => {
   const id = await created()
   const body = (stamp: string) =>
     `<Firstname>Jo</Firstname><Surname>Sample</Surname>${stamp}${billing}${email('jo@example.test')}`
@@ -152,7 +152,7 @@ test('a PUT needs the very stamp that is stored, and says both where it has anot
   assert.equal((await put(id, good)).code, 5010, 'within the same second too')
 })
 
-test('a PUT needs an e-mail, a billing address and the id of its URL', async () => {
+test('a PUT needs email, billing address and matching ID', async () => {
   const id = await created()
   const stamp = `<UpdateTimeStamp>${await stampOf(id)}</UpdateTimeStamp>`
   const names = `<Firstname>Jo</Firstname><Surname>Sample</Surname>${stamp}`
@@ -162,7 +162,7 @@ test('a PUT needs an e-mail, a billing address and the id of its URL', async () 
   assert.equal((await put(99_999, names)).code, 5008)
 })
 
-test('loyalties that a PUT lacks stay up to version 2, and become inactive from 3 on', async () => {
+test('loyalties omitted by a PUT stay or become inactive by version', async () => {
   const loyalty = '<Loyalties><Loyalty><LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>LM77</CardNo></Loyalty></Loyalties>'
   const id = await created(jo(`${billing}${email('jo@example.test')}${loyalty}`))
   const body = async (rest = '') =>
@@ -186,7 +186,7 @@ test('loyalty cards are checked', async () => {
   assert.deepEqual(await refusal(card(`<LoyaltyTypeId>8561</LoyaltyTypeId><CardNo>${taken}</CardNo>`)), [400, 5102])
 })
 
-test('a search answers a list even of one, and 5008 where there is nobody', async () => {
+test('a search returns a list, or 5008 without results', async () => {
   await created(jo(email('jo+shop@example.test')))
   const { xml } = await ask('Persons?email=jo%2Bshop@example.test')
   assert.deepEqual([xml?.name, xml?.children.length], ['Persons', 1])
@@ -196,7 +196,7 @@ test('a search answers a list even of one, and 5008 where there is nobody', asyn
   assert.equal((await ask('Persons?email=jo%2Bshop@example.test')).xml?.name, 'Person')
 })
 
-test('filters are all to fit; a phone is any of the three', async () => {
+test('filters are combined; a phone filter matches any number', async () => {
   const phones = '<Contacts><Email>jo@example.test</Email><Phones><Work>0391110000</Work></Phones></Contacts>'
   await created(jo(phones))
   const count = async (query: string) =>
@@ -206,7 +206,7 @@ test('filters are all to fit; a phone is any of the three', async () => {
   assert.equal(await count('surname=samp&firstname=al'), 0)
 })
 
-test('UpdatedAfter shows what changed since, from 2022.1 on; before, everybody', async () => {
+test('UpdatedAfter filters from 2022.1 on and is ignored before', async () => {
   simulator.clock.advance(60)
   const id = await created()
   const ids = async (after: string) =>

@@ -17,7 +17,7 @@ const busiest = () => {
   return [...counts].sort(([, a], [, b]) => b - a)[0] ?? [0, 0]
 }
 
-test('lists tell their rows in their own ways where they are not paged', async () => {
+test('unpaged lists count their rows in different ways', async () => {
   const attributes = async (path: string) => {
     const { TotalRows, PageStartRow, PageRows } = (await ask(path)).xml?.attributes ?? {}
     return [Number(TotalRows) > 0, PageStartRow, PageRows === TotalRows ? 'all' : PageRows]
@@ -27,7 +27,7 @@ test('lists tell their rows in their own ways where they are not paged', async (
   assert.deepEqual(await attributes(`Persons/${busiest()[0]}/RetailTransactions`), [true, '0', '0'])
 })
 
-test('pages add up to the whole, and a row knows its place in it', async () => {
+test('pages add up to the list, and rows have positions', async () => {
   const ids: string[] = []
   for (let start = 1; start <= 61; start += 25) {
     const { xml } = await ask(`ProductsSimple?startRow=${start}&pageRows=25`)
@@ -39,7 +39,7 @@ test('pages add up to the whole, and a row knows its place in it', async () => {
   assert.equal(new Set(ids).size, 61)
 })
 
-test('a page past the end is an empty body, or what is set', async () => {
+test('a page past the end is empty or as configured', async () => {
   const past = 'Persons?startRow=1000&pageRows=10'
   const empty = await ask(past)
   assert.deepEqual([empty.status, empty.text], [200, ''])
@@ -50,14 +50,14 @@ test('a page past the end is an empty body, or what is set', async () => {
   assert.deepEqual([xml?.attributes.TotalRows, xml?.children.length], ['300', 0])
 })
 
-test('paging parameters that cannot be are refused', async () => {
+test('invalid paging parameters are rejected', async () => {
   for (const query of ['startRow=0', 'startRow=a', 'pageRows=-1', 'startRow=1&pageRows=0']) {
     const { status, code } = await ask(`Products?${query}`)
     assert.deepEqual([status, code], [400, 5034], query)
   }
 })
 
-test('products change with updatedAfter, by code, and with their colours and SKUs', async () => {
+test('products change with updatedAfter, code, colours and SKUs', async () => {
   const style = [...state.styles.values()].find(({ colours }) => colours.length > 1)
   assert.ok(style)
   simulator.change({ kind: 'edit-style', id: style.id, fields: { name: 'CHANGED & NEW' } })
@@ -75,7 +75,7 @@ test('products change with updatedAfter, by code, and with their colours and SKU
   assert.equal(textAt(at(xml, 'Clrs', 'Clr', 'SKUs', 'SKU'), 'Id'), String(style.colours[0]?.skus[0]?.id))
 })
 
-test('prices follow the country, and images come with payload version 4', async () => {
+test('prices depend on the country; images need payload version 4', async () => {
   const price = async (country: string) =>
     Number(textAt((await ask('ProductsSimple/5001', { country })).xml, 'PriceFrom'))
   assert.ok(Math.abs((await price('NZ')) - (await price('AU')) * 1.1) < 0.01)
@@ -83,13 +83,13 @@ test('prices follow the country, and images come with payload version 4', async 
   assert.match((await ask('Products/5001?imageUrls=true', { version: '4.0' })).text, /<Images/)
 })
 
-test('texts keep line breaks and blanks as the real one writes them', async () => {
+test('texts keep line breaks and whitespace like the real system', async () => {
   const { text } = await ask('Products')
   assert.match(text, /&amp; light\.&#xD;\nWash cold/)
   assert.match((await ask('Stores')).text, /Airport <\/Name>/)
 })
 
-test('references are listed by type, under a root with a small b', async () => {
+test('references are listed by type under a lowercase root', async () => {
   const { xml } = await ask('References/272')
   assert.equal(xml?.name, 'ReferencesbyType')
   assert.equal(textAt(xml, 'ReferenceTypeCode'), 'RetRetrn')
@@ -100,7 +100,7 @@ test('references are listed by type, under a root with a small b', async () => {
   assert.equal(every(at(types.xml, 'ReferenceTypes'), 'Reference').length, 4)
 })
 
-test('a history shows midnight, negative returns, and no ids of what was sold', async () => {
+test('a history shows midnight, negative returns and no item IDs', async () => {
   const sale = state.transactions.find(({ personId, lines }) => personId !== null && (lines[0]?.quantity ?? 0) < 0)
   const { text, xml } = await ask(`Persons/${sale?.personId}/RetailTransactions`)
   assert.match(text, /<SaleDate>\d{4}-\d\d-\d\dT00:00:00</)
@@ -110,7 +110,7 @@ test('a history shows midnight, negative returns, and no ids of what was sold', 
   assert.ok(Number(textAt(at(shown, 'Details', 'Detail'), 'Value')) < 0)
 })
 
-test('a history can be narrowed to an order, and tells the number or the code of a store', async () => {
+test('a history can be filtered by order and shows stores', async () => {
   const sale = state.transactions.find(({ orderNumber }) => orderNumber !== '')
   const { xml } = await ask(`Persons/${sale?.personId}/RetailTransactions?OrderNumber=${sale?.orderNumber}`)
   assert.equal(xml?.attributes.TotalRows, '1')
@@ -119,14 +119,14 @@ test('a history can be narrowed to an order, and tells the number or the code of
   assert.match((await ask(`Persons/${sale?.personId}/RetailTransactions`)).text, /<StoreCode>S7/)
 })
 
-test('a history of nothing, and of nobody, is 5008', async () => {
+test('an empty history and an unknown person are 5008', async () => {
   const bought = new Set(state.transactions.map(({ personId }) => personId))
   const none = [...state.persons.keys()].find(id => !bought.has(id))
   assert.equal((await ask(`Persons/${none}/RetailTransactions`)).code, 5008)
   assert.equal((await ask('Persons/1/RetailTransactions')).code, 5008)
 })
 
-test('an account lists what has not expired, and is found through its person', async () => {
+test('an account lists unexpired rewards and is found by person', async () => {
   const account = [...state.accounts.values()].find(({ points }) =>
     points.some(lot => lot.expires && lot.expires < '2026-02-03'),
   )
@@ -146,12 +146,12 @@ test('an account lists what has not expired, and is found through its person', a
   assert.deepEqual([status, code], [403, 5152])
 })
 
-test('the highest tier has no next one: its elements are empty', async () => {
+test('the highest tier has empty next-tier elements', async () => {
   const gold = [...state.accounts.values()].find(({ tierId }) => tierId === 41)
   assert.match((await ask(`Rewards/Accounts/${gold?.id}`)).text, /<NextTierId \/><SpendToNextTier \/>/)
 })
 
-test('an account can be opened once and moved to another tier', async () => {
+test('an account can be opened once and change tiers', async () => {
   const person = [...state.persons.keys()].find(id => !state.accountOfPerson.has(id))
   const body = (inside: string) => `<RewardAccount>${inside}</RewardAccount>`
   const opened = await ask('Rewards/Accounts', {
@@ -169,7 +169,7 @@ test('an account can be opened once and moved to another tier', async () => {
   assert.equal((await ask(`Rewards/Accounts/${id}`, { method: 'PUT', body: body('<TierId>9</TierId>') })).code, 5159)
 })
 
-test('programmes list tiers and gifts; the simple syncs are not licensed', async () => {
+test('programs list tiers and gifts; simple feeds are not licensed', async () => {
   const { xml } = await ask('Rewards/Programs', { version: '1.0' })
   assert.equal(every(at(xml, 'Program', 'Tiers'), 'Tier').length, 3)
   assert.equal((await ask('Rewards/RewardsSimple')).code, 5247)

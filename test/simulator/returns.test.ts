@@ -23,7 +23,7 @@ const returnLine = (rest = '<Quantity>-1</Quantity><ReturnReasonId>10365</Return
 const person = `<PersonId>${buyer}</PersonId>`
 const original = `<OrigOrderNum>${sold.number}</OrigOrderNum>`
 
-test('a return has a number for the shopper, negative lines and a nil tax', async () => {
+test('a return has a number, negative lines and zero tax', async () => {
   const { id } = sold
   const made = await ask(`Persons/${buyer}/Orders/${id}/Returns`, {
     body: back(`<OrderNumber>R-1</OrderNumber>${original}${person}${returnLine()}`),
@@ -47,7 +47,7 @@ test('a return has a number for the shopper, negative lines and a nil tax', asyn
   assert.equal((await ask(`Returns/${returnId}`, { method: 'DELETE' })).code, 5008)
 })
 
-test('each thing that is wrong with a return has its code, and none has an effect', async () => {
+test('each invalid return has its code and no effect', async () => {
   const { id } = sold
   const cases: [string, number][] = [
     [`${original}${returnLine()}`, 5135],

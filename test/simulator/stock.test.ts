@@ -26,7 +26,7 @@ const styleOf = (depth: Depth) => {
 const path = (payload: Payload | undefined): string[] => (payload ? [payload.name, ...path(payload.children[0])] : [])
 const storesOf = (payload: Payload | undefined) => every(payload, 'Store').map(store => store.attributes)
 
-test('the root follows what is asked for and how far the item is divided', async () => {
+test("the stock root follows the query and the item's depth", async () => {
   const shapes = {
     size: ['Style Clr Sku Store', 'Clr Sku Store', 'Sku Store'],
     colour: ['Style Clr Store', 'Clr Store', 'Sku Store'],
@@ -45,7 +45,7 @@ test('the root follows what is asked for and how far the item is divided', async
   }
 })
 
-test('the root has the joined name, a node below it its own', async () => {
+test('the root has the joined name and nodes their own', async () => {
   const { style, colour, sku } = styleOf('size')
   const root = (await ask(`Freestock/sku/${sku.id}`)).xml
   assert.equal(root?.attributes.Name, `${style.name} ${colour.name} ${sku.sizeName}`)
@@ -53,7 +53,7 @@ test('the root has the joined name, a node below it its own', async () => {
   assert.equal(whole?.children[0]?.children[0]?.attributes.Name, sku.sizeName)
 })
 
-test('stores without stock are left out, those with less than none too, and none at all is 5008', async () => {
+test('stores without positive stock are omitted, and none is 5008', async () => {
   const { sku } = styleOf('size')
   const stores = [...simulator.state.stores.values()]
   stores.forEach((store, i) => {
@@ -70,13 +70,13 @@ test('stores without stock are left out, those with less than none too, and none
   assert.equal((await ask('Freestock/sku/abc')).code, 5081)
 })
 
-test('a warehouse has an empty number, and numbers keep their zeros', async () => {
+test('a warehouse has no number and store numbers keep zeros', async () => {
   const stores = (await ask('Freestock/AllStyles')).text
   assert.match(stores, /StoreNumber=""/)
   assert.match(stores, /StoreNumber="0\d\d"/)
 })
 
-test('changes are new absolute stock, nothing and less than nothing too', async () => {
+test('stock changes are absolute and can be zero or negative', async () => {
   const { sku } = styleOf('colour')
   const [one, other] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
   assert.ok(one && other)
@@ -95,7 +95,7 @@ test('changes are new absolute stock, nothing and less than nothing too', async 
   assert.match(narrowed.text, new RegExp(`<sku skuid="${sku.id}" freeStock="0" />`))
 })
 
-test('changes need a time in the one form, and a store that there is', async () => {
+test('stock changes need a valid time and an existing store', async () => {
   for (const query of ['', 'ChangedSince=2026-02-03', 'ChangedSince=2026-02-03T16:32:00&StoreId=1']) {
     const { status, code } = await ask(`StockChanged?${query}`)
     assert.deepEqual([status, code], [400, 5147])
@@ -103,13 +103,13 @@ test('changes need a time in the one form, and a store that there is', async () 
   assert.equal((await ask('StockChanged?ChangedSince=2030-01-01T00:00:00')).code, 5008)
 })
 
-test('one store of all styles shows this store alone', async () => {
+test('a store filter returns only this store for all styles', async () => {
   const id = [...simulator.state.stores.keys()][3]
   const ids = new Set((await ask(`Freestock/AllStyles/${id}`)).text.match(/StoreId="\d+"/g))
   assert.deepEqual([...ids], [`StoreId="${id}"`])
 })
 
-test('a large answer is streamed: memory does not follow its size', async () => {
+test('a large response is streamed with constant memory', async () => {
   const large = await startSimulator({ sizes: { stores: 60, skus: 15_000, persons: 10 } })
   try {
     const answer = await fetch(`${large.url}Freestock/AllStyles?countryCode=AU`)

@@ -32,7 +32,7 @@ test('a number and its PIN open a voucher', async () => {
   assert.equal(textAt(xml, 'ValidationId'), undefined)
 })
 
-test('each thing that is the matter with a voucher has its code', async () => {
+test('each voucher problem has its code', async () => {
   const codes = {
     '6000001/9': 5053,
     '6000001/': 5053,
@@ -55,21 +55,21 @@ test('each thing that is the matter with a voucher has its code', async () => {
   assert.equal((await lookUp('6000010', '1010')).status, 200, 'currencies came with 2021.2')
 })
 
-test('an expired voucher has nothing left, and cannot be validated', async () => {
+test('an expired voucher has no balance and cannot be validated', async () => {
   assert.equal(textAt((await lookUp('6000007', '7777')).xml, 'AvailableAmount'), '0')
   const { code, text } = await validate('6000007', '7777')
   assert.equal(code, 5056)
   assert.match(text, /expired/)
 })
 
-test('the amount is only for vouchers without change', async () => {
+test('the amount applies only to vouchers without change', async () => {
   assert.equal((await validate('6000001', '1234', '5000')).status, 200)
   assert.equal((await validate('6000009', '9999', '24.99')).code, 5066)
   assert.equal((await validate('6000009', '9999', '25')).status, 200)
   for (const amount of ['', 'abc', '-1']) assert.equal((await validate('6000001', '1234', amount)).code, 5060)
 })
 
-test('the next validation ends the id of the one before', async () => {
+test('the next validation ends the previous ID', async () => {
   const [first, second] = [await idOf(), await idOf()]
   assert.match(first, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
   assert.notEqual(first, second)
@@ -80,7 +80,7 @@ test('the next validation ends the id of the one before', async () => {
   assert.equal((await lock(second, '', '999')).code, 5061)
 })
 
-test('a lock lasts an hour, as long as it is told, or until it is undone', async () => {
+test('a lock lasts an hour, a given time or until undone', async () => {
   const id = await idOf()
   await lock(id)
   simulator.clock.advance(3_599)
@@ -98,7 +98,7 @@ test('a lock lasts an hour, as long as it is told, or until it is undone', async
   assert.deepEqual(kinds, ['validated', 'locked', 'validated', 'locked', 'unlocked', 'validated', 'validated'])
 })
 
-test('of two who validate at once, only the later can lock', async () => {
+test('the later of two concurrent validations can lock', async () => {
   const ids = await Promise.all([idOf(), idOf()])
   const locks = await Promise.all(ids.map(id => lock(id)))
   assert.deepEqual(locks.map(({ status }) => status).sort(), [200, 403])

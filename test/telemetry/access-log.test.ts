@@ -37,7 +37,7 @@ async function linesAbout(requestId: string) {
   return found()
 }
 
-test('each request has one line at info: what was asked, by whom, what came of it and how long it took', async () => {
+test('each request has one info line with caller, result and duration', async () => {
   const { status, headers } = await ask(service, '/customers/canary-7?x=canary-8', access)
   assert.equal(status, 400)
   const [line = {}, ...more] = await linesAbout(headers['x-request-id'])
@@ -61,7 +61,7 @@ test('each request has one line at info: what was asked, by whom, what came of i
   assert.doesNotMatch(service.err, /canary/)
 })
 
-test('whoever is refused is found by the request id of the answer, with the reason', async () => {
+test('a rejected request is found by its ID with the reason', async () => {
   const wrong = { ...access, password: 'canary-password' }
   const { status, json } = await ask(service, '/stores', wrong)
   assert.equal(status, 401)
@@ -79,7 +79,7 @@ async function answerTo(socket: ReturnType<typeof connect>, bytes: string) {
   return Buffer.concat(await socket.toArray()).toString()
 }
 
-test('what is no request, and what comes in the clear, has its line too', async () => {
+test('malformed and plain HTTP requests have log lines too', async () => {
   const port = Number(new URL(service.baseUrl).port)
   const broken = await answerTo(connectTls({ port, rejectUnauthorized: false }), 'canary canary\r\n\r\n')
   const clear = await answerTo(connect(Number(plainPort)), 'GET /canary HTTP/1.1\r\nhost: x\r\n\r\n')

@@ -24,7 +24,7 @@ const span = (): Span => ({
   parts: 0,
 })
 
-test('while there is much to tell, spans go out many at a time, and each of them once', async () => {
+test('spans are exported in batches and once each', async () => {
   const url = `${collector.url}/v1/traces`
   const exporter = exporterTo({ url, headers: {}, resource: {}, version: '1.2.3', onChange: () => assert.fail() })
   const began = performance.now()

@@ -15,7 +15,7 @@ after(async () => {
 const forged = ['\u001b[31mred', '\u009b2J', '{"level":60,"msg":"forged"}', '$\u007bjndi:ldap://x/a}', '\u2028forged']
 const texts = [...forged.map(text => Buffer.from(text).toString('latin1')), 'x'.repeat(12_000)]
 
-test('whatever a request brings, its line is one record, without a control character, and short', async () => {
+test('a log line is one short record without control characters', async () => {
   const own = Object.entries(credentials(service)).map(([name, value]) => `${name}: ${value}`)
   const send = (first: string, ...headers: string[]) =>
     speak(server, `${[first, 'Host: localhost', ...headers, 'Connection: close'].join('\r\n')}\r\n\r\n`)

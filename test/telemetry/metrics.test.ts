@@ -41,7 +41,7 @@ before(async () => {
 })
 after(() => stop(service))
 
-test('requests are counted over all processes, by the route and never by what a caller makes up', async () => {
+test('requests are counted across processes by route', async () => {
   for (const path of ['/stores', '/stores/', '/stores?limit=1'])
     for (let i = 0; i < 2; i++) assert.equal((await ask(service, path, access)).status, 200)
   for (const path of ['/customers/1', '/customers/2', '/customers/canary-9']) await ask(service, path, access)
@@ -58,7 +58,7 @@ test('requests are counted over all processes, by the route and never by what a 
   assert.equal(values.get('tillbridge_http_request_duration_seconds_count{route="/stores",method="GET"}'), 6)
 })
 
-test('connections, the event loop, jobs and alerts have their figures; each metric is explained once', async () => {
+test('connections, event loop, jobs and alerts have documented metrics', async () => {
   const scheduled = 'tillbridge_jobs{kind="schedule-syncs",state="waiting"}'
   // At first it is due, and run.
   await until(async () => (await figures()).values.get(scheduled) === 1, 'a job has been done and waits')
@@ -82,7 +82,7 @@ const toldBy = (values: ReadonlyMap<string, number>) =>
     return { name, labels: [...labels.matchAll(/([a-z_]+)="/g)].map(([, label = '']) => label) }
   })
 
-test('what is told is in the list of metrics, with its labels', async () => {
+test('exported metrics are in the list with their labels', async () => {
   const { values } = await figures()
   const told = toldBy(values)
   assert.ok(told.length > 200)
@@ -95,7 +95,7 @@ test('what is told is in the list of metrics, with its labels', async () => {
   }
 })
 
-test('requests, statements and connections are told by the names of OpenTelemetry too', async () => {
+test('requests, statements and connections also use OpenTelemetry names', async () => {
   const { values } = await figures()
   const request = 'http_request_method="GET",http_route="/stores",http_response_status_code="200",url_scheme="https"'
   assert.equal(values.get(`http_server_request_duration_seconds_count{${request}}`), 6)
@@ -109,13 +109,13 @@ test('requests, statements and connections are told by the names of OpenTelemetr
   assert.ok((values.get('tillbridge_database_size_bytes') ?? 0) > 5e6)
 })
 
-test('nothing but the figures is told there, and nothing of them elsewhere', async () => {
+test('the metrics port serves only metrics, and no other port does', async () => {
   assert.equal((await fetch(`http://127.0.0.1:${port}/stores`)).status, 404)
   assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 404)
   assert.equal((await ask(service, '/metrics')).status, 404)
 })
 
-test('a port that is taken stops the start, and is named', async () => {
+test('a taken port stops the start and is named', async () => {
   const { code, err } = await run(['start', '--no-demo'], {
     DATA_DIR: join(directory(), 'data'),
     PORT: '0',
@@ -128,12 +128,12 @@ test('a port that is taken stops the start, and is named', async () => {
   )
 })
 
-test('a process that serves nobody itself tells what it lost of its log too', () => {
+test('a process without requests also reports its lost log lines', () => {
   const told = processSamples([{ backOffices: { opened: () => [] } as never }]).map(({ name }) => name)
   assert.ok(told.includes('tillbridge_log_lines_lost_total'))
 })
 
-test('figures of several processes are added up, or the largest counts; labels are escaped', () => {
+test('metrics of several processes are summed or maximised with escaped labels', () => {
   const sample = (value: number, more: Partial<Sample> = {}): Sample => ({
     name: 'a',
     type: 'gauge',

@@ -46,7 +46,7 @@ function anyValue(value: string | number | boolean) {
 const origin = 1_795_000_000_000
 const nanoseconds = (milliseconds: number) => String(BigInt(origin + milliseconds) * 1_000_000n)
 
-test('what is written of a span is what another reader reads', () => {
+test('an encoded span is decoded by another implementation', () => {
   fc.assert(
     fc.property(fc.array(span, { minLength: 1, maxLength: 5 }), attributes, (spans, resource) => {
       const message = newMessage(1)

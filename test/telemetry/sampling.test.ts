@@ -11,13 +11,13 @@ function recordedOf(traces: number, second: number, sampler = samplerOf('parentb
   return recorded
 }
 
-test('without a share all are traced up to some hundred a second', () => {
+test('everything is traced up to a few hundred requests a second', () => {
   const sampler = samplerOf('parentbased_traceidratio', undefined)
   for (let second = 0; second < 5; second++)
     assert.equal(recordedOf(enoughInSecond, second, sampler), enoughInSecond, `second ${second}`)
 })
 
-test('without a share a busy day has no more traces than that, but for its first second', () => {
+test('a busy day without a ratio has no more traces', () => {
   const sampler = samplerOf('parentbased_traceidratio', undefined)
   // 500, and of each further one the share that 500 are of all so far.
   const first = recordedOf(20_000, 0, sampler)
@@ -30,7 +30,7 @@ test('without a share a busy day has no more traces than that, but for its first
   assert.equal(recordedOf(100, 12, sampler), 100)
 })
 
-test('a share that is set holds however many there are', () => {
+test('a configured sampling ratio applies at any rate', () => {
   const recorded = recordedOf(100_000, 0, samplerOf('traceidratio', 0.25))
   assert.ok(Math.abs(recorded - 25_000) < 900, `${recorded} of 100,000`)
 })

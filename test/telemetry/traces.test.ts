@@ -78,7 +78,7 @@ const one = (spans: readonly Received[], name: string) =>
 const parent = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
 const traceparent = `00-${parent.traceId}-${parent.spanId}-01`
 
-test('a write, its statements, the job that it asks for and the e-mail are one trace, which the caller began', async () => {
+test('a write, its statements, job and email form one trace', async () => {
   const answer = await issue(api, { receiverEmail: 'canary@example.com' }, { traceparent })
   assert.equal(answer.status, 201, answer.text)
   const worker = startWorker({
@@ -124,7 +124,7 @@ test('a write, its statements, the job that it asks for and the e-mail are one t
   assert.ok(collector.seen.every(headers => headers['x-key'] === 'canary-key'))
 })
 
-test('a call of the back office is part of the request, and names its own span to it', async () => {
+test('a back office call belongs to the trace and propagates it', async () => {
   seenByOffice.length = 0
   const answer = await fronted.get('/rewards/accounts/7')
   assert.equal(answer.status, 200, answer.text)
@@ -142,7 +142,7 @@ test('a call of the back office is part of the request, and names its own span t
   )
 })
 
-test('what fails says so, by a code and never in words', async () => {
+test('a failed span has a code and no message', async () => {
   await office.close()
   const requestId = 'the-back-office-is-away'
   const answer = await fronted.get('/rewards/accounts/8', { 'x-request-id': requestId })
@@ -155,7 +155,7 @@ test('what fails says so, by a code and never in words', async () => {
   assert.equal(call?.attributes['error.type'], 'unreachable')
 })
 
-test('a caller whose own trace is not recorded is traced neither; the share holds for the others', async () => {
+test('an unsampled caller is not traced, and the ratio covers others', async () => {
   const { sent: before = 0 } = spanCounts()
   const unsampled = '0af7651916cd43dd8448eb211c80319c'
   assert.equal((await api.get('/stores', { traceparent: `00-${unsampled}-b7ad6b7169203331-00` })).status, 200)
@@ -177,7 +177,7 @@ test('a caller whose own trace is not recorded is traced neither; the share hold
   assert.ok(!collector.spans.some(span => span.attributes['tillbridge.request_id'] === 'of-no-share'))
 })
 
-test('a sampler that asks no caller goes by the identifier of the trace alone', async () => {
+test('a sampler without parent uses the trace ID alone', async () => {
   await close?.()
   close = await tracesTo(collector.url, { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' })
   // The last 56 bits of an identifier say: those of the highest quarter are recorded.
@@ -196,7 +196,7 @@ test('a sampler that asks no caller goes by the identifier of the trace alone', 
   await until(() => requests(left[0] ?? '').length === 1, 'one that its caller has not recorded')
 })
 
-test('spans wait for a collector that is busy, and are told once; what it refuses for good is counted as lost', async () => {
+test('spans wait for a busy collector, and rejected ones count lost', async () => {
   await close?.()
   close = await tracesTo(collector.url)
   collector.answers.push(503, 429)
@@ -215,7 +215,7 @@ test('spans wait for a collector that is busy, and are told once; what it refuse
   await until(() => (spanCounts().lost ?? 0) > 0, 'what was refused is counted')
 })
 
-test('a service that is told of a collector sends to it, also what it does last; one that is not loads nothing', async () => {
+test('a server with a collector exports until shutdown, others load nothing', async () => {
   const dataDir = join(directory(), 'data')
   const environment = { DATA_DIR: dataDir, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: 'till-7' }
   const access = await installedWithAccess(environment)

@@ -37,7 +37,7 @@ test('an empty list is complete up to the beginning of time', async () => {
   assert.equal((await walk(service, '/customers/search')).asOf, beginning)
 })
 
-test('an interrupted initial load resumes and appears at once with source times', async () => {
+test('an interrupted initial load resumes and becomes visible atomically with source times', async () => {
   const shop = await service.tenant()
   assert.ok(await beginInitialLoad(service.db, shop.service, 'customer'), 'the load that dies')
   await put(shop, ann('new', '2025-06-01 10:00:00'))

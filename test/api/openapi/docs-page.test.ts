@@ -75,7 +75,7 @@ test('a reader finds an operation by a word', { skip }, async () => {
   await page.until(`[...document.querySelectorAll('[role="option"]')].some(each => /voucher/i.test(each.innerText))`)
 })
 
-test('a request can be tried out on the service itself', { skip }, async () => {
+test('a request can be sent from the page to the service', { skip }, async () => {
   const buttonOf = (of: string, words: string) =>
     `[...${of}.querySelectorAll('button')].find(button => button.checkVisibility() && button.innerText.includes('${words}'))`
   await page.goTo(`${shop.baseUrl}/docs`)

@@ -9,7 +9,7 @@ import type { Traffic } from './answers.ts'
 
 /** What somebody is answered who looks after the service. */
 export function testOperations(traffic: () => Traffic) {
-  test('syncs and their runs are as documented', async () => {
+  test('syncs and their runs match the document', async () => {
     const { shop, get, post, refused } = traffic()
     const pulled = await shop.tenant()
     const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const

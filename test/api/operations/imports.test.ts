@@ -26,7 +26,7 @@ const stores = async (shop: Caller) =>
 
 const csv = 'storeId,storeNumber,name\n1,101,Collins Street\n2,102,Bourke Street\n'
 
-test('a file is taken in, and again it changes nothing; both are runs of its type, in the audit by who sent them', async () => {
+test('importing a file twice changes nothing and records two audited runs', async () => {
   const shop = await service.tenant()
   const first = await bring(shop, 'stores', csv)
   assert.deepEqual(counts(first), ['ok', 2, 2, 0, 0, 0])
@@ -46,7 +46,7 @@ test('a file is taken in, and again it changes nothing; both are runs of its typ
   )
 })
 
-test('rejected lines are told by reason with their numbers, and without what stands in them', async () => {
+test('rejected lines are grouped by reason with line numbers but without content', async () => {
   const shop = await service.tenant()
   await bring(shop, 'stores', csv)
   const wrong = Array.from({ length: 120 }, (_, i) => `canary-${i},SKU,1\n`).join('')
@@ -68,7 +68,7 @@ test('rejected lines are told by reason with their numbers, and without what sta
   assert.doesNotMatch(text, /canary/)
 })
 
-test('the reason of a rejected line says to its end what to do', async () => {
+test('the reason of a rejected line always ends with the remedy', async () => {
   const shop = await service.tenant()
   const sales = 'id,saleDate,lineId,quantity,price\n1,01.05.2024,1,1,"1,50"\n2,2024-05-01,1,x,1\n'
   const { path } = await bring(shop, 'transactions', sales)
@@ -178,7 +178,7 @@ test('a profile saved by the command can be used as it is', async () => {
   assert.deepEqual([status, json.errors?.[0].parameter], [400, 'profile'])
 })
 
-test('what is no file of the kind fails with why; what cannot be taken is rejected before it is read', async () => {
+test('an invalid file fails with its cause, an invalid request before reading', async () => {
   const [shop, other] = [await service.tenant(), await service.tenant()]
   const { path, ...failed } = await bring(shop, 'stores', 'shoes\n1\n')
   assert.equal(failed.state, 'failed')
@@ -233,7 +233,7 @@ test('a stalled upload holds no connection and writes nothing', async () => {
   assert.equal((await shop.get('/syncs/stores/runs')).json.data.length, 1)
 })
 
-test('what `tillbridge import` takes in is a run of its type too; one whose process has died is interrupted', async () => {
+test('a `tillbridge import` is a sync run, interrupted if its process dies', async () => {
   const shop = await service.tenant()
   const { code } = await importing(service)(shop, 'stores', `${csv}3,,\n`)
   assert.equal(code, 2)

@@ -54,7 +54,7 @@ const ended = async (name: string, count: number) => {
   return runs(name)
 }
 
-test('a sync that was never pulled says so, with its schedule', async () => {
+test('a sync that never ran is listed with its schedule', async () => {
   const { json } = await shop.get('/syncs')
   assert.deepEqual(
     json.data.slice(0, 2).map(({ sync }: Sync) => sync),
@@ -123,7 +123,7 @@ test('a failed run reports its cause and the request is kept', async () => {
   assert.deepEqual([now.state, now.detail, now.isQueued], ['failed', failed?.detail, true])
 })
 
-test('a run whose process died is interrupted, and the next one says so', async () => {
+test('the run of a killed process becomes interrupted', async () => {
   await db.run(sql`
     insert into sync_run (service_id, sync, run_id, changed_at, is_full, read)
     values (${shop.service.id}, 'stores', 'dead', now() - interval '1 hour', true, 7)`)
@@ -150,7 +150,7 @@ test('sync runs are kept for 30 days and paginated newest first', async () => {
   assert.deepEqual(walked, ['27', '28', '29'])
 })
 
-test('who reads sees syncs, who maintains asks for runs, and of nothing that is no sync', async () => {
+test('a visitor can read syncs and a maintainer can request runs', async () => {
   const visitor = await shop.account('visitor')
   assert.equal((await visitor.get('/syncs')).status, 200)
   isProblem(await post(visitor, '/syncs/stores/run', {}), 'insufficient_role', shop.baseUrl, '/syncs/stores/run')

@@ -39,7 +39,7 @@ const known = {
   '/errors/not_found': 'GET, HEAD',
 }
 
-test('a known path rejects other methods with `Allow`, whatever the body', async () => {
+test('a known path rejects other methods with `Allow`, for any body', async () => {
   for (const [path, allowed] of Object.entries(known))
     for (const method of [
       'DELETE',

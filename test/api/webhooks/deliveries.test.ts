@@ -11,7 +11,7 @@ import { setUpHooks } from './hooks.ts'
 const hooks = setUpHooks({ settings: { alertEmail: 'operations@luma.example' } })
 const { begin, customers, hasten, hook, received, shown, until } = hooks
 
-test('a change is delivered, signed so that another implementation of Standard Webhooks verifies it', async () => {
+test("a delivery's signature is verified by another Standard Webhooks implementation", async () => {
   begin()
   const { id, secret } = await hook()
   const [customer] = await customers('Veronica')
@@ -39,7 +39,7 @@ test('a change is delivered, signed so that another implementation of Standard W
   assert.deepEqual(json.data, [], 'its cursor is one of the sync')
 })
 
-test('a webhook is told of its kinds from now on, and of everything as it stands where it asks for that', async () => {
+test('a webhook starts with new changes, or with everything if requested', async () => {
   const [first] = await customers('Veronica')
   await hook()
   const late = await hook({ fromBeginning: true, url: `${hooks.receiver.url}/all` })
@@ -56,7 +56,7 @@ test('a webhook is told of its kinds from now on, and of everything as it stands
   assert.deepEqual([...told('/hooks/stores')], [])
 })
 
-test('a webhook that gets another url while it is told goes on there, and nowhere else', async () => {
+test('a webhook with a new URL continues only there', async () => {
   await upsertCustomers(
     hooks.api.db,
     hooks.api.service,
@@ -82,7 +82,7 @@ test('a webhook that gets another url while it is told goes on there, and nowher
   assert.equal(new Set(changesIn(hooks.receiver.received).map(change => change.id)).size, 1_000)
 })
 
-test('a delivery that was not taken is repeated, the same but for its time and signature; what changes meanwhile waits', async () => {
+test('a failed delivery is repeated unchanged except for time and signature', async () => {
   begin()
   const { id, secret } = await hook()
   hooks.receiver.answer = answerWith(500, {}, 'out of order')
@@ -120,7 +120,7 @@ test('a delivery that was not taken is repeated, the same but for its time and s
   ])
 })
 
-test('the waits are 5 s, 30 s, 2 min, 10 min, 30 min, then an hour each time', async () => {
+test('retry delays grow from 5 seconds to one hour', async () => {
   begin()
   const { id } = await hook()
   hooks.receiver.answer = answerWith(503)
@@ -144,7 +144,7 @@ test('the waits are 5 s, 30 s, 2 min, 10 min, 30 min, then an hour each time', a
   assert.deepEqual(waits, [5, 30, 120, 600, 1_800, 3_600, 3_600])
 })
 
-test('Retry-After is waited for, up to a day', async () => {
+test('Retry-After is obeyed up to one day', async () => {
   begin()
   const { id } = await hook()
   const waitFor = async (retryAfter: string) => {
@@ -171,7 +171,7 @@ test('Retry-After is waited for, up to a day', async () => {
   assert.ok(Math.abs((await waitFor('soon')) - 600) < 3)
 })
 
-test('an endpoint that answers 410 is paused, and goes on where it stands once it is resumed', async () => {
+test('an endpoint that returns 410 is paused and continues when resumed', async () => {
   begin()
   const { id } = await hook()
   hooks.receiver.answer = answerWith(410)
@@ -189,7 +189,7 @@ test('an endpoint that answers 410 is paused, and goes on where it stands once i
   assert.equal(names, 2, 'nothing is lost')
 })
 
-test('a redirect is a failure that is not followed', async () => {
+test('a redirect counts as a failure and is not followed', async () => {
   begin()
   const { id } = await hook()
   hooks.receiver.answer = answerWith(302, { location: `${hooks.receiver.url}/elsewhere` })
@@ -202,7 +202,7 @@ test('a redirect is a failure that is not followed', async () => {
   )
 })
 
-test('what has left the data is told, and a webhook that is removed is told nothing', async () => {
+test('a tombstone is delivered and a deleted webhook receives nothing', async () => {
   const [customer] = await customers('Veronica')
   const { id } = await hook()
   const gone = await hook({ url: `${hooks.receiver.url}/gone` })
@@ -226,7 +226,7 @@ test('what has left the data is told, and a webhook that is removed is told noth
   assert.deepEqual(changed.json.data.kinds, ['store', 'customer'])
 })
 
-test('another address is tried at once, however long the one before has to wait', async () => {
+test('another endpoint is delivered immediately despite a waiting one', async () => {
   begin()
   const { id } = await hook()
   hooks.receiver.answer = answerWith(500, { 'retry-after': '3600' })

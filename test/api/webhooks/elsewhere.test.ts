@@ -8,7 +8,7 @@ const hooks = setUpHooks()
 const { begin, customers, hook, shown, until } = hooks
 const isUpToDate = async (id: string) => (await shown(id)).lag.pendingSince === null
 
-test('nothing is written of endpoints of a service that is still on its way into this database', async t => {
+test('endpoints of a service still moving in are not updated', async t => {
   const { db, service } = hooks.api
   const { id } = await hook()
   await db.run(sql`update webhook set failures = 3, failing_since = now() - interval '61 minutes'`)
@@ -25,7 +25,7 @@ test('nothing is written of endpoints of a service that is still on its way into
   await until(async () => (await shown(id)).state === 'failing', 'it is failing once it is here')
 })
 
-test('an endpoint that is rewound while it is found to have been away for too long is not paused', async () => {
+test('an endpoint rewound during the expiry check is not paused', async () => {
   const { db, service } = hooks.api
   await customers('Ann')
   const { id, cursor: old } = await hook()

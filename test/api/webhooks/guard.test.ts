@@ -36,10 +36,10 @@ const openly = () => senderWithin([], resolveBy(names.resolver))
 const within = () => senderWithin(['127.0.0.2/32'], resolveBy(names.resolver))
 const signal = () => AbortSignal.timeout(10_000)
 
-test('there are a hundred hostile URLs', () => assert.ok(hostileUrls.length >= 100, String(hostileUrls.length)))
+test('the guard is tested with a hundred hostile URLs', () => assert.ok(hostileUrls.length >= 100, String(hostileUrls.length)))
 
 for (const url of hostileUrls)
-  test(`nothing is sent to ${url}`, async () => {
+  test(`a delivery is never sent to ${url}`, async () => {
     names.names.set('shop.example', [['8.8.8.8']])
     const sender = openly()
     const refusal = await sender.refusal(url)
@@ -55,7 +55,7 @@ for (const url of hostileUrls)
   })
 
 for (const addresses of hostileAnswers)
-  test(`nothing is sent to a name that leads to ${addresses.join(' and ')}`, async () => {
+  test(`a delivery is rejected if its name resolves to ${addresses.join(' and ')}`, async () => {
     names.names.set('shop.example', [addresses])
     const sender = openly()
     assert.match((await sender.refusal('https://shop.example/')) ?? '', /not public/)
@@ -66,13 +66,13 @@ for (const addresses of hostileAnswers)
   })
 
 for (const addresses of publicAnswers)
-  test(`a name that leads to ${addresses.join(' and ')} is allowed`, async () => {
+  test(`a delivery is allowed if its name resolves to ${addresses.join(' and ')}`, async () => {
     names.names.set('shop.example', [addresses])
     for (const url of ['https://shop.example/hooks?a=b', 'https://shop.example:8443/', 'https://shop.example./'])
       assert.equal(await openly().refusal(url), undefined, url)
   })
 
-test('a name that leads elsewhere after it was judged is judged anew for each connection', async () => {
+test('a name is resolved and checked again for each connection', async () => {
   const url = `http://rebound.example:${receiver.port}/hooks`
   names.names.set('rebound.example', [['127.0.0.2'], ['127.0.0.2'], ['127.0.0.1']])
   const sender = within()
@@ -91,7 +91,7 @@ test('a name that leads elsewhere after it was judged is judged anew for each co
   assert.equal(victim.received.length, 0)
 })
 
-test('a connection leads to the address that was judged, and names the host that was asked for', async () => {
+test('a connection uses the checked address and the requested host name', async () => {
   names.names.set('named.example', [['127.0.0.2']])
   const channel = within().channelTo(`http://named.example:${receiver.port}/hooks?a=b`)
   assert.equal((await channel.post('{"a":1}', { 'x-own': 'own' }, signal())).status, 204)
@@ -104,7 +104,7 @@ test('a connection leads to the address that was judged, and names the host that
 })
 
 for (const status of [300, 301, 302, 303, 307, 308])
-  test(`a redirect (${status}) to the inside is a failure, and is not followed`, async () => {
+  test(`a redirect (${status}) to an internal address is not followed`, async () => {
     receiver.answer = answerWith(status, { location: victim.url })
     const channel = within().channelTo(receiver.url)
     const outcome = await channel.post('{}', {}, signal())
@@ -113,7 +113,7 @@ for (const status of [300, 301, 302, 303, 307, 308])
     assert.equal(victim.received.length, 0)
   })
 
-test('a proxy of the environment is not asked', async () => {
+test("a delivery never uses the environment's proxy", async () => {
   const { env } = process
   process.env = {
     ...env,
@@ -129,7 +129,7 @@ test('a proxy of the environment is not asked', async () => {
   assert.equal(victim.received.length, 0)
 })
 
-test('plain HTTP is for networks that are allowed only', async () => {
+test('plain HTTP is limited to allowed networks', async () => {
   names.names.set('shop.example', [['8.8.8.8']])
   assert.match((await within().refusal('http://shop.example/')) ?? '', /https/)
   assert.match((await within().refusal('http://8.8.8.8/')) ?? '', /https/)
@@ -137,7 +137,7 @@ test('plain HTTP is for networks that are allowed only', async () => {
   assert.equal(await within().refusal(receiver.url), undefined)
 })
 
-test('of an answer 64 KiB are read and 1 KiB is kept', async () => {
+test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
   receiver.answer = (_, response) => {
     response.writeHead(200)
     const more = () => {
@@ -153,7 +153,7 @@ test('of an answer 64 KiB are read and 1 KiB is kept', async () => {
   assert.equal(answer, 'é'.repeat(512))
 })
 
-test('a name that nobody answers for is a failure, which says so', async () => {
+test('an unresolvable name is a failure with that cause', async () => {
   names.names.set('silent.example', [])
   const channel = within().channelTo('https://silent.example/')
   const { fault } = await channel.post('{}', {}, signal())
@@ -162,7 +162,7 @@ test('a name that nobody answers for is a failure, which says so', async () => {
   assert.equal(await within().refusal('https://nowhere.example/'), undefined, 'it may have one later')
 })
 
-test('a webhook is not turned to where nothing is sent', async () => {
+test('a webhook URL cannot be changed to a forbidden address', async () => {
   const made = await post(api, '/webhooks', { url: 'https://8.8.8.8/hooks' })
   assert.equal(made.status, 201, made.text)
   const path = `/webhooks/${made.json.data.id}`

@@ -15,7 +15,7 @@ const isUpToDate = async (id: string) => (await shown(id)).lag.pendingSince === 
 const named = (from: number, to: number, firstname: string) =>
   Array.from({ length: to - from }, (_, i) => ({ id: `c${from + i}`, firstname, surname: 'Smith' }))
 
-test('an endpoint that fails for a week is told of, and then told each changed record once, in order, at a gentle pace', async () => {
+test('an endpoint failing for a week is reported, then catches up gently', async () => {
   begin(hooks.api, { 'send-alert': jobs['send-alert'] })
   const { id } = await hook()
   hooks.receiver.answer = answerWith(500)
@@ -80,7 +80,7 @@ test('an endpoint that fails for a week is told of, and then told each changed r
   assert.equal(rest.stateReason, null)
 })
 
-test('an endpoint that is resumed or removed is failing no more: its alert is settled', async () => {
+test('resuming or deleting an endpoint resolves its alert', async () => {
   const alerts = async () =>
     (await hooks.api.get('/alerts')).json.data.map(({ subject }: { subject: string }) => subject)
   const [resumed, removed] = [await hook(), await hook()]
@@ -94,7 +94,7 @@ test('an endpoint that is resumed or removed is failing no more: its alert is se
   assert.deepEqual(await alerts(), [])
 })
 
-test('who has caught up is told as fast as it takes', async () => {
+test('an endpoint that has caught up is delivered at full speed', async () => {
   begin()
   const { id } = await hook()
   await upsertCustomers(hooks.api.db, hooks.api.service, named(0, 3_000, 'Ann'))
@@ -104,7 +104,7 @@ test('who has caught up is told as fast as it takes', async () => {
   assert.ok(hooks.receiver.received.every(({ body }) => Buffer.byteLength(body) <= 20_000))
 })
 
-test('after a rotation both secrets sign for 24 hours, then the new one alone; no delivery is lost', async () => {
+test('both secrets sign for 24 hours after a rotation without lost deliveries', async () => {
   begin()
   const { id, secret: old } = await hook()
   hooks.receiver.answer = answerWith(500)
@@ -131,7 +131,7 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone; n
   assert.throws(() => new Webhook(old).verify(later.body, headersOf(later)))
 })
 
-test('a rewind tells again, from the beginning, a time or a cursor', async () => {
+test('a rewind repeats deliveries from the beginning, a time or a cursor', async () => {
   begin()
   const { id, cursor } = await hook()
   const [first] = await customers('Veronica')
@@ -160,7 +160,7 @@ test('a rewind tells again, from the beginning, a time or a cursor', async () =>
   }
 })
 
-test('a webhook that is paused is told nothing, and everything once it is resumed', async () => {
+test('a paused webhook receives everything once resumed', async () => {
   begin()
   const { id } = await hook()
   const paused = await post(hooks.api, `/webhooks/${id}/pause`, {})
@@ -182,7 +182,7 @@ test('a webhook that is paused is told nothing, and everything once it is resume
   )
 })
 
-test('of kinds that are new to it an endpoint is told from now on, of the others from where it stood', async () => {
+test('added record types start now and other types continue', async () => {
   const { id } = await hook()
   const [first] = await customers('Veronica')
   const changed = await put(hooks.api, `/webhooks/${id}`, { kinds: ['store', 'customer'] })
@@ -195,7 +195,7 @@ test('of kinds that are new to it an endpoint is told from now on, of the others
   )
 })
 
-test('who was away for longer than removals are remembered is paused, rather than told incompletely', async () => {
+test('an endpoint away longer than tombstones are kept is paused', async () => {
   const [first] = await customers('Veronica')
   const { id } = await hook()
   await hooks.api.db.run(sql`
@@ -213,7 +213,7 @@ test('who was away for longer than removals are remembered is paused, rather tha
   await hooks.api.db.run(sql`delete from tombstone_purge`)
 })
 
-test('an endpoint is tried by hand, also while it is paused', async () => {
+test('an endpoint can be tested manually, even while paused', async () => {
   const { id, secret } = await hook()
   await post(hooks.api, `/webhooks/${id}/pause`, {})
   hooks.receiver.answer = answerWith(418, {}, 'I am a teapot')
@@ -230,7 +230,7 @@ test('an endpoint is tried by hand, also while it is paused', async () => {
   assert.equal((await hooks.api.get(`/webhooks/${id}/attempts`)).json.data.length, 1)
 })
 
-test('webhooks belong to a service, and to its admins', async () => {
+test('webhooks belong to one service and are limited to its admins', async () => {
   const { id } = await hook()
   const other = await hooks.api.tenant()
   for (const path of [`/webhooks/${id}`, `/webhooks/${id}/attempts`])
@@ -242,7 +242,7 @@ test('webhooks belong to a service, and to its admins', async () => {
   assert.equal((await maintainer.get('/webhooks')).json.code, 'insufficient_role')
 })
 
-test('attempts are forgotten after 30 days', async () => {
+test('attempts are purged after 30 days', async () => {
   const { id } = await hook()
   for (let i = 0; i < 2; i++) await post(hooks.api, `/webhooks/${id}/test`, {})
   await hooks.api.db.run(sql`

@@ -14,7 +14,7 @@ const { simulator, open, logged } = await callsOfTests()
 
 const oneStore = '<Stores><Store><StoreId>1</StoreId></Store></Stores>'
 
-test('every call names the country, the payload version and who calls, and passes the trace on', async () => {
+test('each call contains country, payload version, client name and trace', async () => {
   const seen: { url: string | undefined; headers: Record<string, unknown> }[] = []
   const server = await answering((request, response) => {
     seen.push({ url: request.url, headers: request.headers })
@@ -51,7 +51,7 @@ test('every call names the country, the payload version and who calls, and passe
   await server.close()
 })
 
-test('what no identifier can be is nobody’s, and asks nothing: a path is never another one', async t => {
+test('an impossible identifier is not found without a call', async t => {
   const seen: (string | undefined)[] = []
   const server = await answering((request, response) => {
     seen.push(request.url)
@@ -87,7 +87,7 @@ test('what no identifier can be is nobody’s, and asks nothing: a path is never
   assert.deepEqual(seen, [])
 })
 
-test('no data is an answer, and a refusal is told in our words with its code behind it', async () => {
+test('an empty result is valid; an error is translated with its code', async () => {
   const client = open()
   assert.equal(await client.document({ endpoint: 'persons', path: ['Persons', '9'], roots: ['Person'] }), undefined)
   const { root } = await client.list({
@@ -112,7 +112,7 @@ test('no data is an answer, and a refusal is told in our words with its code beh
   assert.doesNotMatch(log, /4711|nobody|ORA|till|bridge/)
 })
 
-test('a bare 404 is no data, a page of the web server with that status is a fault', async () => {
+test('a bare 404 means no data and a web page an error', async () => {
   const server = await answering((_, response) => {
     response.statusCode = 404
     response.end()
@@ -123,7 +123,7 @@ test('a bare 404 is no data, a page of the web server with that status is a faul
   await server.close()
 })
 
-test('what is no answer of this system is 502, and nothing of it passes through', async () => {
+test('an invalid response is 502 and its content is never passed on', async () => {
   for (const fault of [
     { kind: 'html', status: 500 },
     { kind: 'html', status: 200 },
@@ -153,7 +153,7 @@ test('a redirect is not followed', async () => {
   await elsewhere.close()
 })
 
-test('oddities that change no meaning are read', async () => {
+test('harmless format deviations are accepted', async () => {
   const expected = await open().document(stores)
   for (const kind of oddities) {
     simulator.faults.clear()
@@ -163,7 +163,7 @@ test('oddities that change no meaning are read', async () => {
   }
 })
 
-test('a write answers with the identifier of what it made', async () => {
+test('a write returns the identifier of the created record', async () => {
   const server = await answering((request, response) => {
     assert.equal(request.headers.connection, 'close')
     response.writeHead(201, { location: 'http://retail.example/RetailAPI/Persons/3001?countryCode=AU' }).end()
@@ -181,7 +181,7 @@ test('a write answers with the identifier of what it made', async () => {
   await server.close()
 })
 
-test('a body that is too large, or never ends, is cut off', async () => {
+test('an oversized or endless body is cut off', async () => {
   simulator.faults.add({ kind: 'endless', path: '/Freestock/AllStyles' })
   const client = open({ maxBulkBytes: 3 * 1024 ** 2, maxResponseBytes: 1024 ** 2 })
   const asking = { endpoint: 'stock', path: ['Freestock', 'AllStyles'], roots: ['FreeStock'] } as const
@@ -194,7 +194,7 @@ test('a body that is too large, or never ends, is cut off', async () => {
   )
 })
 
-test('connections are kept, and used again by reads', async () => {
+test('connections are kept alive and reused by reads', async () => {
   const ports = new Set<number>()
   const server = await answering((request, response) => {
     ports.add(request.socket.remotePort ?? 0)
@@ -206,7 +206,7 @@ test('connections are kept, and used again by reads', async () => {
   await server.close()
 })
 
-test('a certificate that nobody vouches for is rejected, and one of the authority that is named is not', async () => {
+test('an untrusted certificate is rejected and a configured authority is accepted', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-ca-'))
   const { cert, key, caFile } = localCertificate(directory)
   const ca = readFileSync(caFile, 'utf8')

@@ -9,7 +9,7 @@ import { callsOfTests, fails, lock, stores } from './calls.ts'
 
 const { simulator, open } = await callsOfTests()
 
-test('a read that fails is repeated once, and only once', async () => {
+test('a failed read is repeated exactly once', async () => {
   for (const kind of ['reset-before', 'reset-during', 'malformed', 'truncated'] as const) {
     simulator.faults.clear()
     simulator.ledger.clear()
@@ -32,7 +32,7 @@ test('a read that fails is repeated once, and only once', async () => {
   }
 })
 
-test('a write is never repeated: what may have been done is unknown, what was not sent is unavailable', async () => {
+test('a write is never repeated: its outcome is unknown unless never sent', async () => {
   for (const [kind, code] of [
     ['reset-before', 'outcome_unknown'],
     ['lost-answer', 'outcome_unknown'],
@@ -55,7 +55,7 @@ test('a write is never repeated: what may have been done is unknown, what was no
   await simulator.accept()
 })
 
-test('a back office that refuses connections is 503 with Retry-After', async () => {
+test('a refused connection is 503 with Retry-After', async () => {
   const client = open()
   await client.document(stores)
   await simulator.refuse()
@@ -66,7 +66,7 @@ test('a back office that refuses connections is 503 with Retry-After', async () 
   await client.document(stores)
 })
 
-test('the deadline is for the whole of a call, not only for silence', async () => {
+test('a deadline applies to a call from start to end', async () => {
   for (const fault of [
     { kind: 'hang' },
     { kind: 'slow', bytesPerSecond: 20 },
@@ -81,7 +81,7 @@ test('the deadline is for the whole of a call, not only for silence', async () =
   }
 })
 
-test('wrong credentials are not tried again and again', async () => {
+test('wrong credentials are not retried', async () => {
   const heard: string[] = []
   const onCredentials = (state: string) => heard.push(state)
   const client = open({}, { password: 'wrong', onCredentials })
@@ -96,7 +96,7 @@ test('wrong credentials are not tried again and again', async () => {
   assert.deepEqual(heard, ['rejected', 'accepted'])
 })
 
-test('Retry-After is obeyed: waited out when it is short, passed on when it is long', async () => {
+test('a short Retry-After is waited out and a long one passed on', async () => {
   simulator.faults.add({ kind: 'status', status: 429, retryAfter: 1, times: 1 })
   const client = open()
   const began = performance.now()
@@ -111,7 +111,7 @@ test('Retry-After is obeyed: waited out when it is short, passed on when it is l
   assert.equal(simulator.ledger.calls.length, 1)
 })
 
-test('the breaker opens after failures in a row, lets one call try, and closes when it succeeds', async () => {
+test('the circuit breaker opens after failures, allows one probe and closes', async () => {
   await simulator.refuse()
   const states: string[] = []
   const onBreaker = (state: string) => states.push(state)
@@ -130,7 +130,7 @@ test('the breaker opens after failures in a row, lets one call try, and closes w
   assert.deepEqual(states, ['open', 'closed'])
 })
 
-test('a breaker stays open longer with each attempt that fails', () => {
+test('a circuit breaker stays open longer after each failed probe', () => {
   let now = 0
   const states: string[] = []
   const breaker = createCircuitBreaker({
@@ -163,7 +163,7 @@ test('a breaker stays open longer with each attempt that fails', () => {
   assert.deepEqual([breaker.state, breaker.enter(), states], ['closed', 0, ['open', 'closed']])
 })
 
-test('calls under way and calls that wait are bounded, and each has its turn', async () => {
+test('running and waiting calls are bounded and scheduled fairly', async () => {
   const client = open({ concurrency: 2, maxWaiting: 3 })
   simulator.faults.add({ kind: 'latency', seconds: 0.2 })
   const answers = await Promise.allSettled(Array.from({ length: 8 }, () => client.document(stores)))
@@ -175,7 +175,7 @@ test('calls under way and calls that wait are bounded, and each has its turn', a
     if (answer.status === 'rejected') assert.equal((answer.reason as ApiError).code, 'back_office_unavailable')
 })
 
-test('a cancelled call leaves the bulkhead and the next call gets its permit', async () => {
+test('a cancelled call leaves the bulkhead and its permit goes on', async () => {
   const bulkhead = createBulkhead({ concurrency: 1, maxWaiting: 2, maxWaitMs: 5_000 })
   const release = await bulkhead.acquire(new AbortController().signal)
   const impatient = new AbortController()
@@ -191,7 +191,7 @@ test('a cancelled call leaves the bulkhead and the next call gets its permit', a
   assert.equal(bulkhead.active, 0)
 })
 
-test('a list that is left half-way gives its place back', async () => {
+test('a list abandoned halfway releases its permit', async () => {
   const client = open({ concurrency: 1, pageRows: 5 })
   for (let i = 0; i < 3; i++) {
     const { records } = await client.list({
@@ -208,7 +208,7 @@ test('a list that is left half-way gives its place back', async () => {
   await client.document(stores)
 })
 
-test('of many calls in an outage at most a tenth are repeats', async () => {
+test('at most a tenth of the calls during an outage are retries', async () => {
   simulator.faults.add({ kind: 'html', status: 502 })
   const client = open({ failureThreshold: 1_000 })
   const calls = 200
@@ -226,7 +226,7 @@ test('a retry budget is earned by calls', () => {
   assert.deepEqual([budget.spend(), budget.spend()], [true, false])
 })
 
-test('a call that its caller breaks off says nothing of the back office', async () => {
+test('a call aborted by its caller does not count as a failure', async () => {
   const client = open({ failureThreshold: 1, deadlineMs: 5_000 })
   simulator.faults.add({ kind: 'hang', times: 1 })
   const leaving = new AbortController()

@@ -56,7 +56,7 @@ const list = (ids: readonly number[], total?: number) =>
   `<Persons${total === undefined ? '' : ` TotalRows="${total}"`}>${ids.map(id => `<Person><Id>${id}</Id></Person>`).join('')}</Persons>`
 const numbers = (from: number, to: number) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i)
 
-test('every record of a list is read once, whatever the size of a page, and however the end is told', async () => {
+test('every record is read once for any page size and end marker', async () => {
   const all = [...simulator.state.persons.keys()].map(String)
   for (const pastEnd of ['empty', '5008', 'list'] as const) {
     simulator.set({ pastEnd })
@@ -67,7 +67,7 @@ test('every record of a list is read once, whatever the size of a page, and howe
   }
 })
 
-test('a server that does not page, or gives fewer rows a page, is read whole', async () => {
+test('a server without paging, or with smaller pages, is read completely', async () => {
   const old = await startSimulator({ release: '2021.1', sizes: { persons: 40 } })
   for (const pageRows of [10, 40, 100]) assert.equal((await read(old.url, pageRows)).ids.length, 40)
   await old.close()
@@ -75,7 +75,7 @@ test('a server that does not page, or gives fewer rows a page, is read whole', a
   assert.deepEqual(capped.ids.map(Number), numbers(1, 95))
 })
 
-test('a list of nothing, with and without attributes, is an empty one', async () => {
+test('an empty list is read with and without attributes', async () => {
   assert.deepEqual((await readMade(10, () => list([], 0))).ids, [])
   assert.deepEqual((await readMade(10, () => '<Persons />')).ids, [])
   await assert.rejects(
@@ -84,7 +84,7 @@ test('a list of nothing, with and without attributes, is an empty one', async ()
   )
 })
 
-test('the same page for ever is found out', async () => {
+test('an endlessly repeated page is detected', async () => {
   simulator.faults.add({ kind: 'same-page' })
   await assert.rejects(read(simulator.url, 20), isFault)
   for (const total of [21, 40, 1_000])
@@ -96,19 +96,19 @@ test('the same page for ever is found out', async () => {
   assert.deepEqual([unsaid.ids.length, unsaid.calls], [20, 2])
 })
 
-test('pages that are shuffled are found out', async () => {
+test('shuffled pages are detected', async () => {
   simulator.faults.add({ kind: 'shuffled' })
   await assert.rejects(read(simulator.url, 20), isFault)
 })
 
-test('a page that does not join the one before is found out', async () => {
+test('a page that does not follow the previous one is detected', async () => {
   await assert.rejects(
     readMade(20, start => list(numbers(start + (start > 1 ? 3 : 0), start + 19), 100)),
     isFault,
   )
 })
 
-test('more or fewer rows than TotalRows says are found out', async () => {
+test('a row count that differs from TotalRows is detected', async () => {
   await assert.rejects(
     readMade(20, (_, call) => (call === 1 ? list(numbers(1, 7), 6) : '')),
     isFault,
@@ -123,12 +123,12 @@ test('more or fewer rows than TotalRows says are found out', async () => {
   )
 })
 
-test('a list that grows for ever is left', async () => {
+test('an endlessly growing list is aborted', async () => {
   const grown = readMade(500, start => list(numbers(start, start + 499), start + 600))
   await assert.rejects(grown, isFault)
 })
 
-test('all stock is as many styles as it says, or a fault', async () => {
+test('the full stock contains the declared number of styles or fails', async () => {
   const style = (id: number) => `<Style StyleIdx="${id}"><Store StoreId="1" FreeStock="2" /></Style>`
   const pull = (total: number, styles: number) =>
     readFrom(
@@ -157,7 +157,7 @@ test('all stock is as many styles as it says, or a fault', async () => {
   await assert.rejects(pull(29, 30), isFault)
 })
 
-test('rows that move between two pages are not passed over', () =>
+test('rows that move between pages are not missed', () =>
   fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ at: fc.nat(), moves: fc.constantFrom('gone', 'new', 'last') }), { maxLength: 4 }),

@@ -13,7 +13,7 @@ after(() => simulator.close())
 
 const timeZone = 'Australia/Melbourne'
 
-test('the release is found on the root page, in whatever markup', () => {
+test('the version is found on the root page in any markup', () => {
   const cases: [string, string | undefined][] = [
     ['<p>Retail API Release 2022.1</p>', '2022.1'],
     ['<p>Retail API Release</p><p>2023.4a</p>', '2023.4a'],
@@ -27,7 +27,7 @@ test('the release is found on the root page, in whatever markup', () => {
   for (const [html, release] of cases) assert.deepEqual([html, parseRelease(html)], [html, release])
 })
 
-test('a release that is not known counts as too early, and a pinned one outranks the page', async () => {
+test('an unknown version counts as too old and a pinned version wins', async () => {
   let warnings = ''
   const warn = (_: object, message: string) => {
     warnings += message
@@ -56,7 +56,7 @@ test('a release that is not known counts as too early, and a pinned one outranks
   simulator.set({ release: '2025.1' })
 })
 
-test('a release that was told once goes on while its page is not answered, and nobody waits for it', async () => {
+test('a known version stays in use while its page is unavailable', async () => {
   const { client, backOffice } = behind(simulator, {
     limits: { releaseTtlMs: 1, deadlineMs: 3_000, failureThreshold: 1_000 },
   })

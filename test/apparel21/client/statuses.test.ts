@@ -4,7 +4,7 @@ import { callsOfTests, fails, lock, stores } from './calls.ts'
 
 const { simulator, open, logged } = await callsOfTests()
 
-test('a write that is answered with a 500 may have been done, whatever code is in it; the log has the code', async () => {
+test('a write answered with 500 has an unknown outcome and logged code', async () => {
   for (const status of [500, 502, 504]) {
     simulator.faults.add({ kind: 'error', status, code: 5015, applied: true, times: 1 })
     await fails(open().write(lock), 'outcome_unknown')
@@ -14,7 +14,7 @@ test('a write that is answered with a 500 may have been done, whatever code is i
   await fails(open().document(stores), 'back_office_error')
 })
 
-test('of calls those count as failed that have no answer, or a 5xx', async () => {
+test('a call counts as failed without a response or with a 5xx', async () => {
   const failed: boolean[] = []
   const onCall = (_: number, hasFailed: boolean) => failed.push(hasFailed)
   const faults = [

@@ -85,12 +85,12 @@ after(async () => {
 describe('exports of a back office', () => {
   beforeEach(() => settleKind(db, luma.id, 'export_refused'))
 
-  test('with a folder of exports, sales are not pulled from the API as well', () => {
+  test('an export folder replaces the API as the source of sales', () => {
     const names = offices.driverOf(luma).syncs.map(({ name }) => name)
     assert.ok(names.includes('customers') && !names.includes('transactions'))
   })
 
-  test('customers bring what the API does not tell, and the staff; what it told meanwhile stays', async () => {
+  test('a customer file adds staff and fields that the API lacks', async () => {
     const [person] = simulator.state.persons.values()
     assert.ok(person)
     const before = await db.row<{ surname: string }>(
@@ -111,7 +111,7 @@ describe('exports of a back office', () => {
     assert.deepEqual(await listAlerts(db), [])
   })
 
-  test('a customer whom nobody knows yet is taken whole; who lost the tick of the staff has left', async () => {
+  test('an unknown customer is imported completely; unflagged staff are removed', async () => {
     const [head = '', ...lines] = (await exported('customers')).split('\r\n')
     const columns = head.split(',')
     const rep = lines.find(line => line.split(',')[columns.indexOf('RETAIL_REP')] === 'Yes') ?? ''
@@ -131,7 +131,7 @@ describe('exports of a back office', () => {
     assert.equal(staff?.active, false)
   })
 
-  test('sales come with their lines, their stores and what was sold; the same file again changes nothing', async () => {
+  test('a sales file imports lines, stores and products and is idempotent', async () => {
     const file = await exported('orders')
     const sales = new Set(
       file
@@ -161,7 +161,7 @@ describe('exports of a back office', () => {
     assert.ok(namesIn('done').includes('orders_20260203T104500Z.csv.1'), 'the first one is kept')
   })
 
-  test('a file that was imported by a process that died before it moved it is imported again, to the same end', async () => {
+  test('a file left by a killed process is imported again without harm', async () => {
     const file = await exported('orders')
     leave('orders_20260205T104500Z.csv', file)
     await worker.stop(5_000)
@@ -186,7 +186,7 @@ describe('exports of a back office', () => {
     assert.deepEqual(await listAlerts(db), [])
   })
 
-  test('a sale that the API has told of keeps its lines', async () => {
+  test('a sale from the API keeps its lines', async () => {
     const [sale] = simulator.state.transactions
     const id = String(sale?.id)
     const record = await db.row<{ record: string }>(
@@ -197,7 +197,7 @@ describe('exports of a back office', () => {
     assert.deepEqual(await db.row(sql`select record from retail_transaction where id = ${id}`), record)
   })
 
-  test('rejected lines are kept with their reasons beside the file, and there is an alert; the others are in', async () => {
+  test('rejected lines are stored with reasons and raise an alert', async () => {
     const head = 'ACCOUNT_ID,PERIDX,PROGRAM_ID,TIER_ID,JOIN_DATE,POINTS'
     const [account] = simulator.state.accounts.values()
     const good = `${account?.id},${account?.personId},${account?.programId},${account?.tierId},2026-01-02,5`
@@ -214,14 +214,14 @@ describe('exports of a back office', () => {
     assert.match(alert?.detail ?? '', /^1 of 2 lines were rejected/)
   })
 
-  test('a file that is none of these columns goes to failed, and says why', async () => {
+  test('a file with unknown columns moves to failed with a reason', async () => {
     leave('customers_20260207T101500Z.csv', 'name;place\r\nJo;here\r\n')
     await taken('customers_20260207T101500Z.csv')
     assert.ok(namesIn('failed').includes('customers_20260207T101500Z.csv'))
     assert.match((await listAlerts(db))[0]?.detail ?? '', /has no column PERIDX, FIRSTNAME, SURNAME\.$/)
   })
 
-  test('a file that grows is left alone, and so is what has another name', async () => {
+  test('growing files and files with other names are ignored', async () => {
     const growing = 'customers_20260208T101500Z.csv'
     const [head] = (await exported('customers')).split('\r\n')
     writeFileSync(there(growing), `${head}\r\n`)

@@ -26,7 +26,7 @@ async function taken(text: string | Buffer, db: Database = shop.db, kind: Export
   return { ...counts, rejectedFile: await readFile(rejectedFile, 'utf8').catch(() => undefined) }
 }
 
-test('a person carries the time that the export tells; one that cannot be read is passed over', async () => {
+test("a person keeps the export's time unless it is unreadable", async () => {
   const columns = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,RETAIL_REP,LAST_UPDATED\r\n'
   await taken(`${columns}90,Z1,Zoe,Lee,Yes,6/05/2024 4:32:15 PM\r\n91,Z2,Zac,Lee,No,lately\r\n`)
   const rows = await shop.rows(`
@@ -41,7 +41,7 @@ test('a person carries the time that the export tells; one that cannot be read i
   ])
 })
 
-test('days and times of an export are read in each form in which they are written', async () => {
+test('dates and times of an export are read in every documented form', async () => {
   await taken(
     'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,DOB,CREATED_DATE\r\n70,D1,Dee,Lee,29/02/1980,25/03/2021 10:00:00 AM\r\n71,D2,Don,Lee,1980-02-29T00:00:00,2021-03-25\r\n',
   )
@@ -64,7 +64,7 @@ test('days and times of an export are read in each form in which they are writte
   )
 })
 
-test('an export that is no UTF-8 is read as what its bytes say, and the letters of names are theirs', async () => {
+test('an export that is not UTF-8 is decoded with its letters intact', async () => {
   const windows = Buffer.from(`${head}80,W1,René,Müller,,,Yes,No\r\n`, 'latin1')
   const wide = Buffer.from(`\ufeff${head}81,W2,Zoë,Groß,,,Yes,No\r\n`, 'utf16le')
   const [one, two] = [await taken(windows), await taken(wide)]
@@ -76,7 +76,7 @@ test('an export that is no UTF-8 is read as what its bytes say, and the letters 
   ])
 })
 
-test('rejected lines of an export are records of our columns, of what each of them gives', async () => {
+test('rejected export lines become records with our columns', async () => {
   const { read, inserted, rejected, rejectedFile } = await taken(
     `${head}1,A1,Ann,"Lee, jr",a@example.com,,Yes,No\r\n2,B1,Bo,Lee,A@example.com,,Yes,No\r\n3,C1,Cy,Lee,,1990-02-30,maybe,No\r\n`,
   )
@@ -102,12 +102,12 @@ test('rejected lines of an export are records of our columns, of what each of th
   )
 })
 
-test('an export that cannot be read to its end says why', async () => {
+test('an export that cannot be read to its end reports the cause', async () => {
   const { fault } = await taken(`${head}"4,D1,Di,Lee,,,,\r\n`)
   assert.match(fault ?? '', /^customers_1\.csv cannot be read: Quote Not Closed/)
 })
 
-test('an export is not to blame for a database that cannot be reached', async t => {
+test('a database outage does not count as an error of the export', async t => {
   const away = openDatabase('postgres://127.0.0.1:1/none')
   t.after(() => away.close())
   await assert.rejects(taken(`${head}5,E1,Ed,Lee,,,,\r\n`, away), /The database cannot be reached/)

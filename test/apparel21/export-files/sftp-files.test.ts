@@ -42,7 +42,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
   const untilKnown = (id: string) =>
     until(async () => (await customers())?.ids.includes(id), `customer ${id} is imported`)
 
-  test('files are taken once, customers first and the oldest name first, and are then in done', async () => {
+  test('files are imported once, customers first, and moved to done', async () => {
     const orders = await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text()
     const names = ['customers_20260203T101500Z.csv', 'customers_20260204T101500Z.csv', 'orders_20260203T104500Z.csv']
     leave(names[2] ?? '', orders)
@@ -57,7 +57,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     assert.deepEqual(await listAlerts(db), [])
   })
 
-  test('a file that is still being written waits, and so does one that changes while it is imported', async () => {
+  test('a file waits while it is being written or changed', async () => {
     const name = 'customers_20260205T101500Z.csv'
     writeFileSync(there(name), head)
     await placed(async place => {
@@ -84,7 +84,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     )
   })
 
-  test('a file that was imported by a process that died before it moved it is imported again, to the same end', async () => {
+  test('a file left by a killed process is imported from SFTP again', async () => {
     const name = 'customers_20260206T101500Z.csv'
     leave(name, head + person(5))
     await placed(async place => {
@@ -100,7 +100,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     assert.ok(namesIn('done').includes(name))
   })
 
-  test('rejected lines are there in failed, with their reasons, and there is an alert; a good file of that name takes them away', async () => {
+  test('rejected lines stay in failed until a good file replaces them', async () => {
     const name = 'customers_20260207T101500Z.csv'
     leave(name, head + person(6, '1980-02-30') + person(7))
     await takeAll()
@@ -121,7 +121,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     assert.match((await alertOf('export_refused'))?.detail ?? '', /^customers_\S+ has no column PERIDX/)
   })
 
-  test('a file that is too large, or a line without an end, is rejected without being read whole', async () => {
+  test('an oversized file or endless line is rejected without reading it whole', async () => {
     const [large, endless] = ['customers_20260207T111500Z.csv', 'orders_20260207T111500Z.csv']
     leave(large, '')
     truncateSync(there(large), 2 * 1024 ** 3 + 1)
@@ -133,7 +133,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     assert.match(details.get(endless) ?? '', /^orders_\S+ cannot be read: Max Record Size/)
   })
 
-  test('with a server that goes in the middle of an import nothing is lost, and nothing is there twice', async () => {
+  test('a server failure during an import loses and repeats nothing', async () => {
     const name = 'customers_20260208T101500Z.csv'
     leave(name, head + person(8))
     const letGo = await holdStaff()
@@ -151,7 +151,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     assert.equal(imports(name).length, 1)
   })
 
-  test('of a file that does not come to its end nothing is taken', async () => {
+  test('a truncated file is not imported', async () => {
     const name = 'customers_20260209T101500Z.csv'
     const long = randomBytes(450_000).toString('hex')
     leave(name, `${head.trim()},NOTE\r\n${person(10).trim()},\r\n${person(11).trim()},${long}\r\n`)
@@ -183,5 +183,5 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     assert.ok((await customers())?.ids.includes('11'))
   })
 
-  test('no copy of a file is left on this machine', () => assert.deepEqual(copies(), []))
+  test('a local copy of a file is never left behind', () => assert.deepEqual(copies(), []))
 })

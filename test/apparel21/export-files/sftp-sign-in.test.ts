@@ -18,7 +18,7 @@ import { type Change, head, never, person, sftpOfTests } from './sftp-office.ts'
 const canary = 'kanarie-Wachtwoord-7'
 const strangeKey = 'SHA256:uNiVztksCsDhcc0u9e8BrJQn8rgGRjBOmWmJQ2AxQfE'
 
-test('a server that says nothing is left after a while', async () => {
+test('a silent server times out', async () => {
   const server = createServer(socket => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -52,7 +52,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     copies,
   } = await sftpOfTests()
 
-  test('a server that shows another key is sent nothing: there is an alert at once, which ends with the right one', async () => {
+  test('an unexpected host key prevents sign-in and raises an alert', async () => {
     const name = 'customers_20260210T101500Z.csv'
     await set({ sftpHostKey: strangeKey, sftpKeyFile: undefined, sftpPassword: canary })
     leave(name, head + person(9))
@@ -81,14 +81,14 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     ],
   ]
   for (const [what, change, reason] of wrong)
-    test(`${what} is told as what it is`, async () => {
+    test(`${what} is reported as such`, async () => {
       await assert.rejects(
         placed(place => place.names(), change()),
         { message: reason, isLasting: true },
       )
     })
 
-  test('a password that is rejected is an alert, which does not hold it', async () => {
+  test('a rejected password raises an alert without containing the password', async () => {
     await set({ sftpKeyFile: undefined, sftpPassword: canary })
     await assert.rejects(look(), { name: 'ExportsUnreadable' })
     const alert = await alertOf('exports_unreadable')
@@ -96,7 +96,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     await set({})
   })
 
-  test('a private key that is locked is opened by its password', async () => {
+  test('an encrypted private key is opened with its password', async () => {
     const sftpKeyFile = there('.locked')
     copyFileSync(sshd.keyFile, sftpKeyFile)
     chmodSync(sftpKeyFile, 0o600)
@@ -108,7 +108,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     )
   })
 
-  test('a password signs in, and is kept encrypted', async () => {
+  test('a password can sign in and is stored encrypted', async () => {
     const server = new ssh2.Server({ hostKeys: [readFileSync(sshd.keyFile.replace(/user$/, 'host'))] }, client => {
       client.on('error', () => {})
       client.on('authentication', attempt => {
@@ -144,7 +144,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     server.close()
   })
 
-  test('the command line configures and tests a server and never prints the password', async () => {
+  test('the command line configures and tests a server without printing the password', async () => {
     const environment = { DATABASE_URL: connection, SECRET_KEY: secret }
     const passwordFile = there('.password')
     writeFileSync(passwordFile, `${canary}\n`)
@@ -168,7 +168,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     assert.doesNotMatch(all.join('\n'), new RegExp(canary))
   })
 
-  test('the password is in nothing that was logged, and no copy of a file is left on this machine', async () => {
+  test('the password is never logged and no file copy is left behind', async () => {
     assert.ok(said.length)
     assert.doesNotMatch(said.join('\n'), new RegExp(canary))
     assert.deepEqual(copies(), [])

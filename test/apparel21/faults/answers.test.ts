@@ -29,7 +29,7 @@ async function growth(work: () => Promise<unknown>) {
   return Math.max(most, megabytes()) - before
 }
 
-test('a page of the web server is 502, whatever its status, and nothing of it passes through', async () => {
+test('a web server page is 502 and is never passed on', async () => {
   const caller = await fronting(simulator.url)
   for (const status of [500, 200, 400, 404]) {
     simulator.faults.clear()
@@ -40,7 +40,7 @@ test('a page of the web server is 502, whatever its status, and nothing of it pa
   assert.equal(await count(caller, api, 'customer'), 0)
 })
 
-test('XML that is cut off or broken is asked for once more, and then is 502; nothing is stored of it', async () => {
+test('truncated or malformed XML is retried once, then 502, and never stored', async () => {
   const person = aPerson()
   for (const kind of ['truncated', 'malformed'] as const) {
     const caller = await fronting(simulator.url)
@@ -67,7 +67,7 @@ test('XML that is cut off or broken is asked for once more, and then is 502; not
   }
 })
 
-test('oddities that change no meaning are read as if they were not there; another root is 502', async () => {
+test('harmless format deviations are accepted; another root is 502', async () => {
   const caller = await fronting(simulator.url)
   for (const sync of ['references', 'stores', 'products', 'customers']) await caller.sync(sync)
   const shown = async () => [
@@ -90,7 +90,7 @@ test('oddities that change no meaning are read as if they were not there; anothe
   assert.deepEqual(await shown(), before)
 })
 
-test('a document type is 502: no entity explodes, no file is read, and nobody is called', async t => {
+test('a document type declaration is 502 without any expansion or fetch', async t => {
   const file = join(tmpdir(), `tillbridge-${randomUUID()}.txt`)
   writeFileSync(file, 'canary-of-a-file')
   t.after(() => rmSync(file))
@@ -124,7 +124,7 @@ test('a document type is 502: no entity explodes, no file is read, and nobody is
   assert.ok(grown < 60, `${grown} MB`)
 })
 
-test('a body of a gigabyte, or without an end, is cut off: 502, and memory stays', async () => {
+test('a huge or endless body is cut off with bounded memory', async () => {
   let sent = 0
   const piece = Buffer.from(`<Gift><IssueId>1</IssueId><GiftName>${'x'.repeat(900)}</GiftName></Gift>\n`.repeat(64))
   const bodies: Record<string, RequestListener> = {
@@ -155,7 +155,7 @@ test('a body of a gigabyte, or without an end, is cut off: 502, and memory stays
   }
 })
 
-test('what the back office does not have is 404, what it refuses is 4xx or 502 in our words', async () => {
+test('missing data is 404; rejections are 4xx or 502 with our text', async () => {
   const caller = await fronting(simulator.url)
   isProblem(await caller.get('/rewards/accounts/999999'), 'not_found', api.baseUrl, '/rewards/accounts/999999')
   isProblem(await put(caller, '/customers/999999', { title: 'Dr' }), 'not_found', api.baseUrl, '/customers/999999')
@@ -180,7 +180,7 @@ test('what the back office does not have is 404, what it refuses is 4xx or 502 i
   isProblem(await post(caller, '/customers', john()), 'email_taken', api.baseUrl, '/customers')
 })
 
-test('the value of a reference is never silently missing: where it cannot be fetched, nothing is told or stored', async () => {
+test('a reference value that cannot be fetched prevents response and storage', async () => {
   const caller = await fronting(simulator.url)
   for (const sync of ['references', 'stores', 'customers']) await caller.sync(sync)
   const person = aPerson()
@@ -218,7 +218,7 @@ test('the value of a reference is never silently missing: where it cannot be fet
   assert.deepEqual(answer.json.data, await shown())
 })
 
-test('pages that repeat or are shuffled are found out: the list stays as it was, and the failure is told', async () => {
+test('repeated or shuffled pages fail the sync and keep the list', async () => {
   const caller = await fronting(simulator.url, { maxRetryWaitMs: 0, pageRows: 5 })
   for (const sync of ['references', 'stores', 'customers']) await caller.sync(sync)
   const shown = async () => {

@@ -80,7 +80,7 @@ const services = {
 const front = await startTestService({ beside: api, log })
 closes({ close: () => front.stop() })
 
-test('connections are rejected: lists go on with their age, what is live is 503, nothing is written, and it all comes back', async () => {
+test('refused connections affect only live requests, and service recovers', async () => {
   const caller = await front.account('maintainer', services.fed)
   const { client, release } = behind(simulator)
   closes(client)
@@ -121,7 +121,7 @@ test('connections are rejected: lists go on with their age, what is live is 503,
   assert.equal(simulator.ledger.effectsOf('person created').length, 1)
 })
 
-test('a back office that never answers costs its own service alone, also where more write than there are connections', async () => {
+test('a back office that never responds affects only its own service', async () => {
   isSilent = true
   const hung = await front.account('maintainer', services.silent)
   const other = await front.account('maintainer', services.fed)
@@ -141,7 +141,7 @@ test('a back office that never answers costs its own service alone, also where m
   for (const answer of await Promise.all([...writes, ...reads])) isAway(answer, front.baseUrl)
 })
 
-test('a password that is rejected is 503 without trying again and again, raises an alert, and the right one settles it', async () => {
+test('a rejected password is 503 with one alert until it is corrected', async () => {
   const caller = await front.account('maintainer', services.denied)
   guarded.ledger.clear()
   const alerts = async () => (await listAlerts(api.db)).filter(({ kind }) => kind === 'back_office_denied')
@@ -163,7 +163,7 @@ test('a password that is rejected is 503 without trying again and again, raises 
   assert.doesNotMatch(logged.join('') + JSON.stringify(alert), /the-wrong-one|the-right-one/)
 })
 
-test('a redirect is not followed, and the credentials go nowhere', async () => {
+test('a redirect is not followed and receives no credentials', async () => {
   const elsewhere: unknown[] = []
   const other = await serving((request, response) => {
     elsewhere.push(request.headers.authorization)
@@ -181,7 +181,7 @@ test('a redirect is not followed, and the credentials go nowhere', async () => {
   assert.deepEqual(elsewhere, [])
 })
 
-test('a certificate that is expired, of another host or of nobody known is rejected; a CA file helps, a switch of the process does not', async t => {
+test('an invalid certificate is rejected unless a CA file allows it', async t => {
   const asked = async (service: Service) => (await front.account('visitor', service)).get('/rewards/accounts/7')
   const bad = ['untrusted', 'otherCa', 'expired', 'wrongHost'] as const
   assert.equal((await asked(services.good)).status, 200)
@@ -199,7 +199,7 @@ test('a certificate that is expired, of another host or of nobody known is rejec
   for (const code of ['CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID']) assert.match(reasons, new RegExp(code))
 })
 
-test('no identifier of a caller’s, nor of a stored customer, leads to another path of the back office', async () => {
+test('an identifier can never lead to another path of the back office', async () => {
   const caller = await fronting(simulator.url)
   for (const sync of ['references', 'stores', 'products', 'customers']) await caller.sync(sync)
   await upsertGateways(api.db, caller.service, [{ name: 'visa' }])

@@ -15,7 +15,7 @@ import { account, frontingOfTests, short, took } from './fronting.ts'
 
 const { api, simulator, fronting, serving, speaking, live, isAway } = await frontingOfTests()
 
-test('a back office that never answers is given up at the deadline; after five times nothing is asked for a while', async () => {
+test('calls end at the deadline and stop after five timeouts', async () => {
   const seen: string[] = []
   const { url } = await speaking(socket => socket.on('data', bytes => seen.push(String(bytes).slice(0, 4).trim())))
   const caller = await fronting(url, { ...short, deadlineMs: 300, openMs: 60_000 })
@@ -43,7 +43,7 @@ test('a back office that never answers is given up at the deadline; after five t
   assert.equal(await count(writer, api, 'customer'), 0)
 })
 
-test('an answer that comes byte by byte ends at the deadline, in its head and in its body', async () => {
+test('a response that drips byte by byte ends at the deadline', async () => {
   const head = `HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Length: ${account.length}\r\n\r\n`
   for (const [where, at] of [
     ['head', 10],
@@ -70,7 +70,7 @@ test('an answer that comes byte by byte ends at the deadline, in its head and in
   }
 })
 
-test('a back office that comes and goes is asked by one at a time, and every answer is right or 503', async t => {
+test('an unstable back office is probed singly and never yields wrong data', async t => {
   const caller = await fronting(simulator.url, { ...short, failureThreshold: 3, openMs: 150, maxOpenMs: 300 })
   simulator.ledger.clear()
   let asked = 0
@@ -119,7 +119,7 @@ test('a back office that comes and goes is asked by one at a time, and every ans
   assert.ok(whileDown.upstream < whileDown.asked / 2, `${whileDown.upstream} calls for ${whileDown.asked} while down`)
 })
 
-test('a clock of the back office that is an hour off loses no change, poll after poll', async t => {
+test('a back office clock an hour off loses no change', async t => {
   for (const hours of [1, -1]) {
     const ahead = await simulated(t, { sizes: { stores: 1, styles: 1, persons: 5, vouchers: 0 } })
     ahead.clock.advance(hours * 3_600)
@@ -143,7 +143,7 @@ test('a clock of the back office that is an hour off loses no change, poll after
   }
 })
 
-test('Retry-After is obeyed: a short one is waited out, a long one is passed on and nothing is asked until then', async () => {
+test('a short Retry-After is waited out; a long one stops calls', async () => {
   const arrived: number[] = []
   let wait: { status: number; seconds: number } | undefined
   const url = await serving((_, response) => {
@@ -183,7 +183,7 @@ test('Retry-After is obeyed: a short one is waited out, a long one is passed on 
   assert.equal(arrived.length, 1)
 })
 
-test('a Retry-After of a day, or in another year, keeps the back office to itself for five minutes at most', async () => {
+test('an extreme Retry-After stops calls for at most five minutes', async () => {
   for (const rest of ['999999', 'Fri, 01 Jan 2100 00:00:00 GMT']) {
     const url = await serving((_, response) => response.writeHead(503, { 'retry-after': rest }).end())
     const caller = await fronting(url)

@@ -7,7 +7,7 @@ import { parseStore } from '../../../src/backoffice/apparel21/mapping/stores.ts'
 import { InvalidRecord } from '../../../src/backoffice/apparel21/xml/invalid-record.ts'
 import { documentOf } from '../../support/xml-document.ts'
 
-test('a store is a store, with or without an e-mail address and a number', async () => {
+test('a store is mapped with or without email and number', async () => {
   const store = `<Store><StoreId>7101</StoreId><Code>S7101</Code><StoreNo>008</StoreNo><Name>DFO Airport </Name><Address1>1 Sample St</Address1><Address2 />
     <City>Sampleton</City><State>VIC</State><Postcode>0800</Postcode><Country>Australia</Country><Email>s@example.test</Email></Store>`
   assert.deepEqual(parseStore(await documentOf(store)), {
@@ -43,7 +43,7 @@ two</Description><SizeRange>S-L</SizeRange><RrpText /><UpdateTimeStamp>2024-07-1
     <Clr><Id>6102</Id><Code>BLK</Code><Name>Black</Name><SKUs><SKU><Id>12004</Id><SizeCode>S</SizeCode><Price>1</Price></SKU></SKUs></Clr>
   </Clrs></Product>`
 
-test('a style is a product, one row a SKU; a SKU without a price is rejected alone', async () => {
+test('a style becomes SKU rows; only one without a price is rejected', async () => {
   const found = await documentOf(product)
   const typeNames = new Map([['257', 'brand']])
   const { rows, rejected } = parseProduct(found, { typeNames, decimals: 2 })
@@ -104,7 +104,7 @@ test('free stock is read at each depth', async () => {
   })
 })
 
-test('changed stock is absolute, and may be nothing or less', async () => {
+test('changed stock is absolute and can be zero or negative', async () => {
   const found = await documentOf(
     '<store storeid="7101" lastChanged="2024-05-29T14:20:07.76"><sku skuid="12001" freeStock="0" /><sku skuid="12002" freeStock="-15" /><sku skuid="12003" freeStock="x" /><sku skuid="12004" freeStock="2.75" /><sku skuid="12005" freeStock="-0.5" /></store>',
   )

@@ -38,7 +38,7 @@ const reading: PersonContext = {
   subscriptionMapping: {},
 }
 
-test('a person is a customer', async () => {
+test('a person becomes a customer', async () => {
   const found = await documentOf(person)
   assert.deepEqual(parseCustomer(found, reading), {
     id: '3001',
@@ -68,7 +68,7 @@ test('a person is a customer', async () => {
   assert.deepEqual(buildAccountRefreshes(found), [{ id: '1', stamp: '6/05/2024 4:32:15 PM' }])
 })
 
-test('an older answer, without loyalties, accounts and references, is a customer as well', async () => {
+test('an older response without loyalties, accounts and references becomes a customer', async () => {
   const found = await documentOf(
     '<Person><Id>1</Id><Surname>B</Surname><Privacy>True</Privacy><References Type="Array" /></Person>',
   )
@@ -77,7 +77,7 @@ test('an older answer, without loyalties, accounts and references, is a customer
   assert.deepEqual(buildAccountRefreshes(found), [])
 })
 
-test('privacy at the head office takes subscriptions back; without it the mapped references count', async () => {
+test('back office privacy ends subscriptions; otherwise the mapped references apply', async () => {
   const subscriptionMapping = {
     email: { type: 'newsletter', yes: '1', no: '2' },
     sms: { type: 'texts', yes: '5', no: '6' },
@@ -99,7 +99,7 @@ test('privacy at the head office takes subscriptions back; without it the mapped
   assert.deepEqual(await consent('<Privacy>false</Privacy>', '1', {}), [false, undefined, undefined])
 })
 
-test('a person without an identifier, or with a reference of an unknown type, is rejected and the others are not', async () => {
+test('an invalid person is rejected without affecting others', async () => {
   const persons = [
     await documentOf('<Person><Surname>A</Surname></Person>'),
     await documentOf(person),
@@ -110,7 +110,7 @@ test('a person without an identifier, or with a reference of an unknown type, is
   assert.ok(rejected.every(reason => !/Sample|Jo/.test(reason)))
 })
 
-test('types of references go by their names in camelCase, each by its own', () => {
+test('reference types get unique camelCase names', () => {
   assert.deepEqual(
     ['Favourite Store', 'FAVOURITE STORE', 'SalesRep', 'Kids’ Sizes', 'Größe/Länge', '1st Choice', '好み', ''].map(
       toCamelCase,
@@ -132,7 +132,7 @@ test('types of references go by their names in camelCase, each by its own', () =
   ])
 })
 
-test('a reference without a name goes by its code', async () => {
+test('a reference without a name uses its code', async () => {
   const found = await documentOf(
     '<Reference><ReferenceTypeId>1</ReferenceTypeId><Id>7</Id><Code>X</Code><Name /></Reference>',
   )

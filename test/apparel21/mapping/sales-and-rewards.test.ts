@@ -16,7 +16,7 @@ const transaction = `<Transaction>
     <Detail><Id>15884</Id><Sequence>1</Sequence><ProductCode>-</ProductCode><Quantity>-1</Quantity><Price>10</Price><Value>-10</Value><TaxPercentage xsi:nil="true" /><Discounts /></Detail>
   </Details></Transaction>`
 
-test('a transaction is one row a line; a return is negative', async () => {
+test('a transaction has one row per line and negative returns', async () => {
   const [first, second] = parseTransaction(await documentOf(transaction), '3001', 'USD')
   assert.deepEqual(first?.header, {
     id: '13748',
@@ -50,7 +50,7 @@ test('a transaction is one row a line; a return is negative', async () => {
   )
 })
 
-test('the first letter of a number tells the channel, and an unknown type is a sale', async () => {
+test("a number's first letter gives the channel; unknown types are sales", async () => {
   const header = async (number: string, type: string) => {
     const content = transaction.replace('W10100000130', number).replace('Special Order Update', type)
     const { channel, type: of } = parseTransaction(await documentOf(content), '1', 'AUD')[0]?.header ?? {}
@@ -69,7 +69,7 @@ const program = `<Program><Id>1</Id><Name>Rewards</Name><Description /><Currency
   <Gifts Type="Array"><Gift><Id>1</Id><Name/><Description>Socks</Description><GiftStyles Type="Array"><Style><Id>6861</Id><Code>MH01</Code></Style></GiftStyles></Gift></Gifts>
 </Program>`
 
-test('a rewards programme is one row a tier, and one a gift', async () => {
+test('a rewards program has one row per tier and per gift', async () => {
   const found = await documentOf(program)
   assert.deepEqual(parseTiers(found, 2), [
     {
@@ -105,7 +105,7 @@ const account = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><TierId>1</Tie
   <GiftList Type="Array"><Gift><IssueId>301</IssueId><CreatedDateTime>2025-08-22T15:19:10</CreatedDateTime><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>false</Available></Gift></GiftList>
 </RewardAccount>`
 
-test('a reward account has its lots, whichever name their identifiers go by', async () => {
+test('a reward account has its lots under either identifier name', async () => {
   const found = await documentOf(account)
   const qualifying = new Map([['1', new Map([['41', 50_000n]])]])
   assert.deepEqual(parseAccount(found, 2, qualifying), {
@@ -160,7 +160,7 @@ test('a reward account has its lots, whichever name their identifiers go by', as
   })
 })
 
-test('an account with empty lists, no tier and no next reward is one', async () => {
+test('an account with empty lists and no tier is valid', async () => {
   const xml = `<RewardAccount><Id>7</Id><ProgramId>1</ProgramId><ProgramName /><Currency>AUD</Currency><TierId /><TierName /><PersonId>3001</PersonId>
     <TierLockedUntilDate /><JoinDate /><PointsToNextReward /><SpendToNextTier /><NextTierId /><PointsList Type="Array" /><GiftList Type="Array">
     <Gift><IssueId>301</IssueId><CreatedDateTime>2025-08-22T15:19:10</CreatedDateTime><GiftId>21</GiftId><GiftName>March Gift</GiftName><Available>False</Available><ExpiryDate /></Gift>
@@ -187,7 +187,7 @@ test('an account with empty lists, no tier and no next reward is one', async () 
   })
 })
 
-test('points, rewards and gifts without a time of issue were issued when their account began', async () => {
+test("points, rewards and gifts without issue time use the account's start", async () => {
   const sample = `<RewardAccount><Id>1</Id><ProgramId>1</ProgramId><ProgramName/><Currency>AUD</Currency><TierId>1</TierId><TierName>Bronze</TierName><PersonId>3001</PersonId>
   <TierLockedUntilDate>2026-09-19</TierLockedUntilDate><AvailablePoints>100</AvailablePoints><AvailableRewards>25</AvailableRewards>
   <JoinDate>2024-09-11</JoinDate><TierJoinDate>2024-09-19</TierJoinDate><PointsToNextReward>86</PointsToNextReward><SpendToNextReward>86</SpendToNextReward>

@@ -18,7 +18,7 @@ import { documentOf } from '../../support/xml-document.ts'
 
 const names = ({ children }: Xml) => children.map(({ name }) => name)
 
-test('a person is written in the order of the guide, with what was read where the change says nothing', async () => {
+test("a person is written in the guide's order and keeps unchanged fields", async () => {
   const person = await documentOf(`<Person><Future>1</Future><UpdateTimeStamp>6/05/2024 4:32:15 PM</UpdateTimeStamp>
     <Contacts><Phones><Work>3</Work><Home>1</Home><Mobile /></Phones><Email>jo@example.test</Email></Contacts><Surname>Sample </Surname>
     <Firstname>Jo</Firstname><Addresses><Delivery><City>PERTH</City></Delivery><Billing><Country>AUSTRALIA</Country><AddressLine1>1 Bay St</AddressLine1></Billing></Addresses>
@@ -43,7 +43,7 @@ test('a person is written in the order of the guide, with what was read where th
   )
 })
 
-test('a new person has no code and no stamp, and an address that is none carries the name', async () => {
+test('a new person has no code; an empty address carries the name', async () => {
   const input = { firstname: 'Jo', surname: 'Sample', contact: { email: 'jo@example.test' } }
   const person = await documentOf(buildNewPerson(input, { privacy: true, references: new Map() }, '2026-02-03'))
   assert.deepEqual(names(person), ['Firstname', 'Surname', 'StartDate', 'Privacy', 'Addresses', 'Contacts'])
@@ -87,7 +87,7 @@ const sample: NewOrder = {
   payments: [['PaymentDetail', [['Origin', 'CreditCard']]]],
 }
 
-test('an order is written in the order of the guide', () => {
+test("an order is written in the guide's order", () => {
   assert.equal(
     buildOrderPayload(sample).replace(/^<\?.*?\?>/, ''),
     '<Order><OrderNumber>W1</OrderNumber><PersonId>3001</PersonId><Addresses>' +
@@ -106,7 +106,7 @@ test('an order is written in the order of the guide', () => {
   assert.doesNotMatch(collected, /SelectedFreightOption/)
 })
 
-test('an order is the one that was posted when person, units, values and total are the same', async () => {
+test('an order matches a posted one by person, units, values and total', async () => {
   const line = (skuId: number, quantity: number, value: string) =>
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Value>${value}</Value></OrderDetail>`
   const found = async (lines: string, personId = '3001', total = '39.94') => {
@@ -122,7 +122,7 @@ test('an order is the one that was posted when person, units, values and total a
   assert.equal(await found(a + b, '3001', '39.95'), false)
 })
 
-test('numbers are made of the reference, short enough for the back office, and not of one another', () => {
+test('generated numbers are short and unique for each reference', () => {
   const first = deriveNumber('W', 'reference', 0)
   assert.match(first, /^W[0-9A-HJKMNP-TV-Z]{16}$/)
   assert.equal(deriveNumber('W', 'reference', 0), first)
@@ -143,7 +143,7 @@ test('numbers are made of the reference, short enough for the back office, and n
   assert.notEqual(mark(`${long}a`), mark(`${long}b`))
 })
 
-test('a return is written in the order of the guide', () => {
+test("a return is written in the guide's order", () => {
   const text = buildReturnPayload({
     number: 'R-1',
     order: { number: 'W0000125', personId: '3001' },
@@ -166,7 +166,7 @@ test('a return is written in the order of the guide', () => {
   )
 })
 
-test('an order that is read has its goods without the freight, and what was taken back in exchange is none of them', async () => {
+test('an order that is read excludes freight and exchanged items', async () => {
   const line = (skuId: number, quantity: number, value: string, status = 'Shipped') =>
     `<OrderDetail><SkuId>${skuId}</SkuId><Quantity>${quantity}</Quantity><Price>9.95</Price><Value>${value}</Value><Status>${status}</Status></OrderDetail>`
   const order = await documentOf(

@@ -9,7 +9,7 @@ import { startSimulator } from '../../../simulator/simulator.ts'
 import { begin, databaseOf, directory, done, type Environment, serve, stop, until } from '../../support/processes.ts'
 import { count, type Fed, fedFor, sizes, stocked, stockOf, timeZone } from './fed.ts'
 
-test('a killed run is repeated without harm', async t => {
+test('a killed run can be repeated without harm', async t => {
   const [plain, killed] = [await fedFor(t), await fedFor(t)]
   await plain.syncAll()
   killed.simulator.faults.add({ kind: 'latency', seconds: 0.1 })
@@ -36,7 +36,7 @@ test('a killed run is repeated without harm', async t => {
   assert.deepEqual(await records(killed), await records(plain))
 })
 
-test('a worker that is killed while it pulls is taken over, and the sync is pulled to its end', async t => {
+test('another worker takes over a killed sync and finishes it', async t => {
   const simulator = await startSimulator({ sizes: { persons: 5 } })
   t.after(() => simulator.close())
   const environment: Environment = {

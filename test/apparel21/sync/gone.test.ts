@@ -36,7 +36,7 @@ async function isGone(id: string, email: string) {
   assert.match(await removalOf(id), /^2\d{3}-/)
 }
 
-test('a customer whom a whole pull does not show leaves the list; the orders stay, and the e-mail address is free', async () => {
+test('a customer missing from a full sync is removed, but orders stay', async () => {
   const { customer, order: placed, body } = await gone()
   await sync('customers')
   await isGone(customer.id, customer.contact.email)
@@ -47,7 +47,7 @@ test('a customer whom a whole pull does not show leaves the list; the orders sta
   assert.notEqual(heir.id, customer.id)
 })
 
-test('who comes back is in the list again, later than the removal, with what only we know', async () => {
+test('a returning customer is later than the tombstone and keeps local fields', async () => {
   const { customer, order: placed } = await gone()
   await sync('customers')
   const removed = await removalOf(customer.id)
@@ -65,7 +65,7 @@ test('who comes back is in the list again, later than the removal, with what onl
 
 const asTime = (text: string) => `${text.slice(0, 19).replace(' ', 'T')}Z`
 
-test('who is gone when a write or a read asks for them leaves the list at once', async () => {
+test('a customer found missing by a read or write is removed immediately', async () => {
   const changed = await gone()
   isProblem(await put(api, `/customers/${changed.customer.id}`, { title: 'Dr' }), 'not_found', api.baseUrl)
   await isGone(changed.customer.id, changed.customer.contact.email)
@@ -80,7 +80,7 @@ test('who is gone when a write or a read asks for them leaves the list at once',
   assert.match(await removalOf(owner.customer.id), /^2/)
 })
 
-test('who comes back through a write has what only we know', async () => {
+test('a customer returning through a write keeps local fields', async () => {
   for (const comeBack of [
     (id: string) => put(api, `/customers/${id}`, { title: 'Dr' }),
     (customerId: string) => post(api, '/orders', order({ customerId }), keyed()),
@@ -95,7 +95,7 @@ test('who comes back through a write has what only we know', async () => {
   }
 })
 
-test('who is missing from the list of persons, but is there when asked for, stays', async () => {
+test('a customer missing from the list but found individually stays', async () => {
   const { id } = await created(api)
   const meanwhile = (path: string, kind: string) =>
     simulator.faults.add({ kind: 'meanwhile', method: 'GET', path, times: 1, change: { kind, id: Number(id) } })
@@ -108,7 +108,7 @@ test('who is missing from the list of persons, but is there when asked for, stay
   assert.equal(await removalOf(id), undefined)
 })
 
-test('a pull that shows less than half of the customers takes nobody away, and says so', async () => {
+test('a full sync with less than half of the customers removes none', async () => {
   const { persons, formerPersons } = simulator.state
   const most = [...persons.keys()].slice(0, Math.ceil(persons.size * 0.6))
   for (const id of most) await remove(String(id))
@@ -120,7 +120,7 @@ test('a pull that shows less than half of the customers takes nobody away, and s
   for (const id of formerPersons.keys()) if (most.includes(id)) await restore(String(id))
 })
 
-test('a pull that breaks off in the middle takes nobody away', async () => {
+test('an interrupted full sync removes no customer', async () => {
   const { customer } = await gone()
   simulator.faults.add({ kind: 'status', status: 500, method: 'GET', path: '/Persons', times: 10 })
   await assert.rejects(sync('customers'))

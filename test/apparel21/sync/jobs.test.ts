@@ -38,7 +38,7 @@ after(async () => {
 
 const { facts, result, dueNow, jobOf, alerts, planned, pulled } = syncJobsOf(db, luma)
 
-test('every sync of a service whose back office has syncs is pulled, each after what it needs, and comes again at its time', async () => {
+test('every sync runs after its dependencies and repeats on schedule', async () => {
   const syncs = offices.driverOf(luma).syncs
   assert.deepEqual(Object.fromEntries(syncs.map(({ name, intervalSeconds }) => [name, intervalSeconds / 60])), {
     references: 1_440,
@@ -71,7 +71,7 @@ test('every sync of a service whose back office has syncs is pulled, each after 
   }
 })
 
-test('what changed is there after the next run', async () => {
+test('the next run imports what changed', async () => {
   const [{ skuId = 0, storeId = 0, freeStock = 0 } = {}] = await db.rows<{
     skuId: number
     storeId: number
@@ -87,7 +87,7 @@ test('what changed is there after the next run', async () => {
   assert.equal(row?.free_stock, freeStock - 2)
 })
 
-test('a sync that fails waits longer each time; after the fifth time there is an alert, which its success settles', async () => {
+test('a failing sync backs off and raises an alert after five failures', async () => {
   simulator.faults.add({ kind: 'html', path: '/Stores' })
   await pulled('stores')
   const waits = [await jobOf('stores')]
@@ -112,7 +112,7 @@ test('a sync that fails waits longer each time; after the fifth time there is an
   assert.deepEqual(await alerts(), [])
 })
 
-test('a sync that our own database breaks off fails with no alert: nothing is wrong with the sync', async () => {
+test('a sync interrupted by our own database raises no alert', async () => {
   await db.run(
     sql`create function break_off() returns trigger language plpgsql as $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$`,
   )
@@ -128,7 +128,7 @@ test('a sync that our own database breaks off fails with no alert: nothing is wr
   assert.equal(await result('stores'), 'ok')
 })
 
-test('a sync that was not pulled for three times as long as it should raises one alert', async () => {
+test('a sync overdue by three intervals raises one alert', async () => {
   const { intervalSeconds = 0 } = offices.driverOf(luma).syncs.find(({ name }) => name === 'stock') ?? {}
   // As it is after failures: one whose time has come would be pulled.
   await db.run(
@@ -148,7 +148,7 @@ test('a sync that was not pulled for three times as long as it should raises one
   assert.deepEqual(await alerts(), [])
 })
 
-test('a run that has asked for nothing leaves the alert of a sync that is stalled', async () => {
+test('a run without any call keeps the alert of a stalled sync', async () => {
   const before = offices.driverOf(luma)
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', version: '2021.1' })
   await until(() => offices.driverOf(luma) !== before, 'it is known', 5_000)
@@ -165,7 +165,7 @@ test('a run that has asked for nothing leaves the alert of a sync that is stalle
   assert.deepEqual(await alerts(), [])
 })
 
-test('a schedule that is chosen is in force with the next plan, and what is late by it alone raises no alert', async () => {
+test('a new schedule applies to the next run without raising an alert', async () => {
   const runs = async () => (await facts()).get('products')?.syncedAt
   await db.run(
     sql`update sync_state set finished_at = now() - interval '2 hours' where sync = 'products' and service_id = ${luma.id}`,
@@ -198,7 +198,7 @@ test('another back office is read from the beginning', async () => {
   await until(isRead, 'all of its stock is read', 30_000)
 })
 
-test('of a service that is embedded again nothing is pulled any more', async () => {
+test('syncs stop for a service that is embedded again', async () => {
   await db.run(sql`delete from back_office`)
   await until(() => !offices.driverOf(luma).syncs.length, 'it is known', 5_000)
   const left = async () => {
@@ -208,7 +208,7 @@ test('of a service that is embedded again nothing is pulled any more', async () 
   await until(async () => (await left()) === 0, 'there is no job left', 30_000)
 })
 
-test('of one service no more jobs run at a time than it may have, and the others have their turn', async () => {
+test('jobs of one service are limited and other services get their turn', async () => {
   const running = new Map<string, number>()
   const most = new Map<string, number>()
   let ended = 0

@@ -8,18 +8,18 @@ const timeZone = 'Australia/Melbourne'
 const mark = (newest: string | undefined, began: string, tookSeconds = 0) =>
   markAfter({ newest, beganMs: Date.parse(began), tookMs: tookSeconds * 1_000 }, { timeZone, overlapSeconds: 600 })
 
-test('a pull goes on behind the newest change it has seen, by the time it took and the overlap', () => {
+test('a sync continues after the newest change minus duration and overlap', () => {
   assert.equal(mark('2026-06-01T10:00:00', '2026-06-01T00:10:00Z'), '2026-06-01T09:50:00')
   assert.equal(mark('2026-06-01T10:00:00', '2026-06-01T00:10:00Z', 1_800), '2026-06-01T09:20:00')
   assert.equal(mark(undefined, '2026-06-01T00:10:00Z'), undefined)
 })
 
-test('a clock at the head office that is ahead loses no change, and one that is behind neither', () => {
+test('a back office clock ahead or behind loses no change', () => {
   assert.equal(mark('2026-06-01T11:30:00', '2026-06-01T00:00:00Z'), '2026-06-01T09:50:00')
   assert.equal(mark('2026-06-01T09:00:00', '2026-06-01T00:00:00Z'), '2026-06-01T08:50:00')
 })
 
-test('the hour that the clock shows twice is read from its beginning', () => {
+test('an ambiguous hour is read from its beginning', () => {
   // On 5 April 2026 Melbourne goes back from 3:00 to 2:00, at 16:00 UTC.
   for (const [newest, began] of [
     ['2026-04-05T02:59:00', '2026-04-04T15:59:30Z'],
@@ -31,12 +31,12 @@ test('the hour that the clock shows twice is read from its beginning', () => {
   assert.equal(mark('2026-04-05T02:09:00', '2026-04-04T15:10:00Z'), '2026-04-05T01:59:00')
 })
 
-test('the hour that the clock leaves out does not count', () => {
+test('a skipped hour does not count', () => {
   // On 4 October 2026 Melbourne goes from 2:00 to 3:00, at 16:00 UTC.
   assert.equal(mark('2026-10-04T03:05:00', '2026-10-03T16:05:30Z'), '2026-10-04T01:55:00')
 })
 
-test('no change of an hour that is shown twice is behind the mark', () =>
+test('a change of an ambiguous hour is never before the checkpoint', () =>
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 10_800 }),

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { count, fedFor, personIds, stocked } from './fed.ts'
 
-test('one call at a time is enough, also where the back office sends everything at once', async t => {
+test('one concurrent call is enough even if everything arrives in one response', async t => {
   const narrow = await fedFor(t, { release: '2021.1' }, { concurrency: 1, maxWaitMs: 300 })
   await narrow.syncAll()
   assert.equal(await count(narrow, 'customer'), narrow.simulator.state.persons.size)
   assert.equal(await count(narrow, 'stock', 'free_stock > 0'), stocked(narrow).length)
 })
 
-test('while all stock is read at one call at a time, callers are answered', async t => {
+test('requests are answered while full stock uses the only call', async t => {
   const narrow = await fedFor(t, {}, { concurrency: 1, maxWaitMs: 100 })
   await narrow.syncAll()
   narrow.simulator.ledger.clear()

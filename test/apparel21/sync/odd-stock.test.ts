@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fedFor, stocked, stockOf } from './fed.ts'
 
-test('a free stock that is no number is rejected alone, and of a fraction the whole units count', async t => {
+test('invalid free stock is rejected alone, and fractions are rounded down', async t => {
   const fed = await fedFor(t)
   await fed.syncAll()
   const { state } = fed.simulator

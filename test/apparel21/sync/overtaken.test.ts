@@ -26,7 +26,7 @@ async function pullWhile(work: () => Promise<unknown>) {
 }
 const shown = async (id: string) => (await api.get(`/customers/${id}`)).json.data
 
-test('a pull does not put old values over those of a write that came before its page was put in', async () => {
+test('a sync page does not overwrite a newer write', async () => {
   const { id } = await created(api, john())
   const other = await created(api, john())
   await pullWhile(async () => {
@@ -40,7 +40,7 @@ test('a pull does not put old values over those of a write that came before its 
   assert.equal((await shown(other.id)).firstname, other.firstname, 'the rest is as the page has it')
 })
 
-test('a pull does not bring back whom a write has found to be gone before its page was put in', async () => {
+test('a sync page does not restore a customer that a write removed', async () => {
   const { id } = await created(api, john())
   await pullWhile(async () => {
     simulator.change({ kind: 'remove-person', id: Number(id) })

@@ -5,7 +5,7 @@ import { findNewlyOverdue } from '../../../src/store/sync/schedule.ts'
 import { syncRecords } from '../../../src/store/sync/sync-list.ts'
 import { count, customer, fedFor, personIds, sizes, stocked } from './fed.ts'
 
-test('below 2022.1 nobody is asked who changed, and everybody is read when it is time', async t => {
+test('versions below 2022.1 use scheduled full syncs only', async t => {
   const old = await fedFor(t, { release: '2021.1' })
   await old.syncAll()
   assert.equal(await count(old, 'customer'), sizes.persons)
@@ -20,7 +20,7 @@ test('below 2022.1 nobody is asked who changed, and everybody is read when it is
   assert.ok(old.simulator.ledger.calls.every(call => !/updatedafter=2/i.test(call.path) || /Products/i.test(call.path)))
 })
 
-test('a run that asked for nothing makes no list fresher, and one that is read as a whole alone is late by that', async t => {
+test('a run without a call makes no list fresher', async t => {
   const old = await fedFor(t, { release: '2021.1' })
   await old.sync('customers')
   const { db, service } = old.shop
@@ -43,7 +43,7 @@ test('a run that asked for nothing makes no list fresher, and one that is read a
   assert.equal((await updated.sync('customers'))?.isIdle, false)
 })
 
-test('a back office whose release is not known is not taken for one that tells no changes: the run fails', async t => {
+test("a run fails if the back office's version is unknown", async t => {
   const other = await fedFor(t, {}, { releaseTtlMs: 1 })
   await other.sync('customers')
   other.simulator.faults.add({ kind: 'status', status: 500, path: '/' })
@@ -59,7 +59,7 @@ test('a back office whose release is not known is not taken for one that tells n
   assert.equal((await other.state('customers'))?.fault, null)
 })
 
-test('where no changes can be asked for, a sync that could not be read as a whole stays failed, and is tried again at once', async t => {
+test('a failed full sync without change support stays failed and retries', async t => {
   const old = await fedFor(t, { release: '2021.1' })
   await old.sync('customers')
   old.simulator.faults.add({ kind: 'status', status: 500, path: '/Persons' })

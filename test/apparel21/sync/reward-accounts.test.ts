@@ -8,7 +8,7 @@ const has = (fed: Fed, id: number) => count(fed, 'reward_account', `id = '${id}'
 const removals = (fed: Fed, id: number) => count(fed, 'tombstone', `kind = 'reward-account' and id = '${id}'`)
 const allDue = ({ shop }: Fed) => shop.rows(`update sync_refresh set due = true where sync = 'reward-accounts'`)
 
-test('an account that head office has no more is taken away, and those behind it arrive', async t => {
+test('an account missing upstream is removed and later ones are stored', async t => {
   const fed = await fedFor(t)
   await fed.syncAll()
   const [gone = 0, ...others] = ids(fed)
@@ -23,7 +23,7 @@ test('an account that head office has no more is taken away, and those behind it
   assert.equal(await count(fed, 'sync_refresh', `sync = 'reward-accounts' and (due or id = '${gone}')`), 0)
 })
 
-test('no account is taken away where there are no programmes either', async t => {
+test('an account is never removed if the programs are missing too', async t => {
   const fed = await fedFor(t)
   await fed.syncAll()
   const before = await count(fed, 'reward_account')
@@ -33,7 +33,7 @@ test('no account is taken away where there are no programmes either', async t =>
   assert.equal(await count(fed, 'reward_account'), before)
 })
 
-test('the account that a person has now displaces the one before, also where that is there still', async t => {
+test("a person's current account replaces the previous one", async t => {
   const fed = await fedFor(t)
   await fed.syncAll()
   const { accounts, accountOfPerson } = fed.simulator.state
@@ -51,7 +51,7 @@ test('the account that a person has now displaces the one before, also where tha
   }
 })
 
-test('an account of a tier that is new arrives with it', async t => {
+test('an account with a new tier is stored with it', async t => {
   const fed = await fedFor(t)
   await fed.syncAll()
   const [id = 0] = ids(fed)
@@ -68,7 +68,7 @@ test('an account of a tier that is new arrives with it', async t => {
   assert.equal(await count(fed, 'reward_account', `id = '${id}' and tier_id = '77'`), 1)
 })
 
-test('an account that the database refuses was not told of, and is refreshed again within an hour', async t => {
+test('an account rejected by the database is retried within an hour', async t => {
   const fed = await fedFor(t)
   const [id = 0] = ids(fed)
   const account = fed.simulator.state.accounts.get(id)

@@ -7,7 +7,7 @@ import { count, fedFor, fedOfTests, sizes, stocked, stockOf } from './fed.ts'
 
 const fed = await fedOfTests()
 
-test('pages that repeat or are shuffled stop a run: its fault is kept, its mark stays, and nothing is taken away', async () => {
+test('repeated or shuffled pages stop a run without removing records', async () => {
   for (const kind of ['same-page', 'shuffled'] as const)
     for (const name of ['customers', 'products'] as const) {
       await fed.sync(name)
@@ -25,7 +25,7 @@ test('pages that repeat or are shuffled stop a run: its fault is kept, its mark 
     }
 })
 
-test('all stock that breaks off takes nothing away', async () => {
+test('an interrupted stock sync removes nothing', async () => {
   const item = stocked(fed)[5]
   assert.ok(item)
   await fed.sync('stock', { full: true })
@@ -39,7 +39,7 @@ test('all stock that breaks off takes nothing away', async () => {
   assert.equal(await count(fed, 'stock', 'free_stock > 0'), before)
 })
 
-test('what a whole run does not show is gone: stock becomes nothing, products and SKUs are deleted', async t => {
+test('a record missing from a full run is zeroed or deleted', async t => {
   const other = await fedFor(t)
   await other.syncAll()
   const { state } = other.simulator
@@ -66,7 +66,7 @@ test('what a whole run does not show is gone: stock becomes nothing, products an
   assert.ok(!row.record.includes(`"skuId":"${lost.id}"`))
 })
 
-test('a whole run that shows less than half of what there was takes nothing away, and says so', async t => {
+test('a full run with less than half of the records removes nothing', async t => {
   const other = await fedFor(t, { sizes: { ...sizes, styles: 60 } })
   await other.syncAll()
   const before = await count(other, 'product')
@@ -90,7 +90,7 @@ const madeOf = (batches: readonly SyncBatch[], facts: Partial<SyncDefinition> = 
   },
 })
 
-test('a whole run in which something cannot be told apart takes nothing away', async t => {
+test('a full run with ambiguous records removes nothing', async t => {
   const { shop, service } = await fedFor(t)
   const product = (productId: string): SyncRows['products'] => ({
     product: { productId, productCode: productId, name: productId, referenceValues: {} },
@@ -110,7 +110,7 @@ test('a whole run in which something cannot be told apart takes nothing away', a
   assert.deepEqual(await left(), ['a'])
 })
 
-test('what the database refuses of a run is noted in words, and the rest is in', async t => {
+test('rows rejected by the database are reported and the others are stored', async t => {
   const { shop, service } = await fedFor(t)
   const run = (rows: SyncBatch['rows'] = {}) => runSync(shop.db, service, madeOf([{ rows }]))
   const store = (storeId: string, storeNumber: string) => ({ storeId, storeNumber, name: storeId })
@@ -131,7 +131,7 @@ test('what the database refuses of a run is noted in words, and the rest is in',
   })
 })
 
-test('a list with fewer records than it says fails the run, and its mark stays', async t => {
+test('a list shorter than declared fails the run and keeps the checkpoint', async t => {
   const { shop, service, state } = await fedFor(t)
   const seen = [{ list: 'customer', ids: ['1', '2', '2'] }]
   const end = (atLeast: number, since: string) => ({ end: { since, total: { list: 'customer', atLeast } } })
@@ -140,7 +140,7 @@ test('a list with fewer records than it says fails the run, and its mark stays',
   assert.equal((await state('made'))?.since, 'first')
 })
 
-test('everything is read again when it is time, or when changes are too old to be asked for', async t => {
+test('a full read runs on schedule or if changes are too old', async t => {
   const { shop, service } = await fedFor(t)
   const sync = madeOf([{ end: { since: 'mark' } }], { maxLookbackSeconds: 7_200 })
   const run = async () => (await runSync(shop.db, service, sync))?.isFull
@@ -151,13 +151,13 @@ test('everything is read again when it is time, or when changes are too old to b
   assert.deepEqual([await run(), await run()], [true, false])
 })
 
-test('changes alone take nothing away', async () => {
+test('an incremental run removes nothing', async () => {
   const before = await count(fed, 'product')
   const result = await fed.sync('products')
   assert.deepEqual([result?.isFull, await count(fed, 'product')], [false, before])
 })
 
-test('a sync has one run at a time, and is free again when that is dead', async () => {
+test("a dead sync run's lock expires and otherwise excludes other runs", async () => {
   fed.simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Stores', times: 1 })
   const first = fed.sync('stores')
   while (!fed.simulator.ledger.callsTo({ path: '/Stores' }).length) await delay(5)
@@ -172,7 +172,7 @@ test('a sync has one run at a time, and is free again when that is dead', async 
   assert.ok(await fed.sync('stores'))
 })
 
-test('a run that another one took over stops at its next batch', async () => {
+test('a superseded run stops at its next batch', async () => {
   let batches = 0
   const onProgress = () => {
     batches++
@@ -186,7 +186,7 @@ test('a run that another one took over stops at its next batch', async () => {
   await fed.shop.rows(`update sync_state set run = null, heartbeat_at = null where sync = 'customers'`)
 })
 
-test('a history that cannot be read is passed over, and the others arrive', async t => {
+test('an unreadable history is skipped and the others are stored', async t => {
   const other = await fedFor(t)
   await other.sync('customers')
   const [broken = 0] = other.simulator.state.transactions.flatMap(sale => sale.personId ?? [])
@@ -196,7 +196,7 @@ test('a history that cannot be read is passed over, and the others arrive', asyn
   assert.deepEqual([result?.rejected, await count(other, 'retail_transaction')], [1, others.length])
 })
 
-test('refreshes that break off go on where they stopped', async t => {
+test('interrupted refreshes resume where they stopped', async t => {
   const other = await fedFor(t)
   await other.sync('customers')
   const stopping = new AbortController()
@@ -215,7 +215,7 @@ test('refreshes that break off go on where they stopped', async t => {
   assert.equal(await count(other, 'retail_transaction'), bought.length)
 })
 
-test('a back office that is away leaves its fault, and the next run goes on', async () => {
+test('an outage is recorded and the next run resumes', async () => {
   await fed.simulator.refuse()
   await assert.rejects(fed.sync('customers'), /./)
   assert.match((await fed.state('customers'))?.fault ?? '', /^back_office_unavailable/)

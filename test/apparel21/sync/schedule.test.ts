@@ -4,7 +4,7 @@ import { count, customer, fedFor, fedOfTests, personIds, stocked, stockOf } from
 
 const fed = await fedOfTests()
 
-test('everything that the back office has arrives', async () => {
+test('a first sync imports everything from the back office', async () => {
   const { state } = fed.simulator
   const shops = [...state.stores.values()].filter(store => store.kind === 'shop')
   const styles = [...state.styles.values()].filter(style => style.special !== 'freight')
@@ -56,7 +56,7 @@ test('everything that the back office has arrives', async () => {
   assert.ok(accounts.length > 3)
 })
 
-test('a second run changes nothing, not a single stamp', async () => {
+test('a second run changes no timestamp', async () => {
   // Stock that is nothing, or less, is only among the changes.
   await fed.sync('stock')
   const before = await fed.shop.everything()
@@ -66,7 +66,7 @@ test('a second run changes nothing, not a single stamp', async () => {
   assert.equal(await fed.shop.everything(), before)
 })
 
-test('what changes arrives with the next run', async () => {
+test('the next run imports changes', async () => {
   const { simulator } = fed
   const [first = 0, second = 0] = personIds(fed)
   const [item] = stocked(fed)
@@ -92,7 +92,7 @@ test('what changes arrives with the next run', async () => {
   assert.equal(await count(fed, 'retail_transaction', `id = '${sale}' and customer_id = '${second}'`), 1)
 })
 
-test('only what changed is asked for, and what did not is not stamped', async () => {
+test('a run reads only changes and updates only changed timestamps', async () => {
   await fed.syncAll()
   const before = await fed.shop.rows('select id, changed_at::text from customer order by id')
   const [, , third = 0] = personIds(fed)
@@ -105,7 +105,7 @@ test('only what changed is asked for, and what did not is not stamped', async ()
   assert.deepEqual(changed, [String(third)])
 })
 
-test('a value of a reference that the cache does not have is fetched with the customer who has it', async () => {
+test('a missing reference value is fetched with its customer', async () => {
   const [id = 0] = personIds(fed)
   const type = [...fed.simulator.state.referenceTypes.values()].find(one => one.of === 'person')
   assert.ok(type)
@@ -119,7 +119,7 @@ test('a value of a reference that the cache does not have is fetched with the cu
   )
 })
 
-test('changes of one second, and changes that are committed late, are not missed', async () => {
+test('changes of one second and late commits are not missed', async () => {
   for (const updatedAfter of ['after', 'from'] as const) {
     fed.simulator.set({ updatedAfter, stamps: 'keep' })
     fed.simulator.clock.freeze()
@@ -143,7 +143,7 @@ test('changes of one second, and changes that are committed late, are not missed
   fed.simulator.set({ updatedAfter: 'after', stamps: 'bump' })
 })
 
-test('a back office whose clock is an hour ahead or behind loses no change', async t => {
+test('a back office clock an hour ahead or behind loses no change', async t => {
   for (const hours of [1, -1]) {
     const other = await fedFor(t)
     other.simulator.clock.advance(hours * 3_600)
@@ -166,7 +166,7 @@ test('a back office whose clock is an hour ahead or behind loses no change', asy
   }
 })
 
-test('of two customers with one e-mail address the second is kept without it', async () => {
+test('the second of two customers with one email is stored without it', async () => {
   const [, , , , a = 0, b = 0] = personIds(fed)
   const { email } = fed.simulator.state.persons.get(a) ?? { email: '' }
   fed.simulator.change({ kind: 'edit-person', id: b, fields: { email: email.toUpperCase(), surname: 'Twin' } })
@@ -176,7 +176,7 @@ test('of two customers with one e-mail address the second is kept without it', a
   assert.ok(Object.keys(result?.notes ?? {}).some(text => text.includes('e-mail address')))
 })
 
-test('two stores that change their numbers both arrive', async () => {
+test('two stores that swap numbers are both stored', async () => {
   const shops = [...fed.simulator.state.stores.values()].filter(store => store.kind === 'shop')
   const [a, b] = shops
   assert.ok(a && b)
@@ -193,7 +193,7 @@ test('two stores that change their numbers both arrive', async () => {
   assert.equal(await count(fed, 'store', `store_id = '${b.id}' and store_number = '${was}'`), 1)
 })
 
-test('a sale that moves no stamp is found when the customer is refreshed again', async () => {
+test('a sale that changes no timestamp is found at the next refresh', async () => {
   const [item] = stocked(fed)
   assert.ok(item)
   const personId = personIds(fed)[7] ?? 0
@@ -212,7 +212,7 @@ test('a sale that moves no stamp is found when the customer is refreshed again',
   assert.equal(await count(fed, 'retail_transaction', `id = '${sale}'`), 1)
 })
 
-test('points that are gone upstream are gone here, and followers are told', async () => {
+test('points deleted upstream are deleted here with tombstones', async () => {
   const soon = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10)
   const account = [...fed.simulator.state.accounts.values()].find(one =>
     one.points.some(({ expires }) => expires > soon),

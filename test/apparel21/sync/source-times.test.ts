@@ -28,7 +28,7 @@ const inLondon = (wallMs: number) =>
 
 const shown = async (path: string) => (await walk(api, path)).records as unknown as Shown[]
 
-test('what is pulled carries the head office’s time, on the service’s wall', async () => {
+test("a synced record has the back office's time in the service's zone", async () => {
   await api.db.run(sql`
     insert into sync_state (service_id, sync, since, finished_at, full_at)
     values (${api.service.id}, 'stock', '2020-01-01T00:00:00', now(), now())`)

@@ -11,7 +11,7 @@ const product = (productId: string): SyncRows['products'] => ({
   variant: { productId, colourId: '1', skuId: productId, sizeCode: '-', price: '1.00' },
 })
 
-test('a run that another one took over while it looked for what is gone takes nothing away', async t => {
+test('a superseded run removes nothing while it searches for missing records', async t => {
   const { shop, service } = await fedFor(t)
   const run = (ids: string[], findExisting: () => Promise<string[]>) => {
     const seen = [

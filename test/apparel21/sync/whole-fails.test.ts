@@ -27,7 +27,7 @@ async function failing(fed: Fed) {
   }
 }
 
-test('while everything cannot be read changes are pulled, and everything is tried again, each time later', async t => {
+test('incremental runs continue while failed full runs back off', async t => {
   const fed = await fedFor(t)
   const { changesArrive } = await failing(fed)
   for (const [at, minutes] of [15, 30, 60, 120, 240, 240].entries()) {
@@ -45,7 +45,7 @@ test('while everything cannot be read changes are pulled, and everything is trie
   assert.equal((await fed.sync('stock'))?.fullFailures, undefined)
 })
 
-test('who asks for everything once more has it tried at once, and changes are no answer to that', async t => {
+test('a requested full run starts immediately and is not replaced by changes', async t => {
   const fed = await fedFor(t)
   const { changesArrive } = await failing(fed)
   const { db } = fed.shop
@@ -58,7 +58,7 @@ test('who asks for everything once more has it tried at once, and changes are no
   assert.deepEqual([(await fed.sync('stock'))?.isFull, (await fed.sync('stock'))?.isFull], [true, false])
 })
 
-test('where changes are too old to be asked for everything is tried each time', async t => {
+test('a full run is attempted each time if changes are too old', async t => {
   const fed = await fedFor(t)
   await failing(fed)
   await ago(fed, 'finished_at', 8 * 24 * 60)

@@ -6,7 +6,7 @@ import { lookUp, pin, vouchersOfTests } from './vouchers.ts'
 
 const { simulator, api } = await vouchersOfTests()
 
-test('look-ups that a back office hangs on hold no connection of the database, by GET and by POST', async () => {
+test('voucher look-ups on a hanging back office hold no database connection', async () => {
   simulator.faults.add({ kind: 'latency', path: '/Voucher/*', seconds: 2 })
   const ask = (i: number) => {
     const of = String(6_500_000 + i)

@@ -13,7 +13,7 @@ interface Named {
   name: string
 }
 
-test('a SKU that is goods at head office, and a type of voucher that it lacks, are named before anything is sold', async () => {
+test('an unsuitable gift card SKU and voucher type are reported', async () => {
   const [goods] = [...simulator.state.skus.values()].filter(({ colour, price }) => !colour.style.special && price > 0)
   const [shelf] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
   assert.ok(goods && shelf)
@@ -34,7 +34,7 @@ test('a SKU that is goods at head office, and a type of voucher that it lacks, a
   assert.equal((await issue({}, {}, shop)).status, 202)
 })
 
-test('what was found sound is not asked about again, and a back office that cannot say leaves it to the sale', async () => {
+test('a checked configuration is not checked again; an undecided one is tried', async () => {
   await issue()
   simulator.ledger.clear()
   assert.equal((await issue({ receiverEmail: 'again@example.com' })).status, 202)
@@ -45,7 +45,7 @@ test('what was found sound is not asked about again, and a back office that cann
   assert.equal((await issue({}, {}, other)).status, 202)
 })
 
-test('the answer to a sale leads to its order, whatever its number, also when head office has forgotten it', async () => {
+test('a sale response leads to its order, even if forgotten upstream', async () => {
   for (const [orderNumber, path] of [
     ['W0000123', '/orders/W0000123'],
     ['Shop #10/A & more', '/orders/Shop%20%2310%2FA%20%26%20more'],

@@ -8,7 +8,7 @@ import { number, pin, validationOf, validations, vouchersOfTests } from './vouch
 
 const { simulator, api } = await vouchersOfTests()
 
-test('an account that holds as many vouchers as it may is told so before the validation of another one is ended', async () => {
+test('an account at its voucher limit is rejected before another validation ends', async () => {
   const me = await api.account('visitor')
   const theirs = await validationOf(api)
   await api.db.run(sql`

@@ -143,7 +143,7 @@ async function settled(history: ReturnType<typeof historyOf>) {
 }
 let before = 0
 
-test('whatever shoppers do at two servers, and whatever breaks off, nobody ends the lock of who holds a voucher, and no more is drawn than there is', async () => {
+test('holders keep their locks and no voucher is overdrawn, whatever fails', async () => {
   await fc.assert(
     fc.asyncProperty(rounds, async played => {
       await fresh()
@@ -161,7 +161,7 @@ test('whatever shoppers do at two servers, and whatever breaks off, nobody ends 
   )
 })
 
-test('a lock by the PIN whose answer is lost is repeated with its key, and told its validation; not with another PIN', async () => {
+test('a lock by PIN with a lost response is replayed only identically', async () => {
   await fresh()
   simulator.ledger.clear()
   const [path, key] = [`/vouchers/${number}/lock`, keyed()]

@@ -18,7 +18,7 @@ const { second, other } = await secondServer()
 const backDate = () =>
   api.db.run(sql`update upstream_voucher set locked_until = now() - interval '1 ms' where number = ${number}`)
 
-test('while somebody holds a voucher nobody asks the back office for a validation, and the holder is not disturbed', async () => {
+test('a locked voucher causes no back office validation for other clients', async () => {
   const mine = await validationOf(api)
   assert.doesNotMatch(mine, /^[0-9a-f]{8}-/, 'not the id of the back office')
   const held = await lock(api, number, mine, 600)
@@ -47,7 +47,7 @@ test('while somebody holds a voucher nobody asks the back office for a validatio
   isProblem(await lock(api, number, mine), 'voucher_locked', api.baseUrl)
 })
 
-test('of 20 clients at two servers never two hold a voucher, and no lock of one is broken by another', async () => {
+test('two of 20 clients on two servers never hold one voucher', async () => {
   const held: { from: number; to: number }[] = []
   const seen = new Map<string, number>()
   await Promise.all(
@@ -82,7 +82,7 @@ test('of 20 clients at two servers never two hold a voucher, and no lock of one 
   assert.equal(simulator.ledger.callsTo({ path: '/Voucher/GVValid/*', status: 403 }).length, 0, 'nor was it tried')
 })
 
-test('of clients that lock with one validation all renew; of those with older ones none holds', async () => {
+test('clients with the current validation can renew; older validations cannot lock', async () => {
   const older = await validationOf(api)
   const newest = await validationOf(other)
   const answers = await Promise.all(
@@ -94,7 +94,7 @@ test('of clients that lock with one validation all renew; of those with older on
   )
 })
 
-test('a validation that a till has ended opens nothing any more, and the next one does', async () => {
+test('a validation ended by a till is invalid until the next one', async () => {
   const mine = await validationOf(api)
   const till = askerOf(() => simulator.url)
   assert.equal((await till(`Voucher/GVValid/${number}?pin=${pin}&amount=1`)).status, 200)
@@ -105,7 +105,7 @@ test('a validation that a till has ended opens nothing any more, and the next on
   assert.equal((await lock(api, number, await validationOf(api))).status, 200)
 })
 
-test('a lock that has run out is free, by the clock of the database, and its holder is refused', async () => {
+test('a lock expires by the database clock and its holder is rejected', async () => {
   const mine = await validationOf(api)
   await lock(api, number, mine, 60)
   simulator.clock.advance(61)
@@ -118,7 +118,7 @@ test('a lock that has run out is free, by the clock of the database, and its hol
   isProblem(await lock(api, number, mine, 0), 'voucher_locked', api.baseUrl)
 })
 
-test('a validation ends after 24 hours; the lock that it holds can be given back then, and not renewed', async () => {
+test('a validation expires after 24 hours; its lock can be released later', async () => {
   const age = () => api.db.run(sql`update upstream_voucher set validated_until = now() where number = ${number}`)
   const first = await validationOf(api)
   await age()
@@ -130,7 +130,7 @@ test('a validation ends after 24 hours; the lock that it holds can be given back
   assert.equal((await lock(api, number, mine, 0)).status, 200)
 })
 
-test('the hourly job forgets the vouchers that are done with, and none that somebody may still use', async () => {
+test('the hourly job purges finished vouchers but never usable ones', async () => {
   const known = async () =>
     (await api.db.rows<{ number: string }>(sql`select number from upstream_voucher order by 1`)).length
   const job = () => forgetExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
@@ -158,7 +158,7 @@ test('the hourly job forgets the vouchers that are done with, and none that some
   assert.equal(await known(), 0, 'one that is spent')
 })
 
-test('validation ids cannot be guessed without being noticed, and are those of one voucher and one service', async () => {
+test('validation IDs are unguessable and bound to one voucher and service', async () => {
   const mine = await validationOf(api)
   const wrong = refusalOf(await lock(api, number, `${mine.slice(0, -1)}${mine.endsWith('A') ? 'B' : 'A'}`))
   assert.equal(wrong.code, 'validation_id_incorrect')
@@ -173,7 +173,7 @@ test('validation ids cannot be guessed without being noticed, and are those of o
   assert.equal(simulator.ledger.callsTo({ path: '/Voucher/Lock/*' }).length, 0)
 })
 
-test('a lock whose answer is lost can be repeated, and is told to be unknown until then', async () => {
+test('a lock with a lost response has an unknown outcome until repeated', async () => {
   const mine = await validationOf(api)
   simulator.faults.add({ kind: 'lost-answer', path: '/Voucher/Lock/*', times: 1 })
   isProblem(await lock(api, number, mine), 'outcome_unknown', api.baseUrl)
@@ -200,7 +200,7 @@ const draw = (validationId: string, amount: string, { isPlaced = true, of = numb
     })
 class Undone extends Error {}
 
-test('a draw gives the id that the back office knows, once', async () => {
+test("a draw sends the back office's validation ID once", async () => {
   const mine = await validationOf(api)
   await lock(api, number, mine)
   assert.equal(await draw(mine, '30.00', { isPlaced: false }), voucherOf(number).validationId)
@@ -211,7 +211,7 @@ test('a draw gives the id that the back office knows, once', async () => {
   isProblem(await lock(api, number, mine), 'validation_id_incorrect', api.baseUrl)
 })
 
-test('a draw is refused for what the embedded back office refuses it for', async () => {
+test('a draw is rejected for the same reasons as when embedded', async () => {
   await rejects(draw('x', '1.00'), 'validation_id_incorrect')
   const older = await validationOf(api)
   const mine = await validationOf(other)
@@ -224,7 +224,7 @@ test('a draw is refused for what the embedded back office refuses it for', async
   assert.equal(await draw(mine, '100.00'), voucherOf(number).validationId)
 })
 
-test('of draws at once with one validation one gets through', async () => {
+test('one of several concurrent draws with one validation succeeds', async () => {
   const mine = await validationOf(api)
   const drawn = await Promise.allSettled(Array.from({ length: 8 }, () => draw(mine, '10.00')))
   assert.equal(drawn.filter(({ status }) => status === 'fulfilled').length, 1)

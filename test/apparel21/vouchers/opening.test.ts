@@ -13,7 +13,7 @@ import { lookUp, number, pin, validate, validationOf, validations, vouchersOfTes
 const { simulator, api, voucherOf, secondServer } = await vouchersOfTests()
 const { second, other } = await secondServer()
 
-test('number and PIN open a voucher as the back office has it at this moment', async () => {
+test("a number and PIN return the back office's current voucher", async () => {
   const { status, json, text } = await lookUp(api, '6000002', '0042')
   assert.equal(status, 200)
   const { expiryDate, ...shown } = json.data
@@ -34,7 +34,7 @@ test('number and PIN open a voucher as the back office has it at this moment', a
   assert.equal(get.json.data.availableAmount, '30.00')
 })
 
-test('an unknown number, a wrong PIN and what is no number are one and the same answer', async () => {
+test('an unknown number, wrong PIN and malformed number get the same response', async () => {
   const guesses = [
     ...([
       ['999', '1'],
@@ -59,13 +59,13 @@ test('an unknown number, a wrong PIN and what is no number are one and the same 
   assert.deepEqual(refusalOf(await validate(api, '10.00', number, '9999')), answers[0])
 })
 
-test('a voucher that answers to another number than was asked for does not open', async () => {
+test('a voucher with another number than requested is not returned', async () => {
   // A back office that takes no notice of case, or of zeros in front, would otherwise let everybody guess under many names.
   simulator.state.vouchers.set('A1', { ...voucherOf(number), number: 'a1' })
   isProblem(await lookUp(api, 'A1'), 'voucher_not_accepted', api.baseUrl)
 })
 
-test('each thing that is the matter with a voucher has its answer', async () => {
+test('each voucher problem has its own error', async () => {
   const cases: [string, string, ErrorCode, string?][] = [
     ['6000003', '3333', 'voucher_unusable', 'redeemed'],
     ['6000004', '4444', 'voucher_unusable', 'not issued'],
@@ -91,7 +91,7 @@ test('each thing that is the matter with a voucher has its answer', async () => 
   )
 })
 
-test('what the back office refuses in a validation or a lock is an answer of ours, never a fault', async () => {
+test('a rejected validation or lock is our error, never a 500', async () => {
   const refuse = (path: string, code: number, status = 403) =>
     simulator.faults.add({ kind: 'error', path, status, code, description: `about ${pin}`, times: 1 })
   const validation: [number, ErrorCode, string?][] = [
@@ -146,7 +146,7 @@ test('what the back office refuses in a validation or a lock is an answer of our
   }
 })
 
-test('guesses do not reach the back office once a voucher refuses, nor once an address has had too many', async () => {
+test('guesses stop reaching the back office once voucher or address is blocked', async () => {
   const asked = () => simulator.ledger.callsTo({ path: '/Voucher/*' }).length
   await startOfMinute()
   for (let i = 0; i < 8; i++)
@@ -175,7 +175,7 @@ async function startOfMinute() {
   if (row && row.left < 8) await delay(row.left * 1_000)
 }
 
-test('a right PIN makes the wrong ones before it forgotten; what is the matter with a voucher counts for none', async () => {
+test('a right PIN clears earlier failures; other voucher problems do not count', async () => {
   for (let i = 0; i < 4; i++) await lookUp(api, number, '9999')
   assert.equal((await lookUp(api)).status, 200)
   for (let i = 0; i < 4; i++) await lookUp(api, number, '9999')
@@ -183,7 +183,7 @@ test('a right PIN makes the wrong ones before it forgotten; what is the matter w
   for (let i = 0; i < 6; i++) isProblem(await lookUp(api, '6000003', '3333'), 'voucher_unusable', api.baseUrl)
 })
 
-test('neither PIN nor the back office’s validation is in a log, an answer or a column', async () => {
+test('secrets of a voucher never appear in logs, responses or tables', async () => {
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })
   const { client, backOffice } = behind(simulator, { log })
@@ -228,7 +228,7 @@ test('neither PIN nor the back office’s validation is in a log, an answer or a
   }
 })
 
-test('while the back office is away vouchers are told to wait, and nothing is counted', async () => {
+test('vouchers return 503 during an outage and count no failures', async () => {
   const mine = await validationOf(api)
   await simulator.refuse()
   try {

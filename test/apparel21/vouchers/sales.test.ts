@@ -9,7 +9,7 @@ import { day, faultsOf, salesOf, vouchersOfTests } from './vouchers.ts'
 const { simulator, api } = await vouchersOfTests()
 const { issue, sales, theOrder } = salesOf({ simulator, api })
 
-test('a voucher is sold as an order, is pending, and opens once its e-mail has come from the back office', async () => {
+test('a voucher is sold as an order and pending until its email', async () => {
   const { status, json, headers } = await issue({
     orderNumber: 'W0000123',
     message: 'Happy birthday & <more>!\nJohn',
@@ -57,7 +57,7 @@ test('a voucher is sold as an order, is pending, and opens once its e-mail has c
   assert.equal(await api.db.run(sql`select from email`), 0, 'the service sends nothing')
 })
 
-test('the receiver is a person of the back office, found by e-mail or made without consent', async () => {
+test('the recipient is found by email or created without consent', async () => {
   const known = [...simulator.state.persons.values()].find(({ email }) => email !== '')
   await issue({ receiverEmail: known?.email.toLowerCase() })
   assert.equal(theOrder().personId, known?.id)
@@ -86,7 +86,7 @@ test('the receiver is a person of the back office, found by e-mail or made witho
   }
 })
 
-test('with a key a sale whose answer is lost is one order, which is noted', async () => {
+test('a sale with a key and a lost response creates one order', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   const key = { 'idempotency-key': 'gift-1' }
   const first = await issue({}, key)
@@ -102,7 +102,7 @@ test('with a key a sale whose answer is lost is one order, which is noted', asyn
   assert.equal(sales().length, 1)
 })
 
-test('a sale that nobody knows the outcome of is told so, and the repeat with the key finds it', async () => {
+test('a sale with an unknown outcome is found by repeating its key', async () => {
   for (const kind of ['lost-answer', 'html'] as const) {
     simulator.reset()
     const fault = simulator.faults.add({ kind, applied: true, method: 'POST', path: '/Persons/*/Orders' })
@@ -116,7 +116,7 @@ test('a sale that nobody knows the outcome of is told so, and the repeat with th
   }
 })
 
-test('a sale under a number of the caller’s that nobody knows the outcome of has that number to itself, and its repeat finds it', async () => {
+test('a given number of an unknown sale stays reserved for its repeat', async () => {
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   const key = { 'idempotency-key': 'gift-55' }
   isProblem(await issue({ orderNumber: 'W-55' }, key), 'outcome_unknown', api.baseUrl)
@@ -130,7 +130,7 @@ test('a sale under a number of the caller’s that nobody knows the outcome of h
   assert.deepEqual(faultsOf(third), [['/orderNumber', 'order_number_taken']])
 })
 
-test('a number that another order has is taken, and nothing is sold', async () => {
+test('a number of another order is taken and nothing is sold', async () => {
   assert.equal((await issue({ orderNumber: 'W-66' })).status, 202)
   await api.db.run(sql`delete from upstream_voucher_sale`)
   for (const more of [{ amount: '151.00' }, { receiverEmail: 'other@example.com' }, { senderName: 'Jo' }])
@@ -143,14 +143,14 @@ test('a number that another order has is taken, and nothing is sold', async () =
   assert.equal(sales().length, 1)
 })
 
-test('of many sales at once under one number one is made', async () => {
+test('one of several concurrent sales with one number succeeds', async () => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => issue({ orderNumber: 'W-77' })))
   assert.equal(answers.filter(({ status }) => status === 202).length, 1)
   for (const answer of answers) if (answer.status !== 202) isProblem(answer, 'order_number_taken', api.baseUrl)
   assert.equal(sales().length, 1)
 })
 
-test('a key that is used again after a day sells anew', async () => {
+test('a key reused after a day sells another voucher', async () => {
   const key = { 'idempotency-key': 'gift-old' }
   const first = (await issue({}, key)).json.data.orderNumber
   await api.db.run(sql`update idempotent_response set created_at = now() - interval '25 hours'`)
@@ -160,7 +160,7 @@ test('a key that is used again after a day sells anew', async () => {
   assert.equal(sales().length, 2)
 })
 
-test('what is not configured is named, in the service before the back office is asked, and in the back office', async () => {
+test("missing configuration is named, first our own, then the back office's", async () => {
   const bare = await api.tenant({ ...settings, vouchersEnabled: false, giftCardSku: null, voucherType: null })
   const missing = await issue({}, {}, bare)
   isProblem(missing, 'voucher_not_configured', api.baseUrl, '/vouchers')
@@ -180,7 +180,7 @@ test('what is not configured is named, in the service before the back office is 
   assert.equal(sales().length, 0)
 })
 
-test('all faults of a sale are told together, and the back office is not asked', async () => {
+test('all errors of a sale are reported together without a call', async () => {
   const answer = await issue({ amount: '0.00', gateway: 'pаypal', deliveryDate: day(-1), billingAddress: {} })
   assert.equal(answer.status, 422)
   assert.deepEqual(
@@ -190,7 +190,7 @@ test('all faults of a sale are told together, and the back office is not asked',
   assert.equal(simulator.ledger.calls.length, 0)
 })
 
-test('an e-mail on a later day needs a release that can wait, and is refused where it cannot', async () => {
+test('a delayed email requires a supporting version and is otherwise rejected', async () => {
   const later = { deliveryDate: day(20) }
   assert.equal((await issue(later)).status, 202)
   assert.equal(theOrder().lines[0]?.voucher?.deliveryDate, day(20))
@@ -210,7 +210,7 @@ test('an e-mail on a later day needs a release that can wait, and is refused whe
   }
 })
 
-test('what the back office refuses of a sale is an answer of ours that points into the caller’s body', async () => {
+test('a sale rejected by the back office points into the request body', async () => {
   const cases = [
     ...([
       [5100, 'unknown_gateway', '/gateway'],

@@ -64,7 +64,7 @@ for (const [what, lines, status, most] of [
     2,
   ],
 ] as const)
-  test(`of two units ${what}, ${most || 'none'} can be returned, and no more`, async () => {
+  test(`${most || 'none'} of two units ${what} can be returned`, async () => {
     const id = await changed(...lines)
     assert.equal(await statusOf(id), status)
     assert.equal((await giveBack(id, { [tee.sku]: most + 1 })).status, 409)
@@ -74,14 +74,14 @@ for (const [what, lines, status, most] of [
     assert.equal(back.flatMap(({ lines }) => lines).length, most)
   })
 
-test('an order of ours from a year ago that is shipped by now is so in the list', async () => {
+test('an order shipped after a year shows as shipped', async () => {
   const { id } = await bought({ [tee.sku]: 1 }, { isShipped: false })
   await api.db.run(sql`update sales_order set changed_at = changed_at - interval '1 year' where id = ${id}`)
   simulator.change({ kind: 'despatch-order', id: Number(id) })
   assert.equal(await statusOf(id), 'shipped')
 })
 
-test('a present is not in the list of whom it is for', async () => {
+test('a gift order is not listed for its recipient', async () => {
   const gift = {
     amount: '50.00',
     receiverName: 'Ann Lee',
@@ -101,7 +101,7 @@ test('a present is not in the list of whom it is for', async () => {
   assert.deepEqual(await listed(found.id), [])
 })
 
-test('an order that is found there names the gateway as it is called here', async () => {
+test('an order found upstream uses our gateway name', async () => {
   const { id } = made(await post(api, '/orders', order()))
   for (const table of [sql`order_payment`, sql`order_line`])
     await api.db.run(sql`delete from ${table} where order_id = ${id}`)
@@ -110,7 +110,7 @@ test('an order that is found there names the gateway as it is called here', asyn
   assert.equal(found?.payments[0]?.gateway, 'paypal')
 })
 
-test('an order that another service of the same back office is placing is nobody else’s', async () => {
+test('an order being placed by another service upstream is not listed', async () => {
   const other = await api.tenant({ ...settings, returnReasons: api.service.settings.returnReasons })
   await api.db.run(sql`
     insert into customer select (jsonb_populate_record(c, jsonb_build_object('service_id', ${other.service.id}::integer))).*
@@ -124,7 +124,7 @@ test('an order that another service of the same back office is placing is nobody
   assert.deepEqual([before.includes(id), (await theirs()).includes(id)], [false, false])
 })
 
-test('orders of somebody whom head office has made one with another are the other’s, and can be returned', async () => {
+test('orders of a merged customer move to the other and stay returnable', async () => {
   const [into] = [...simulator.state.persons.keys()].map(String).filter(id => id !== customerId)
   assert.ok(into)
   const sent = await bought({ [tee.sku]: 1 })

@@ -54,7 +54,7 @@ const receivers = {
 
 for (const [receiver, { borders }] of Object.entries(receivers))
   for (const border of borders)
-    test(`of a voucher for ${receiver} whose process is killed at ${border} there is one, here and there, once it is repeated`, async () => {
+    test(`a voucher for ${receiver} killed at ${border} exists once after its repeat`, async () => {
       const [known] = [...simulator.state.persons.values()].filter(({ email }) => email !== '')
       const isNew = receiver === 'somebody new'
       const email = isNew ? `gift-${border}@example.com` : (known?.email ?? assert.fail())
@@ -91,7 +91,7 @@ for (const [receiver, { borders }] of Object.entries(receivers))
 
 for (const border of ['before_upstream', 'after_upstream'] as const)
   for (const [kind, make] of Object.entries(writes))
-    test(`of a ${kind} whose process is killed at ${border} there is one, here and there, once it is repeated`, async () => {
+    test(`a ${kind} killed at ${border} exists once everywhere after its repeat`, async () => {
       const name = `${kind}-${border}`.replace('_', '-')
       const { path, body, effect, here } = await make(name)
       simulator.ledger.clear()
@@ -108,7 +108,7 @@ for (const border of ['before_upstream', 'after_upstream'] as const)
 
 for (const border of ['before_upstream', 'after_upstream'] as const)
   for (const by of ['its validation', 'its PIN'])
-    test(`a voucher whose lock by ${by} is killed at ${border} is held by nobody else, and by its holder once the lock is repeated`, async () => {
+    test(`a lock by ${by} killed at ${border} belongs only to its repeat`, async () => {
       const voucher = [...simulator.state.vouchers.values()].find(one => one.lockedUntil === 0) ?? assert.fail()
       const { number, pin } = voucher
       const validate = () => send(steady, '/vouchers/validate', { number, pin, amount: '5.00' })

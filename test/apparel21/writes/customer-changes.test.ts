@@ -11,7 +11,7 @@ const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOpt
 const { api, simulator } = shop
 const { personOf, calls, made, consentOf, fullPerson } = personsOf(shop)
 
-test('nothing that a change does not mention is cleared', async () => {
+test('a change clears nothing that it omits', async () => {
   const person = fullPerson()
   const { updated: _, password: __, ...was } = structuredClone(person)
   const answer = await put(api, `/customers/${person.id}`, { firstname: 'Joan', mobile: '0411 111 111' })
@@ -25,7 +25,7 @@ test('nothing that a change does not mention is cleared', async () => {
   assert.equal(answer.json.data.loyaltyCode, 'VIP')
 })
 
-test('answers in another order, with blanks and unknown elements, do not harm what is written back', async () => {
+test('unknown elements, whitespace and another order do not affect written data', async () => {
   const person = fullPerson()
   const { updated: _, password: __, ...was } = structuredClone(person)
   for (const kind of ['reordered', 'extra-elements', 'trailing-blanks', 'carriage-returns'] as const) {
@@ -38,7 +38,7 @@ test('answers in another order, with blanks and unknown elements, do not harm wh
   }
 })
 
-test('what the head office has although a body may not have it can be sent back', async () => {
+test('an upstream value that a body cannot introduce can be sent back', async () => {
   const person = fullPerson()
   const odd = { email: 'jo at example.test', home: '0400 1 ext 2', dateOfBirth: '1899-12-30' }
   simulator.change({ kind: 'edit-person', id: person.id, fields: odd })
@@ -50,7 +50,7 @@ test('what the head office has although a body may not have it can be sent back'
   assert.deepEqual({ email, home, dateOfBirth, title }, { ...odd, title: 'Prof' })
 })
 
-test('a text for which the back office has no room by now is judged by it, as long as it is what it has', async () => {
+test('an overlong text that is unchanged is left to the back office', async () => {
   const { id } = await created(api)
   simulator.change({ kind: 'edit-person', id: Number(id), fields: { surname: 'x'.repeat(25) } })
   await shop.sync('customers')
@@ -62,7 +62,7 @@ test('a text for which the back office has no room by now is judged by it, as lo
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 1)
 })
 
-test('null clears, and leaves what is beside it', async () => {
+test('null clears a field and leaves its neighbours', async () => {
   const person = fullPerson()
   const change = {
     title: null,
@@ -80,7 +80,7 @@ test('null clears, and leaves what is beside it', async () => {
   assert.deepEqual([person.billing.line1, person.billing.companyName], ['', 'Ferns & Co'])
 })
 
-test('a subscription changes its reference and the privacy of the person; each change of consent is recorded', async () => {
+test('a subscription changes its reference and privacy and records the consent', async () => {
   const person = fullPerson()
   simulator.change({ kind: 'edit-person', id: person.id, fields: { privacy: true } })
   await shop.sync('customers')
@@ -108,7 +108,7 @@ test('a subscription changes its reference and the privacy of the person; each c
   assert.equal((await api.get(`/customers/${person.id}`)).json.data.smsSubscription, true)
 })
 
-test('what the head office changes between our reading and writing is kept', async () => {
+test('a concurrent back office change between read and write is kept', async () => {
   const person = fullPerson()
   const change = { kind: 'edit-person', fields: { jobTitle: 'Gardener', work: '0377770000' } }
   simulator.faults.add({ kind: 'meanwhile', method: 'PUT', path: '/Persons/*', times: 1, change })
@@ -122,7 +122,7 @@ test('what the head office changes between our reading and writing is kept', asy
   )
 })
 
-test('after three such changes it is given up, and nothing is written', async () => {
+test('a change is abandoned after three concurrent back office changes', async () => {
   const person = fullPerson()
   await shop.sync('customers')
   const shown = (await api.get(`/customers/${person.id}`)).json.data
@@ -135,7 +135,7 @@ test('after three such changes it is given up, and nothing is written', async ()
   assert.deepEqual((await api.get(`/customers/${person.id}`)).json.data, shown)
 })
 
-test('two changes at once of one customer lose nothing', async () => {
+test('two concurrent changes of one customer are both stored', async () => {
   const { id } = await created(api)
   const answers = await Promise.all([
     put(api, `/customers/${id}`, { title: 'Dr' }),
@@ -151,7 +151,7 @@ test('two changes at once of one customer lose nothing', async () => {
   assert.equal((await api.get(`/customers/${id}`)).json.data.title, 'Dr')
 })
 
-test('If-Match sees what the head office has changed since', async () => {
+test('If-Match detects a change in the back office', async () => {
   const { id } = await created(api)
   const { headers } = await api.get(`/customers/${id}`)
   const same = await put(api, `/customers/${id}`, { title: 'Mr' }, { 'if-match': headers.etag })
@@ -163,7 +163,7 @@ test('If-Match sees what the head office has changed since', async () => {
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 0)
 })
 
-test('a customer that only the back office knows yet can be changed; one that it does not have is not found', async () => {
+test('a customer known only to the back office can be changed', async () => {
   const person = fullPerson()
   await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
   const answer = await put(api, `/customers/${person.id}`, { firstname: 'Late' })
@@ -173,7 +173,7 @@ test('a customer that only the back office knows yet can be changed; one that it
     isProblem(await put(api, `/customers/${encodeURIComponent(id)}`, { firstname: 'Late' }), 'not_found', api.baseUrl)
 })
 
-test('a change whose answer is lost is an unknown outcome; repeated, it is done', async () => {
+test('a change with a lost response is unknown until its repeat', async () => {
   const { id } = await created(api)
   simulator.faults.add({ kind: 'lost-answer', method: 'PUT', path: '/Persons/*', times: 1 })
   isProblem(await put(api, `/customers/${id}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
@@ -183,7 +183,7 @@ test('a change whose answer is lost is an unknown outcome; repeated, it is done'
   assert.deepEqual([answer.json.data.title, personOf(id).title], ['Dr', 'Dr'])
 })
 
-test('what is undone here after the back office has done it is finished by the repeat', async () => {
+test('a repeat finishes a customer change that was rolled back only here', async () => {
   const [body, key] = [john(), keyed()]
   const before = await count(api, api, 'customer')
   shop.undo(1)
@@ -200,7 +200,7 @@ test('what is undone here after the back office has done it is finished by the r
   assert.equal((await put(api, `/customers/${json.data.id}`, change)).json.data.title, 'Dr')
 })
 
-test('a back office that is away is 503 with Retry-After, and nothing is written', async () => {
+test('an unavailable back office is 503 with Retry-After and nothing is written', async () => {
   const { id } = await created(api)
   const rows = await count(api, api, 'customer')
   await simulator.refuse()

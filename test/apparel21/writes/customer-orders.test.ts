@@ -30,7 +30,7 @@ const idsOf = (orders: Order[]) => orders.map(({ id }) => id).sort()
 const codesOf = (meta: { warnings?: { code: string }[] }) => meta.warnings?.map(({ code }) => code)
 const asked = (id: string) => simulator.ledger.callsTo({ method: 'GET', path: `/Persons/${id}/Orders` }).length
 
-test('orders of a customer that were placed elsewhere are in their list at once, the newest first, and stay', async () => {
+test("a customer's list shows orders placed in the back office, newest first", async () => {
   const { id, orders } = somebody()
   const { data, meta } = await listed(id)
   assert.deepEqual(idsOf(data), orders)
@@ -43,7 +43,7 @@ test('orders of a customer that were placed elsewhere are in their list at once,
   assert.deepEqual([codesOf(later.meta), later.meta.syncedAt], [['back_office_unavailable'], undefined])
 })
 
-test('a line that is shipped elsewhere is so in the list, of an order of ours and of one that is found there', async () => {
+test('a line shipped in the back office is shown as shipped', async () => {
   const ours = made(await post(api, '/orders', order()))
   const theirs = somebody()
   for (const id of [ours.id, ...theirs.orders]) simulator.change({ kind: 'despatch-order', id: Number(id) })
@@ -53,7 +53,7 @@ test('a line that is shipped elsewhere is so in the list, of an order of ours an
   }
 })
 
-test('only the first page has the back office asked, and a whole list has it asked once', async () => {
+test('only the first page or export causes a back office call', async () => {
   const { id, orders } = shoppers.find(one => one.orders.length > 1) ?? assert.fail('somebody has ordered twice')
   const first = await listed(id, '?limit=1')
   const before = asked(id)
@@ -65,7 +65,7 @@ test('only the first page has the back office asked, and a whole list has it ask
   assert.equal(asked(id), before + 1)
 })
 
-test('many requests for one customer at once ask once, and each order is stored once', async () => {
+test('concurrent requests for one customer share a call and store orders once', async () => {
   const { id, orders } = somebody()
   simulator.ledger.clear()
   simulator.faults.add({ kind: 'latency', seconds: 0.5, path: '/Persons/*/Orders' })
@@ -75,7 +75,7 @@ test('many requests for one customer at once ask once, and each order is stored 
   assert.deepEqual([asked(id), await rows()], [1, before + orders.length])
 })
 
-test('of many pages each is stored as it comes, and what comes late is as well', async t => {
+test('each page is stored as it arrives, even if late', async t => {
   const { client, backOffice } = behind(simulator, { limits: { pageRows: 2 } })
   const patient = await startTestService({ beside: api, backOffice })
   t.after(async () => {
@@ -96,7 +96,7 @@ test('of many pages each is stored as it comes, and what comes late is as well',
   await until(async () => (await rows()) === before + 6, 'what came late is stored', 30_000)
 })
 
-test('an order whose outcome nobody knows is not shown before it is found out, and then as it was placed', async () => {
+test('an order with an unknown outcome is hidden until it is reconciled', async () => {
   const [body, key] = [order(), keyed()]
   const before = idsOf((await listed(customerId)).data)
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
@@ -107,7 +107,7 @@ test('an order whose outcome nobody knows is not shown before it is found out, a
   assert.equal(found?.payments[0]?.reference, 'PAYID-1')
 })
 
-test('an answer that cannot be read leaves what is known, with a warning', async () => {
+test('an unreadable response keeps the stored orders and adds a warning', async () => {
   const { id } = somebody()
   simulator.faults.add({ kind: 'malformed', path: `/Persons/${id}/Orders` })
   const { data, meta } = await listed(id)
@@ -115,7 +115,7 @@ test('an answer that cannot be read leaves what is known, with a warning', async
   assert.match(meta.warnings[0].detail, /Orders that were placed elsewhere may be missing/)
 })
 
-test('orders of somebody who is erased while the back office thinks do not come back', async () => {
+test('late orders of an erased customer are not stored', async () => {
   const admin = await api.account('admin')
   const { id } = somebody()
   const before = await rows()

@@ -13,7 +13,7 @@ const shop = await shopOfTests({ subscriptionMapping: { email: { type: 'eMailOpt
 const { api, simulator } = shop
 const { personOf, withEmail, calls, made, consentOf, fullPerson } = personsOf(shop)
 
-test('a customer is made in the back office, and answered and stored as it has it then', async () => {
+test('a customer is created in the back office and stored as returned', async () => {
   const body = john({
     title: 'Mr',
     mobile: '0400 123 456',
@@ -65,7 +65,7 @@ test('a customer is made in the back office, and answered and stored as it has i
   )
 })
 
-test('a customer of whom little is said can be changed all the same', async () => {
+test('a customer with minimal data can be changed', async () => {
   const { id } = await created(api)
   assert.equal(personOf(id).billing.contactName, 'John Smith')
   const answer = await put(api, `/customers/${id}`, { title: 'Mr' })
@@ -74,7 +74,7 @@ test('a customer of whom little is said can be changed all the same', async () =
   assert.equal(answer.json.data.address.addressLine1, null)
 })
 
-test('texts that mean something to XML arrive as they are', async () => {
+test('XML special characters in customer fields arrive unchanged', async () => {
   for (const text of hostile) {
     const address = { addressLine1: text, addressLine2: `${text}${text}`.slice(0, 50), city: text }
     const body = john({ surname: text.slice(0, 20), address })
@@ -86,7 +86,7 @@ test('texts that mean something to XML arrive as they are', async () => {
   }
 })
 
-test('what the back office has no room for is refused by its place, before anybody is asked', async () => {
+test('an overlong value is rejected with its pointer before any call', async () => {
   const long = 'x'.repeat(21)
   const body = john({ firstname: long, surname: long, title: 'x'.repeat(11), address: { country: long } })
   isRefused(
@@ -98,7 +98,7 @@ test('what the back office has no room for is refused by its place, before anybo
   assert.deepEqual(calls(), [])
 })
 
-test('an e-mail address that somebody has is taken, here or in the back office only', async () => {
+test('an email in use is rejected, even if only upstream', async () => {
   const { id, contact } = await created(api)
   simulator.ledger.clear()
   const again = await post(api, '/customers', john({ contact: { email: contact.email.toUpperCase() } }))
@@ -118,7 +118,7 @@ test('an e-mail address that somebody has is taken, here or in the back office o
   assert.equal(made(), 0)
 })
 
-test('an e-mail address that its owner gave up at the head office is free', async () => {
+test('an email given up by its owner upstream is free', async () => {
   const someone = fullPerson()
   await shop.sync('customers')
   const email = someone.email
@@ -128,7 +128,7 @@ test('an e-mail address that its owner gave up at the head office is free', asyn
   assert.equal((await api.get(`/customers/${someone.id}`)).json.data.contact.email, someone.email)
 })
 
-test('of twenty creates with one e-mail address one makes a customer', async () => {
+test('one of twenty concurrent creates with one email succeeds', async () => {
   const body = john()
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(api, '/customers', body)))
   const [first, ...more] = answers.filter(({ status }) => status === 201)
@@ -141,7 +141,7 @@ test('of twenty creates with one e-mail address one makes a customer', async () 
   assert.equal(made(), 1)
 })
 
-test('a type of reference that the back office lacks, and a value of another type, are refused', async () => {
+test('an unknown reference type and a value of another type are rejected', async () => {
   await api.db.run(
     sql`insert into reference (service_id, type, reference_value_id, code, name) values (${api.service.id}, 'favouriteColour', '1', 'R', 'Red')`,
   )
@@ -152,7 +152,7 @@ test('a type of reference that the back office lacks, and a value of another typ
   assert.equal(made(), 0)
 })
 
-test('a create whose answer is lost is an unknown outcome, and its repeat finds the person', async () => {
+test('a create with a lost response is unknown until its repeat', async () => {
   const [body, key] = [john({ title: 'Mr', references: { shopsFor: '4413' } }), keyed()]
   const before = await count(api, api, 'customer')
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
@@ -169,7 +169,7 @@ test('a create whose answer is lost is an unknown outcome, and its repeat finds 
   assert.equal(third.headers['idempotent-replayed'], 'true')
 })
 
-test('the repeat finds the person also where a sync was faster', async () => {
+test('a repeat finds the person even if a sync was faster', async () => {
   const [body, key] = [john(), keyed()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
   isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
@@ -181,7 +181,7 @@ test('the repeat finds the person also where a sync was faster', async () => {
   isProblem(await post(api, '/customers', body, keyed()), 'email_taken', api.baseUrl)
 })
 
-test('a person with the address but another name is not taken for an earlier attempt', async () => {
+test('a person with another name is never taken for the earlier attempt', async () => {
   const [body, key] = [john(), keyed()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons', times: 1 })
   isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
@@ -192,7 +192,7 @@ test('a person with the address but another name is not taken for an earlier att
   isRefused(api, await post(api, '/customers', body, key), 'email_taken', '/contact/email')
 })
 
-test('a person that was made but cannot be read back is an unknown outcome', async () => {
+test('a person created but not readable is an unknown outcome', async () => {
   const [body, key] = [john(), keyed()]
   simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*', times: 1 })
   isProblem(await post(api, '/customers', body, key), 'outcome_unknown', api.baseUrl)
@@ -200,7 +200,7 @@ test('a person that was made but cannot be read back is an unknown outcome', asy
   assert.equal(made(), 1)
 })
 
-test('a page instead of an answer is 502 where something is read, and an unknown outcome where it was to be written', async () => {
+test('a web page is 502 for reads and unknown for writes', async () => {
   const body = john()
   simulator.faults.add({ kind: 'html', path: '/Persons' })
   isProblem(await post(api, '/customers', body), 'back_office_error', api.baseUrl)
@@ -212,7 +212,7 @@ test('a page instead of an answer is 502 where something is read, and an unknown
   assert.equal(made(), 0)
 })
 
-test('a silent back office is an unknown outcome at its deadline, also with a key', async () => {
+test('a silent back office is an unknown outcome at the deadline', async () => {
   simulator.faults.add({ kind: 'hang', method: 'POST', path: '/Persons', times: 1 })
   const began = performance.now()
   isProblem(await post(api, '/customers', john(), keyed()), 'outcome_unknown', api.baseUrl)

@@ -34,7 +34,7 @@ async function paidByVoucher() {
 }
 
 for (const finish of ['repeat', 'follow up'] as const)
-  test(`the ${finish} of an order that has another price by now frees the voucher that paid`, async t => {
+  test(`the ${finish} of a repriced order releases the voucher that paid`, async t => {
     t.after(() => reprice(-1))
     const [body, key, { used }] = [await paidByVoucher(), keyed(), voucher(number)]
     loseAnswer()
@@ -49,7 +49,7 @@ for (const finish of ['repeat', 'follow up'] as const)
     assert.equal((await lock(api, number, validationId, 0)).status, 200)
   })
 
-test('an order that is found after somebody else has validated its voucher leaves that validation, and what it knows', async () => {
+test('a late order keeps a newer validation of its voucher', async () => {
   const [body, key] = [await paidByVoucher(), keyed()]
   loseAnswer()
   isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)

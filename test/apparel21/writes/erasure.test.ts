@@ -11,7 +11,7 @@ const shop = await shopOfTests()
 const { api, simulator } = shop
 const { order } = await ordersOf(shop)
 
-test('a person whom the back office has cannot be erased here, and the capabilities say why', async () => {
+test('a person of the back office cannot be erased, as capabilities explain', async () => {
   const admin = await api.account('admin')
   const { id } = await created(api)
   const answer = await remove(admin, `/customers/${id}`)
@@ -22,7 +22,7 @@ test('a person whom the back office has cannot be erased here, and the capabilit
   assert.deepEqual([lacking.available, lacking.reason], [false, answer.json.detail])
 })
 
-test('an e-mail address of somebody who was erased here is taken at the back office by nobody who is named', async () => {
+test("an erased person's email can be taken upstream without naming the owner", async () => {
   const admin = await api.account('admin')
   const { id, contact } = await created(api)
   await simulator.change({ kind: 'remove-person', id: Number(id) })
@@ -36,7 +36,7 @@ test('an e-mail address of somebody who was erased here is taken at the back off
   isProblem(await api.get(`/customers/${id}`), 'not_found', api.baseUrl)
 })
 
-test('whoever was erased there is erased here too, and does not come back with the next pull', async () => {
+test('a person erased upstream is erased here and does not return', async () => {
   const admin = await api.account('admin')
   const { id } = await created(api)
   const placed = await post(api, '/orders', order({ customerId: id }))

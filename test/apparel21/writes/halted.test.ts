@@ -13,7 +13,7 @@ const doomed = (failpoint: string, more: Environment = {}) =>
   serve(['--no-demo'], environmentOf(failpoint.replace(':', '-'), { FAILPOINT: failpoint, ...more }))
 
 for (const border of ['after_claim', 'after_upstream'])
-  test(`of a process that is halted at ${border} until another one has carried out its write there is one effect, and it is told what came of it`, async () => {
+  test(`a process halted at ${border} learns its result from another process`, async () => {
     simulator.ledger.clear()
     const [key, body, before, lines] = [`halted ${border}`, order(), await rows('sales_order'), await rows('audit')]
     const late = await doomed(`${border}:stop`)
@@ -32,7 +32,7 @@ for (const border of ['after_claim', 'after_upstream'])
     await stop(late)
   })
 
-test('a repeat that comes while its write is being committed is answered as that is, and has no effect of its own', async () => {
+test('a repeat during the commit gets its response without a second effect', async () => {
   simulator.ledger.clear()
   const [key, body, before, lines] = [
     'halted before its commit',
@@ -57,7 +57,7 @@ test('a repeat that comes while its write is being committed is answered as that
   await stop(late)
 })
 
-test('of a process that is halted while the job settles its write nothing is stored twice', async () => {
+test('a process halted during reconciliation stores nothing twice', async () => {
   simulator.ledger.clear()
   const [before, lines] = [await rows('sales_order'), await rows('audit')]
   const late = await doomed('after_upstream:stop')
@@ -76,7 +76,7 @@ test('of a process that is halted while the job settles its write nothing is sto
   await stop(late)
 })
 
-test('a process that was halted for the whole time of its claim does not tell the back office any more', async () => {
+test('a process halted longer than its lease makes no back office call', async () => {
   simulator.ledger.clear()
   const before = await rows('sales_order')
   const late = await doomed('after_claim:stop')

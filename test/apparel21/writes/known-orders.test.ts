@@ -15,7 +15,7 @@ const shopper = await ordersOf(shop)
 const { tee, hat, customerId, order, upstream, placed, posts, rows, validated, voucher } = shopper
 const { giveBack } = returnsOf(shop, shopper)
 
-test('an order whose answer is lost is an unknown outcome, and its repeat finds it', async () => {
+test('an order with a lost response is unknown until its repeat', async () => {
   const [body, key, before] = [order(), keyed(), await rows()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl, '/orders')
@@ -30,7 +30,7 @@ test('an order whose answer is lost is an unknown outcome, and its repeat finds 
   )
 })
 
-test('an order whose answer is lost is finished by its repeat although its price, or its SKU, is another one by now', async () => {
+test('a repeat finishes a lost order despite a changed price or SKU', async () => {
   const { state } = simulator
   const [style] = [...state.styles.values()].filter(one => !one.special && one.code !== tee.sku)
   const sku = style?.colours[0]?.skus[0] ?? assert.fail()
@@ -52,7 +52,7 @@ test('an order whose answer is lost is finished by its repeat although its price
   await shop.sync('products')
 })
 
-test('the repeat finds the order also where the table of web sales has forgotten it', async () => {
+test('a repeat finds the order even without a web sales entry', async () => {
   const [body, key] = [order(), keyed()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
@@ -62,7 +62,7 @@ test('the repeat finds the order also where the table of web sales has forgotten
   assert.equal(placed(), 1)
 })
 
-test('what is undone here after the back office has done it is finished by the repeat', async () => {
+test('a repeat finishes an order that was rolled back only here', async () => {
   const [body, key, before] = [order(), keyed(), await rows()]
   shop.undo(1)
   isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
@@ -71,7 +71,7 @@ test('what is undone here after the back office has done it is finished by the r
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 
-test('a key that is used for another order after an unknown outcome does not pass off one for the other', async () => {
+test('a key reused for another order never returns the unknown first one', async () => {
   const [key, before] = [keyed(), await rows()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   isProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
@@ -81,7 +81,7 @@ test('a key that is used for another order after an unknown outcome does not pas
   assert.deepEqual([placed(), await rows()], [1, before])
 })
 
-test('a key that comes back after its answer was forgotten makes an order of its own', async () => {
+test('a key reused after expiry creates its own order', async () => {
   const key = keyed()
   const first = made(await post(api, '/orders', order(), key))
   await api.db.run(sql`update idempotent_response set created_at = created_at - interval '25 hours'`)
@@ -90,7 +90,7 @@ test('a key that comes back after its answer was forgotten makes an order of its
   assert.equal(placed(), 2)
 })
 
-test('a given number is the number there; taken by another order it is refused, by the same one it is done', async () => {
+test("a given number is the upstream number, and another order's is rejected", async () => {
   const given = made(await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })))
   assert.equal(upstream(given.id).number, 'WEB 1/ü')
   isRefused(api, await post(api, '/orders', order({ orderNumber: 'WEB 1/ü' })), 'order_number_taken', '/orderNumber')
@@ -110,7 +110,7 @@ test('a given number is the number there; taken by another order it is refused, 
 })
 
 for (const orderNumber of ['SHOP-1', undefined])
-  test(`an order ${orderNumber ? 'with' : 'without'} a number of its own that is looked up while nobody knows its outcome is placed once, and finished by its repeat`, async () => {
+  test(`a repeat finishes an unknown order ${orderNumber ? 'with' : 'without'} a number despite look-ups`, async () => {
     const pays = await validated('6000001', '1234', '2.00')
     const used = voucher('6000001').used
     const payments = [
@@ -133,7 +133,7 @@ for (const orderNumber of ['SHOP-1', undefined])
     isRefused(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
   })
 
-test('of ten orders at once with one number one is placed', async () => {
+test('one of ten concurrent orders with one number succeeds', async () => {
   const before = await rows()
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => post(api, '/orders', order({ orderNumber: 'RACE' }))),
@@ -144,7 +144,7 @@ test('of ten orders at once with one number one is placed', async () => {
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 
-test('a voucher pays once also where the answer of its order is lost', async () => {
+test("a voucher pays once even if the order's response is lost", async () => {
   const pays = await validated('6000001', '1234', '2.00')
   const used = voucher('6000001').used
   const payments = [
@@ -161,7 +161,7 @@ test('a voucher pays once also where the answer of its order is lost', async () 
   assert.deepEqual([placed(), simulator.ledger.effectsOf('voucher drawn').length], [1, 1])
 })
 
-test('a back office that is away is 503 with Retry-After, and nothing is written', async () => {
+test('an unavailable back office is 503 with Retry-After without an order', async () => {
   const before = await rows()
   await simulator.refuse()
   const answer = await post(api, '/orders', order(), keyed())
@@ -170,7 +170,7 @@ test('a back office that is away is 503 with Retry-After, and nothing is written
   assert.equal(await rows(), before)
 })
 
-test('a page instead of an answer is an unknown outcome, whether it was done or not', async () => {
+test('a web page in response to an order is an unknown outcome', async () => {
   for (const applied of [false, true]) {
     const key = keyed()
     simulator.ledger.clear()
@@ -183,7 +183,7 @@ test('a page instead of an answer is an unknown outcome, whether it was done or 
   }
 })
 
-test('an order that was placed before is found by its identifier or its number, and is one of ours from then on', async () => {
+test('an earlier upstream order is found by identifier or number and stored', async () => {
   const orders = [...simulator.state.orders.values()].filter(
     ({ personId, lines }) => personId !== Number(customerId) && lines.every(({ status }) => status === 'Shipped'),
   )
@@ -205,7 +205,7 @@ test('an order that was placed before is found by its identifier or its number, 
   assert.equal(order.placedAt.slice(0, 10), new Date(byId.placed).toISOString().slice(0, 10))
 })
 
-test('GET finds an order that was placed before, by its identifier or its number, and asks only where our tables lack it', async () => {
+test('GET finds earlier upstream orders with one call if not stored', async () => {
   const [one, two] = [...simulator.state.orders.values()].filter(
     ({ personId, inWebTable }) => personId !== Number(customerId) && inWebTable,
   )
@@ -226,7 +226,7 @@ test('GET finds an order that was placed before, by its identifier or its number
     isProblem(await api.get(path), 'back_office_unavailable', api.baseUrl)
 })
 
-test('below the release that finds any order by its identifier one from before is found by its number', async () => {
+test('an older version finds earlier upstream orders by number only', async () => {
   const own = await openShop({}, { release: '2021.3' })
   try {
     const old = [...own.simulator.state.orders.values()].find(({ inWebTable }) => inWebTable) ?? assert.fail()

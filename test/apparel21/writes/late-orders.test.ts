@@ -25,7 +25,7 @@ async function late(body: object, headers: Record<string, string>) {
 
 for (const orderNumber of ['LATE-1', undefined])
   for (const isLookedUp of [false, true])
-    test(`an order ${orderNumber ? 'with' : 'without'} a number of its own that arrives after it was given up${isLookedUp ? ', and is looked up then,' : ''} is that order to its repeat`, async () => {
+    test(`a repeat gets its late order ${orderNumber ? 'with' : 'without'} a number${isLookedUp ? ' despite a look-up' : ''}`, async () => {
       const pays = await validated('6000001', '1234', '2.00')
       const used = voucher('6000001').used
       const payments = [
@@ -43,7 +43,7 @@ for (const orderNumber of ['LATE-1', undefined])
       isRefused(api, await post(api, '/orders', order({ payments })), 'validation_id_incorrect', '/payments/1/voucher')
     })
 
-test('a number that was looked up is that of its order, and of no other one', async () => {
+test('a looked-up number belongs to its order only', async () => {
   const body = order({ orderNumber: 'LATE-2' })
   const there = await late(body, keyed())
   assert.equal((await api.get(`/orders/${there.number}`)).status, 200)

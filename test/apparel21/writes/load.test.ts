@@ -29,7 +29,7 @@ async function longestIdle(isOver: () => boolean) {
   return longest
 }
 
-test(`${clients} clients at a back office that takes its time, or never answers, take nothing from anybody else, and leave nothing`, async () => {
+test(`a slow or silent back office with ${clients} clients affects nothing else`, async () => {
   const path = '/Persons/*/Orders'
   simulator.faults.add({ kind: 'latency', method: 'POST', path, seconds: 0.4 })
   simulator.faults.add({ kind: 'hang', method: 'POST', path, probability: 0.02 })

@@ -18,7 +18,7 @@ for (const [which, commits] of [
   ['the claim', 1],
   ['effect and answer', 2],
 ] as const)
-  test(`an order is placed once, here and there, and answered so, where the commit of ${which} is not heard of`, async () => {
+  test(`an order with a lost commit response of ${which} is placed once`, async () => {
     const [already, key, asked] = [await rows(), keyed(), order()]
     simulator.faults.add({ kind: 'latency', applied: true, seconds: 0.3, path: '/Persons/*/Orders', times: 1 })
     const lost = commits === 1 ? proxy.loseCommit() : afterPlacing().then(proxy.loseCommit)

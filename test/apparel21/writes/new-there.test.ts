@@ -20,7 +20,7 @@ const { bought, giveBack, lastReturn } = returnsOf(shop, shopper)
 const add = (typeId: number, code: string) => simulator.change({ kind: 'add-reference', typeId, code, name: code })
 const reasons = async () => (await api.get('/return-reasons')).json.data.map(({ code }: { code: string }) => code)
 
-test('a value of a reference that is new at head office is given to a new customer, and to one that changes', async () => {
+test('a new reference value in the back office can be used immediately', async () => {
   const [first, second] = [add(1321, 'NEW1'), add(1321, 'NEW2')]
   const customer = await created(api, john({ references: { shopsFor: first } }))
   assert.deepEqual(customer.references.shopsFor, { code: 'NEW1', name: 'NEW1', referenceValueId: first })
@@ -30,7 +30,7 @@ test('a value of a reference that is new at head office is given to a new custom
   assert.equal(simulator.state.persons.get(Number(customer.id))?.references.get(1321), Number(second))
 })
 
-test('a value that head office does not have either is refused by its place, and nobody is written', async () => {
+test('a reference value unknown upstream is rejected with its pointer', async () => {
   const id = (await created(api, john())).id
   simulator.ledger.clear()
   for (const value of ['987654', '4421', '../Persons', 'x', '9'.repeat(30)])
@@ -43,7 +43,7 @@ test('a value that head office does not have either is refused by its place, and
   assert.equal(simulator.ledger.callsTo({ method: 'PUT' }).length, 0)
 })
 
-test('the reasons for a return are those that head office takes, one that is new there with them', async () => {
+test('return reasons include new ones of the back office', async () => {
   assert.deepEqual(await reasons(), ['SIZE'])
   const order = await bought({ [tee.sku]: 2 })
   const torn = { lines: [{ sku: tee.sku, quantity: 1, reasonCode: 'TORN' }] }
@@ -54,7 +54,7 @@ test('the reasons for a return are those that head office takes, one that is new
   assert.deepEqual(await reasons(), ['SIZE', 'TORN'])
 })
 
-test('while head office is away a reason that it was asked about before is still known', async () => {
+test('a known return reason stays valid during an outage', async () => {
   const known = await reasons()
   await simulator.refuse()
   assert.deepEqual(await reasons(), known)

@@ -14,7 +14,7 @@ const shop = await shopOfTests()
 const { api, simulator } = shop
 const { tee, hat, customerId, order, buy, upstream, placed, rows, validated, voucher } = await ordersOf(shop)
 
-test('an order is placed in the back office, under its identifier, and kept as processing', async () => {
+test('an order is placed in the back office and stored as processing', async () => {
   const stock = await count(api, api, 'stock')
   const discounts = [{ type: 'staff', amount: '0.50', reason: 'Gold & <Co>' }]
   const due = dollars(cents(tee.price) + 2 * cents(hat.price) - 50 + 995)
@@ -66,7 +66,7 @@ test('an order is placed in the back office, under its identifier, and kept as p
   assert.equal(json.data[0].id, record.id)
 })
 
-test('stock moves when a sync tells of it, and not by the order itself', async () => {
+test('stock changes with the next sync, not with the order', async () => {
   const stored = async () =>
     (await api.db.rows(
       sql`select store_id, sku_id, free_stock from stock where service_id = ${api.service.id} order by 1, 2`,
@@ -86,7 +86,7 @@ const read = async (path: string) => {
   return { statuses: json.data.lines.map(({ status }: { status: string }) => status), etag: headers.etag }
 }
 
-test('an order tells, once the sync has been pulled, that the back office has shipped or cancelled it', async () => {
+test('an order shows shipment and cancellation after a sync', async () => {
   const [shipped, cancelled, waiting] = [await ordered(tee, hat), await ordered(hat), await ordered(tee)]
   const before = await read(shipped.path)
   assert.deepEqual(before.statuses, ['processing', 'processing'])
@@ -102,7 +102,7 @@ test('an order tells, once the sync has been pulled, that the back office has sh
   assert.equal(listed.find(({ id }: { id: string }) => id === String(cancelled.id)).lines[0].status, 'cancelled')
 })
 
-test('of two lines of one SKU each has its own status', async () => {
+test('two lines of one SKU have separate statuses', async () => {
   const two = await ordered(tee, tee)
   const lines = simulator.state.orders.get(two.id)?.lines ?? []
   const [first, second] = lines
@@ -117,7 +117,7 @@ test('of two lines of one SKU each has its own status', async () => {
   assert.deepEqual((await read(two.path)).statuses, ['shipped', 'cancelled'])
 })
 
-test('nobody is asked about who has no order under way, and an answer that cannot be read changes nothing', async () => {
+test('only customers with open orders cause a call', async () => {
   const open = await ordered(hat)
   await shop.sync('orders')
   simulator.ledger.clear()
@@ -135,7 +135,7 @@ test('nobody is asked about who has no order under way, and an answer that canno
   )
 })
 
-test('texts that mean something to XML arrive as they are', async () => {
+test('XML special characters in an order arrive unchanged', async () => {
   for (const text of hostile) {
     const there = { ...address, addressLine1: text, city: text }
     const record = made(await post(api, '/orders', order({ billingAddress: there, deliveryAddress: there })))
@@ -145,7 +145,7 @@ test('texts that mean something to XML arrive as they are', async () => {
   }
 })
 
-test('what is picked up says where, and has no freight', async () => {
+test('a pick-up order has its store and no freight', async () => {
   const [store] = [...simulator.state.stores.values()].filter(({ kind }) => kind === 'shop')
   const pickupStoreNumber = store?.number
   const record = made(await post(api, '/orders', order({ pickupStoreNumber })))
@@ -157,7 +157,7 @@ test('what is picked up says where, and has no freight', async () => {
   isRefused(api, refused, 'invalid_field', '/freight')
 })
 
-test('an order with nothing to pay, and a gateway without a merchant, are cards without one', async () => {
+test('a free order or a gateway without merchant uses a plain card', async () => {
   const discounts = [{ type: 'gift', amount: tee.price }]
   const free = made(
     await post(api, '/orders', order({ lines: [{ sku: tee.sku, quantity: 1, discounts }], payments: [] })),
@@ -171,7 +171,7 @@ test('an order with nothing to pay, and a gateway without a merchant, are cards 
   assert.deepEqual([payment?.origin, payment?.cardType, payment?.merchantId], ['CreditCard', 'cash', ''])
 })
 
-test('all that is wrong with an order is told at once, and nobody is asked', async () => {
+test('all errors of an order are reported at once without a call', async () => {
   const answer = await post(api, '/orders', {
     ...order({ billingAddress: { ...address, country: 'x'.repeat(21) } }),
     lines: [
@@ -195,7 +195,7 @@ test('all that is wrong with an order is told at once, and nobody is asked', asy
   assert.equal(simulator.ledger.calls.length, 0)
 })
 
-test('a customer that only the back office knows yet can order; one that it does not have cannot', async () => {
+test('a customer known only to the back office can order', async () => {
   const person = [...simulator.state.persons.values()].find(({ email }) => email !== '') ?? assert.fail()
   await api.db.run(sql`delete from customer where service_id = ${api.service.id} and id = ${String(person.id)}`)
   const record = made(await post(api, '/orders', order({ customerId: String(person.id) })))
@@ -208,7 +208,7 @@ test('a customer that only the back office knows yet can order; one that it does
   assert.equal(placed(), 1)
 })
 
-test('a merchant that the back office has not set up is an unknown gateway', async () => {
+test('a merchant missing in the back office is an unknown gateway', async () => {
   const before = await rows()
   isProblem(
     await post(api, '/orders', order({ payments: [{ gateway: 'wrong', amount: tee.price }] })),
@@ -218,7 +218,7 @@ test('a merchant that the back office has not set up is an unknown gateway', asy
   assert.equal(await rows(), before)
 })
 
-test('a gift voucher that was validated pays, once', async () => {
+test('a validated gift voucher pays once', async () => {
   const pays = await validated('6000001', '1234', '1.00')
   const payments = [
     { gateway: 'visa', amount: dollars(cents(tee.price) - 100) },
@@ -233,7 +233,7 @@ test('a gift voucher that was validated pays, once', async () => {
   assert.equal(voucher('6000001').used, 1)
 })
 
-test('a voucher that a till has emptied meanwhile is told with its place, and its validation is not spent', async () => {
+test('a voucher emptied by a till is rejected with its pointer', async () => {
   const pays = await validated('6000002', '0042', '10.00')
   simulator.change({ kind: 'edit-voucher', number: '6000002', fields: { used: 45 } })
   const payments = (amount: string) => [

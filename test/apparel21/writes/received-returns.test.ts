@@ -14,7 +14,7 @@ const shopper = await ordersOf(shop)
 const { tee, hat } = shopper
 const { bought, giveBack, returnsThere, returnable, lastReturn } = returnsOf(shop, shopper)
 
-test('what came back some other way is not returned again', async () => {
+test('items already returned another way cannot be returned again', async () => {
   const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
   const there = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
   for (const line of there.lines) if (line.skuId === Number(tee.sku)) line.status = 'Returned'
@@ -27,7 +27,7 @@ test('what came back some other way is not returned again', async () => {
   made(await giveBack(own.id, { [tee.sku]: 1 }))
 })
 
-test('what becomes of a return is not told, and the capabilities say so', async () => {
+test('the progress of a return is unavailable, as capabilities state', async () => {
   const order = await bought({ [tee.sku]: 1 })
   const { id } = made(await giveBack(order.id, { [tee.sku]: 1 }))
   simulator.change({ kind: 'receive-return', id: lastReturn().id })
@@ -38,7 +38,7 @@ test('what becomes of a return is not told, and the capabilities say so', async 
   assert.equal(found?.available, false)
 })
 
-test('a return whose answer is lost, and whose lines head office then marks as returned, is that return to its repeat, and to whoever follows it up', async () => {
+test('a lost return whose lines are already marked is found later', async () => {
   for (const finish of ['repeat', 'follow up'] as const) {
     simulator.ledger.clear()
     const order = await bought({ [tee.sku]: 2, [hat.sku]: 1 })
@@ -56,7 +56,7 @@ test('a return whose answer is lost, and whose lines head office then marks as r
   }
 })
 
-test('a keyed return of what came back some other way is refused, and nothing is made', async () => {
+test('a keyed return of items already returned is rejected without effect', async () => {
   const order = await bought({ [tee.sku]: 1 })
   const there = simulator.state.orders.get(Number(order.id)) ?? assert.fail()
   for (const line of there.lines) line.status = 'Returned'

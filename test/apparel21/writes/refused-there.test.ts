@@ -18,7 +18,7 @@ const rest = dollars(cents(tee.price) - 100)
 const refusing = (code: number, description = 'words of theirs') =>
   simulator.faults.add({ kind: 'error', method: 'POST', status: 403, code, description, times: 1 })
 
-test('what only the back office finds wrong with an order is told with its place in the body', async () => {
+test('an upstream error of an order points to its body field', async () => {
   const { billingAddress: _, ...more } = order()
   const billed = (billingAddress: object) => ({ ...more, billingAddress: { ...address, ...billingAddress } })
   for (const [body, code, pointer] of [
@@ -40,7 +40,7 @@ test('what only the back office finds wrong with an order is told with its place
   assert.equal(placed(), 0)
 })
 
-test('a SKU that the back office does not sell, and a total that it does not see, are told with their places', async () => {
+test('an unsellable SKU and a wrong total are reported with pointers', async () => {
   const due = dollars(cents(tee.price) + cents(hat.price))
   const two = order({
     lines: [tee, hat].map(({ sku }) => ({ sku, quantity: 1 })),
@@ -61,7 +61,7 @@ test('a SKU that the back office does not sell, and a total that it does not see
   assert.deepEqual([unsaid.json.code, unsaid.json.errors], ['invalid_field', undefined])
 })
 
-test('an order that the back office refuses in its own way is told as refused, whatever pays for it, and nothing of it stays', async () => {
+test('an order rejected upstream is reported as rejected and leaves nothing', async () => {
   const { number, pin } = voucher('6000001')
   const byVoucher = { gateway: 'visa', amount: '1.00', voucher: await validated(number, pin, '1.00') }
   for (const payments of [[{ gateway: 'visa', amount: tee.price }], [{ gateway: 'visa', amount: rest }, byVoucher]]) {
@@ -76,12 +76,12 @@ test('an order that the back office refuses in its own way is told as refused, w
   }
 })
 
-test('a text of a customer that is too long for the back office is told with its place', async () => {
+test('a customer field too long upstream is reported with its pointer', async () => {
   const body = john({ address: { ...address, addressLine1: long } })
   isRefused(api, await post(api, '/customers', body), 'invalid_field', '/address/addressLine1')
 })
 
-test('what the back office refuses of a voucher that is sold points into the body', async () => {
+test('an upstream rejection of a voucher sale points into the body', async () => {
   const gift = {
     amount: '50.00',
     receiverName: 'Ann Lee',

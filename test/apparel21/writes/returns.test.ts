@@ -16,7 +16,7 @@ const shopper = await ordersOf(shop)
 const { tee, hat, posts } = shopper
 const { bought, giveBack, returnsThere, rows, returnable, statuses, lastReturn } = returnsOf(shop, shopper)
 
-test('a return is made in the back office, and comes with the number that the shopper needs', async () => {
+test("a return is created upstream and returns the shopper's number", async () => {
   const order = await bought({ [tee.sku]: 3, [hat.sku]: 1 })
   const answer = await giveBack(order.id, { [tee.sku]: 2 })
   const record = made(answer)
@@ -43,13 +43,13 @@ test('a return is made in the back office, and comes with the number that the sh
   assert.equal(await count(api, api, 'retail_transaction'), 0)
 })
 
-test('goods that cannot be sold again do not come back to the stock there', async () => {
+test('unsellable returned items do not return to upstream stock', async () => {
   const order = await bought({ [tee.sku]: 1 })
   assert.equal(made(await giveBack(order.id, { [tee.sku]: 1 }, { restock: false })).restock, false)
   assert.equal(lastReturn().stockUpdate, false)
 })
 
-test('what the back office has not shipped cannot be returned, and what it has cancelled neither', async () => {
+test('unshipped and cancelled items cannot be returned', async () => {
   const order = await bought({ [tee.sku]: 1 }, { isShipped: false })
   const early = await giveBack(order.id, { [tee.sku]: 1 })
   isRefused(api, early, 'quantity_exceeds_returnable', '/lines/0/quantity')
@@ -60,7 +60,7 @@ test('what the back office has not shipped cannot be returned, and what it has c
   assert.equal(posts().length, 0)
 })
 
-test('no more comes back than was sold, which the back office itself would take', async () => {
+test('a return never exceeds the sale, unlike in the back office', async () => {
   const order = await bought({ [tee.sku]: 4 })
   made(await giveBack(order.id, { [tee.sku]: 1 }))
   simulator.ledger.clear()
@@ -74,7 +74,7 @@ test('no more comes back than was sold, which the back office itself would take'
   isRefused(api, await giveBack(order.id, {}, twice), 'quantity_exceeds_returnable', '/lines/1/quantity')
 })
 
-test('a SKU that is not on the order and a reason that the back office lacks are told at once, and nothing is made', async () => {
+test('an unknown SKU and an unknown reason are reported together', async () => {
   const order = await bought({ [tee.sku]: 1 })
   const answer = await post(api, `/orders/${order.id}/returns`, {
     lines: [
@@ -92,7 +92,7 @@ test('a SKU that is not on the order and a reason that the back office lacks are
   assert.equal(posts().length, 0)
 })
 
-test('what the back office refuses all the same has stable codes, with its own in the words', async () => {
+test('upstream rejections have stable codes and quote the original code', async () => {
   const order = await bought({ [tee.sku]: 1 })
   for (const [code, ours] of [
     [5139, 'sku_not_on_order'],
@@ -111,7 +111,7 @@ test('what the back office refuses all the same has stable codes, with its own i
   made(await giveBack(order.id, { [tee.sku]: 1 }))
 })
 
-test('a return whose answer is lost is an unknown outcome, and its repeat is that return', async () => {
+test('a return with a lost response is unknown until its repeat', async () => {
   const order = await bought({ [tee.sku]: 3 })
   const [key, before] = [keyed(), await rows()]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
@@ -130,7 +130,7 @@ test('a return whose answer is lost is an unknown outcome, and its repeat is tha
   )
 })
 
-test('a page of a proxy, of status 200, is no return: it is an unknown outcome, and the repeat makes it', async () => {
+test('a proxy page with status 200 is unknown and the repeat returns', async () => {
   const order = await bought({ [tee.sku]: 1 })
   const key = keyed()
   simulator.faults.add({ kind: 'html', status: 200, method: 'POST', path: '/Persons/*/Returns', times: 1 })
@@ -140,7 +140,7 @@ test('a page of a proxy, of status 200, is no return: it is an unknown outcome, 
   assert.equal(returnsThere(), 1)
 })
 
-test('the same with a number that is given, which no return of another order has before or after that', async () => {
+test('a lost return with a given number keeps the number unique', async () => {
   const key = keyed()
   const [order, other] = [await bought({ [tee.sku]: 2 }), await bought({ [tee.sku]: 2 })]
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
@@ -162,7 +162,7 @@ test('the same with a number that is given, which no return of another order has
   assert.equal(returnsThere(), 2)
 })
 
-test('of returns of two orders at once under one number one is made', async () => {
+test('one of two concurrent returns with one number succeeds', async () => {
   const orders = [await bought({ [tee.sku]: 1 }), await bought({ [tee.sku]: 1 })]
   simulator.faults.add({ kind: 'latency', method: 'POST', path: '/Persons/*/Returns', seconds: 0.3 })
   const answers = await Promise.all(orders.map(({ id }) => giveBack(id, { [tee.sku]: 1 }, { returnNumber: 'RMA-3' })))
@@ -172,7 +172,7 @@ test('of returns of two orders at once under one number one is made', async () =
   assert.equal(returnsThere(), 1)
 })
 
-test('while nobody knows what has become of a return its key is for nothing else, and nothing else of the order comes back', async () => {
+test("an unknown return reserves its key and its order's items", async () => {
   const [order, other] = [await bought({ [tee.sku]: 1 }), await bought({ [tee.sku]: 1 })]
   const key = keyed()
   simulator.faults.add({ kind: 'lost-answer', method: 'POST', path: '/Persons/*/Returns', times: 1 })
@@ -184,7 +184,7 @@ test('while nobody knows what has become of a return its key is for nothing else
   assert.equal(returnsThere(), 1)
 })
 
-test('what is undone here after the back office has done it is finished by the repeat', async () => {
+test('a repeat finishes a return that was rolled back only here', async () => {
   const order = await bought({ [tee.sku]: 1 })
   const [key, before] = [keyed(), await rows()]
   shop.undo(1)
@@ -194,14 +194,14 @@ test('what is undone here after the back office has done it is finished by the r
   assert.deepEqual([returnsThere(), await rows()], [1, before + 1])
 })
 
-test('a return that is made is made, whatever can be read of it', async () => {
+test('a created return succeeds even if it cannot be read back', async () => {
   const order = await bought({ [tee.sku]: 1 })
   simulator.faults.add({ kind: 'html', method: 'GET', path: '/Persons/*/Returns/*' })
   const record = made(await giveBack(order.id, { [tee.sku]: 1 }))
   assert.equal(record.returnAuthorisationNumber, record.returnNumber)
 })
 
-test('an order that there is not is not found; while the back office is away nobody knows', async () => {
+test('an unknown order is 404, and unavailable during an outage', async () => {
   for (const id of ['99999999', 'NONE', '../Stores', 'a b'])
     isProblem(await giveBack(id, { [tee.sku]: 1 }), 'not_found', api.baseUrl)
   const order = await bought({ [tee.sku]: 1 })
@@ -215,7 +215,7 @@ test('an order that there is not is not found; while the back office is away nob
   assert.equal(await rows(), before)
 })
 
-test('returns need a release that has them', async () => {
+test('returns require a back office version that supports them', async () => {
   const own = await openShop({}, { release: '2017.1' })
   try {
     const answer = await post(own.api, '/orders/1/returns', returnOf({ [tee.sku]: 1 }))

@@ -34,7 +34,7 @@ async function leasesRunOut() {
 }
 
 for (const border of ['before_effect', 'after_effect', 'before_commit'])
-  test(`a job that is killed while it settles, ${border}, is followed by another one, and the order is stored once`, async () => {
+  test(`a job killed at ${border} during reconciliation is replaced and stores once`, async () => {
     const left = await leave(1)
     const victim = worker(border)
     assert.deepEqual(await victim.ended, { code: null, signal: 'SIGKILL' }, victim.err)
@@ -46,7 +46,7 @@ for (const border of ['before_effect', 'after_effect', 'before_commit'])
     await settled(left, 1)
   })
 
-test('a job that is halted until another one has settled the same order stores nothing', async () => {
+test('a halted job stores nothing that another job has reconciled', async () => {
   const left = await leave(1)
   const late = worker('before_effect:stop')
   await halted(late)
@@ -59,7 +59,7 @@ test('a job that is halted until another one has settled the same order stores n
   await settled(left, 1)
 })
 
-test('of workers that settle side by side each order is stored once', async () => {
+test('concurrent workers reconcile each order once', async () => {
   const left = await leave(12)
   const several = [worker(), worker(), worker()]
   await until(async () => (await rows('intent')) === 0, 'all are settled', 30_000)

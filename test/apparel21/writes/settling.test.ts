@@ -22,7 +22,7 @@ const loseAnswer = (path: string, method = 'POST') =>
 const loseRequest = (path: string, method = 'POST') =>
   simulator.faults.add({ kind: 'reset-before', method, path, times: 1 })
 
-test('an order whose answer is lost is stored without anybody repeating it, with its audit line', async () => {
+test('an order with a lost response is stored automatically with audit entry', async () => {
   const [before, lines] = [await rows(), await audited()]
   loseAnswer('/Persons/*/Orders')
   isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
@@ -31,7 +31,7 @@ test('an order whose answer is lost is stored without anybody repeating it, with
   assert.deepEqual([placed(), await rows(), await audited(), await open()], [1, before + 1, lines + 1, [0, 0]])
 })
 
-test('what was found out is what a repeat with the key is answered', async () => {
+test('a repeat with the key gets the reconciled result', async () => {
   const [body, key, before] = [order(), keyed(), await rows()]
   loseAnswer('/Persons/*/Orders')
   isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
@@ -44,7 +44,7 @@ test('what was found out is what a repeat with the key is answered', async () =>
   assert.deepEqual([placed(), await rows()], [1, before + 1])
 })
 
-test('a write that the back office knows nothing of after two looks was never carried out, and is not carried out then', async () => {
+test('a write not found twice is abandoned without being executed', async () => {
   const [key, before] = [keyed(), await rows()]
   loseRequest('/Persons/*/Orders')
   isProblem(await post(api, '/orders', order(), key), 'outcome_unknown', api.baseUrl)
@@ -57,7 +57,7 @@ test('a write that the back office knows nothing of after two looks was never ca
   assert.deepEqual([repeat.status, placed()], [201, 1])
 })
 
-test('while the back office is away nothing is found out, and nothing is given up', async () => {
+test('nothing is reconciled or abandoned during an outage', async () => {
   loseAnswer('/Persons/*/Orders')
   isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
   simulator.faults.add({ kind: 'down' })
@@ -73,7 +73,7 @@ test('while the back office is away nothing is found out, and nothing is given u
   assert.equal(await rows(), before + 1)
 })
 
-test('what paid by voucher is held until it is known, and spent once it is', async () => {
+test('a paying voucher stays locked until the outcome and is then spent', async () => {
   const { number, pin } = voucher('6000001')
   const payment = await validated(number, pin, tee.price)
   const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
@@ -88,7 +88,7 @@ test('what paid by voucher is held until it is known, and spent once it is', asy
   assert.equal(placed(), 1)
 })
 
-test('a return whose answer is lost keeps its units, and no other return of the order gets between', async () => {
+test('an unknown return keeps its units reserved against other returns', async () => {
   const { id } = await bought({ [tee.sku]: 2 })
   loseAnswer('/Persons/*/Returns')
   isProblem(await giveBack(id, { [tee.sku]: 2 }), 'outcome_unknown', api.baseUrl)
@@ -98,7 +98,7 @@ test('a return whose answer is lost keeps its units, and no other return of the 
   isProblem(await giveBack(id, { [tee.sku]: 1 }), 'quantity_exceeds_returnable', api.baseUrl)
 })
 
-test('a return that never arrived is not made by following it up', async () => {
+test('reconciliation never creates a return that did not arrive', async () => {
   const { id } = await bought({ [tee.sku]: 2 })
   const before = await count(api, api, 'sales_return')
   loseRequest('/Persons/*/Returns')
@@ -110,7 +110,7 @@ test('a return that never arrived is not made by following it up', async () => {
   assert.equal((await giveBack(id, { [tee.sku]: 2 })).status, 201)
 })
 
-test('a return of which the back office does not tell whether it has its number is neither made nor given up', async () => {
+test('a return without a confirmed number is neither completed nor abandoned', async () => {
   const { id } = await bought({ [tee.sku]: 1 })
   loseAnswer('/Persons/*/Returns')
   isProblem(await giveBack(id, { [tee.sku]: 1 }), 'outcome_unknown', api.baseUrl)
@@ -123,7 +123,7 @@ test('a return of which the back office does not tell whether it has its number 
   assert.deepEqual(await returnable(id), [{ sku: tee.sku, sold: 1, returned: 1, returnable: 0 }])
 })
 
-test('customers that were made or changed are taken over as the back office has them, consent and all', async () => {
+test('reconciled customers are stored as in the back office, including consent', async () => {
   const consents = () => count(api, api, 'consent_change')
   const [customers, consent] = [await count(api, api, 'customer'), await consents()]
   loseAnswer('/Persons')
@@ -140,7 +140,7 @@ test('customers that were made or changed are taken over as the back office has 
   assert.deepEqual([await audited(), await open()], [lines + 1, [0, 0]])
 })
 
-test('a change of an e-mail address is stored where it was carried out, and not where it never arrived', async () => {
+test('an email change is stored only if it was executed', async () => {
   const email = async () => (await api.get(`/customers/${customerId}`)).json.data.contact.email
   const change = (to: string) => put(api, `/customers/${customerId}`, { contact: { email: to } })
   const [before, lines] = [await email(), await audited()]
@@ -157,7 +157,7 @@ test('a change of an e-mail address is stored where it was carried out, and not 
   assert.deepEqual([await email(), await audited(), await open()], ['Moved@example.com', lines + 1, [0, 0]])
 })
 
-test('a voucher whose sale is lost is sold once, and noted', async () => {
+test('a voucher with a lost sale response is sold and recorded once', async () => {
   const gift = {
     amount: '50.00',
     gateway: 'visa',
@@ -175,7 +175,7 @@ test('a voucher whose sale is lost is sold once, and noted', async () => {
   assert.equal(simulator.ledger.effectsOf('voucher sold').length, 1)
 })
 
-test('two that follow up at once store it once', async () => {
+test('two concurrent reconciliations store a write once', async () => {
   const before = await rows()
   loseAnswer('/Persons/*/Orders')
   isProblem(await post(api, '/orders', order()), 'outcome_unknown', api.baseUrl)
@@ -184,7 +184,7 @@ test('two that follow up at once store it once', async () => {
   assert.deepEqual([await rows(), await open()], [before + 1, [0, 0]])
 })
 
-test('a repeat takes over at once from an attempt that has ended, and the job finds nothing left to do', async () => {
+test('a repeat takes over a finished attempt and leaves the job nothing', async () => {
   const [body, key] = [order(), keyed()]
   loseAnswer('/Persons/*/Orders')
   isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
@@ -193,7 +193,7 @@ test('a repeat takes over at once from an attempt that has ended, and the job fi
   assert.equal(placed(), 1)
 })
 
-test('what was asked for is kept encrypted, and no longer than it is open', async () => {
+test('a write intent is stored encrypted and only while open', async () => {
   loseAnswer('/Persons/*/Orders')
   const payments = [{ gateway: 'visa', amount: tee.price, reference: 'canary-of-intents' }]
   isProblem(await post(api, '/orders', order({ payments })), 'outcome_unknown', api.baseUrl)

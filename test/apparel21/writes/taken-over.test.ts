@@ -36,7 +36,7 @@ for (const [how, late] of Object.entries({
   'GET /vouchers/{number}': read,
   'PUT /vouchers/{number}/lock': () => put(api, `/vouchers/${number}/lock`, { pin, lockSeconds: 60 }),
 }))
-  test(`a validation that comes too late does not end the lock of whoever had the voucher meanwhile: ${how}`, async () => {
+  test(`a late validation does not end the new holder's lock: ${how}`, async () => {
     slow('/Voucher/GVValid/*', 1.5)
     const coming = late()
     await asked('/Voucher/GVValid/*')
@@ -51,7 +51,7 @@ for (const [how, late] of Object.entries({
     assert.deepEqual(await open(), [0, 0])
   })
 
-test('a lock that is refused too late does not end the lock of whoever had the voucher meanwhile', async () => {
+test("a late rejected lock does not end the new holder's lock", async () => {
   const mine = (await validated(number, pin, '5.00')).validationId
   simulator.faults.add({ kind: 'latency', path: '/Voucher/Lock/*', seconds: 1.5, times: 1 })
   const coming = lock(api, number, mine, 1)
@@ -65,7 +65,7 @@ test('a lock that is refused too late does not end the lock of whoever had the v
   assert.equal((await lock(api, number, validationId, 0)).status, 200, 'it is still held')
 })
 
-test('following up a lock holds nothing, and validates nothing', async () => {
+test('reconciling a lock neither locks nor validates', async () => {
   const { validationId } = await validated(number, pin, '5.00')
   loseAnswer('/Voucher/Lock/*', 'PUT')
   isProblem(await lock(api, number, validationId, 600), 'outcome_unknown', api.baseUrl)
@@ -83,7 +83,7 @@ test('following up a lock holds nothing, and validates nothing', async () => {
   assert.equal((await lock(api, number, next.validationId, 0)).status, 200, 'the newest validation still counts')
 })
 
-test('a repeat that finds the back office away leaves what an earlier attempt has left open', async () => {
+test('a repeat during an outage keeps an earlier open attempt', async () => {
   const payment = await validated(number, pin, tee.price)
   const body = order({ payments: [{ gateway: 'paypal', amount: tee.price, voucher: payment }] })
   const [key, before] = [keyed(), await rows()]
@@ -98,7 +98,7 @@ test('a repeat that finds the back office away leaves what an earlier attempt ha
   assert.deepEqual([placed(), await rows(), await open()], [1, before + 1, [0, 0]])
 })
 
-test('a repeat whose answer is lost is looked for as often as a first attempt', async () => {
+test('a repeat with a lost response is reconciled like a first attempt', async () => {
   const [body, key, before] = [order(), keyed(), await rows()]
   const lose = () => simulator.faults.add({ kind: 'reset-before', method: 'POST', path: '/Persons/*/Orders', times: 1 })
   lose()
@@ -112,7 +112,7 @@ test('a repeat whose answer is lost is looked for as often as a first attempt', 
   assert.deepEqual([placed(), await rows(), await open()], [0, before, [0, 0]])
 })
 
-test('a write whose thing is in use when it is followed up is not taken for one that was never carried out', async () => {
+test('a write whose record is locked is not reconciled as never executed', async () => {
   loseAnswer('/Persons/*', 'PUT')
   isProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
   const names = [`customer ${customerId}`]
@@ -126,7 +126,7 @@ test('a write whose thing is in use when it is followed up is not taken for one 
   assert.deepEqual([await count(api, api, 'audit'), await open()], [lines + 1, [0, 0]])
 })
 
-test('a caller does not wait for the orders of a person any longer than for another call', async () => {
+test('a client waits for customer orders only as long as one call', async () => {
   const payment = { gateway: 'paypal', amount: tee.price, voucher: { number, validationId: 'none' } }
   simulator.faults.add({ kind: 'hang', method: 'GET', path: '/Persons/*/Orders' })
   const from = performance.now()
@@ -134,7 +134,7 @@ test('a caller does not wait for the orders of a person any longer than for anot
   assert.ok(performance.now() - from < 5_000)
 })
 
-test('a look in vain holds nothing until the next one', async () => {
+test('an unsuccessful look-up locks no record', async () => {
   simulator.faults.add({ kind: 'reset-before', method: 'PUT', path: '/Persons/*', times: 1 })
   isProblem(await put(api, `/customers/${customerId}`, { title: 'Sir' }), 'outcome_unknown', api.baseUrl)
   await shop.followUp()

@@ -30,7 +30,7 @@ const refused = (content: string | Buffer, root = 'a') => assert.rejects(documen
 
 const list = (body: string) => `<?xml version="1.0" encoding="utf-8"?><Stores TotalRows="2">${body}</Stores>`
 
-test('the records of a list come one by one, with what the root says of them', async () => {
+test("the records of a list are streamed with their root's attributes", async () => {
   const { root, records } = await readRecords(
     bytes(list('\n <Store><Name>A</Name></Store>\n <Store><Name>B</Name></Store>')),
     { roots: ['Stores'], record: 'Store' },
@@ -40,7 +40,7 @@ test('the records of a list come one by one, with what the root says of them', a
   assert.deepEqual([found, root?.children], [['A', 'B'], []])
 })
 
-test('a record may stand at the root, alone', async () => {
+test('a single record can be the root', async () => {
   const { records } = await readRecords(bytes('<Person><Id>7</Id></Person>'), {
     roots: ['Persons', 'Person'],
     record: 'Person',
@@ -48,12 +48,12 @@ test('a record may stand at the root, alone', async () => {
   assert.deepEqual(await Array.fromAsync(records, person => readText(person, 'Id')), ['7'])
 })
 
-test('an empty body has no root, and is no fault by itself', async () => {
+test('an empty body has no root and is valid', async () => {
   for (const empty of ['', '\uFEFF', ' \n'])
     assert.equal(await readDocument(bytes(Buffer.from(empty)), ['Stores']), undefined)
 })
 
-test('what is built is read as it was, whatever the texts are and however the bytes are cut', async () => {
+test('a built document is parsed unchanged for any text and chunking', async () => {
   const name = fc.constantFrom('Name', 'Address1', 'SKUs', 'x')
   const character = fc
     .oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.constantFrom('&', '<', '"', '\r', ']]>', '😀'))
@@ -89,7 +89,7 @@ test('what is built is read as it was, whatever the texts are and however the by
   )
 })
 
-test('a payload keeps the order it is given, leaves out what is undefined, and has no element without a child', () => {
+test('a payload keeps its order and omits undefined and empty elements', () => {
   const fields: Fields = [
     ['Id', 7],
     ['Title', ''],
@@ -106,7 +106,7 @@ test('a payload keeps the order it is given, leaves out what is undefined, and h
   assert.equal(buildPayload('Person', []), '<?xml version="1.0" encoding="utf-8"?><Person />')
 })
 
-test('a template decides the order of a payload, and knows all its names', () => {
+test('a template defines the order and all names of a payload', () => {
   const template = ['Id', 'Firstname', 'Surname'] as const
   assert.deepEqual(orderFields(template, { Surname: 'B', Id: 1 }), [
     ['Id', 1],
@@ -115,7 +115,7 @@ test('a template decides the order of a payload, and knows all its names', () =>
   assert.throws(() => orderFields(template, { surname: 'B' } as Record<string, Content>), /no surname/)
 })
 
-test('a character that XML does not have is refused, not sent', () => {
+test('a character invalid in XML is rejected before sending', () => {
   for (const character of ['\u0000', '\u000b', '\ufffe', '\ud800'])
     assert.throws(
       () => buildPayload('a', [['Name', `x${character}y`]]),
@@ -123,7 +123,7 @@ test('a character that XML does not have is refused, not sent', () => {
     )
 })
 
-test('document types are refused before anything is made of them', async () => {
+test('a document type declaration is rejected immediately', async () => {
   const bomb = '<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;"><!ENTITY f SYSTEM "file:///etc/passwd">]><a>&y;&f;</a>'
   await refused(bomb)
   await refused(`<?xml version="1.0"?>\n${bomb}`)
@@ -131,13 +131,13 @@ test('document types are refused before anything is made of them', async () => {
   await refused('<a>&file;</a>')
 })
 
-test('what is no XML, or not all of it, is refused', async () => {
+test('malformed or incomplete XML is rejected', async () => {
   for (const content of ['<a>', '<a><b></a>', '<a>&</a>', 'a', '<a/><a/>', '<a>\u0001</a>', '<b/>', '<html/>'])
     await refused(content)
   await refused(Buffer.from([0x3c, 0x61, 0x3e, 0xff, 0x3c, 0x2f, 0x61, 0x3e]))
 })
 
-test('references to control characters, which .NET writes and XML does not have, are read as blanks however the bytes are cut', async () => {
+test('references to control characters become whitespace for any chunking', async () => {
   const content = '<a><b>x&#x1F;y&#11;z&#x0;</b><c d="&#x001f;">1 &amp; 2&#10;&#x9;&#65;&amp;#x1F;</c></a>'
   for (let length = 1; length < content.length; length++) {
     const [b, c] = (await document(content, 'a', length)).children
@@ -148,7 +148,7 @@ test('references to control characters, which .NET writes and XML does not have,
   await refused('<a>x</a>&#x1')
 })
 
-test('the records before a fault are whole, and the fault comes after them', async () => {
+test('complete records are read before an error is reported', async () => {
   const { records } = await readRecords(bytes(list('<Store><Name>A</Name></Store><Store><Na').slice(0, -9)), {
     roots: ['Stores'],
     record: 'Store',
@@ -157,7 +157,7 @@ test('the records before a fault are whole, and the fault comes after them', asy
   await assert.rejects(records.next(), XmlError)
 })
 
-test('an answer that is deeper, wider or longer than any is refused', async () => {
+test('a too deep, wide or long document is rejected', async () => {
   await refused(`${'<a>'.repeat(40)}${'</a>'.repeat(40)}`)
   const long = async function* () {
     yield Buffer.from('<a>')
@@ -177,7 +177,7 @@ test('an answer that is deeper, wider or longer than any is refused', async () =
   await assert.rejects(records.next(), XmlError)
 })
 
-test('a list of 54 MB takes no more memory than a page of it', async () => {
+test('a list of 54 MB needs no more memory than a page', async () => {
   const store = '<Store Name="Collins Street" StoreId="7101" StoreNumber="101" FreeStock="4" />'
   const style = (id: number) =>
     `<Style Name="SAMPLE TEE" StyleIdx="${id}"><Clr Name="Black" ClrIdx="1"><Sku Name="S" SkuIdx="${id}">${store.repeat(50)}</Sku></Clr></Style>\n`

@@ -16,7 +16,7 @@ import { documentOf } from '../../support/xml-document.ts'
 
 const field = (content: string) => documentOf(`<a>${content}</a>`)
 
-test('texts lose blanks at their ends and carriage returns, and are null where there is none', async () => {
+test('texts are trimmed and empty texts become null', async () => {
   const a = await field('<X>  DFO Airport \n</X><Y>one&#xD;\ntwo</Y><Z /><N xsi:nil="true" /><C><![CDATA[<b>]]></C>')
   const names = ['X', 'Y', 'Z', 'N', 'C', 'Missing']
   assert.deepEqual(
@@ -33,7 +33,7 @@ test('flags are read in any case', async () => {
   )
 })
 
-test('numbers are compared by value, never as text', async () => {
+test('numbers are compared by value', async () => {
   const cases: [string, string | null, string | null, number | null][] = [
     ['147', '147', '147.00', 147],
     ['59.90', '59.9', '59.90', null],
@@ -66,7 +66,7 @@ test('numbers are compared by value, never as text', async () => {
   )
 })
 
-test('an amount with the decimals of its currency is read as it is, for every amount', () =>
+test("every amount with its currency's decimals is read exactly", () =>
   fc.assert(
     fc.asyncProperty(fc.bigInt({ min: -(10n ** 13n), max: 10n ** 13n }), async units => {
       const digits = String(units < 0n ? -units : units).padStart(3, '0')
@@ -76,7 +76,7 @@ test('an amount with the decimals of its currency is read as it is, for every am
     { numRuns: 100 },
   ))
 
-test('both forms of time stamps are read, and dates that the calendar does not have are none', () => {
+test('both timestamp formats are read and nonexistent dates are rejected', () => {
   const cases: [string, string | null][] = [
     ['6/05/2010 4:32:15 PM', '2010-05-06T16:32:15'],
     ['20/03/2012 10:39:55 AM', '2012-03-20T10:39:55'],
@@ -98,7 +98,7 @@ test('both forms of time stamps are read, and dates that the calendar does not h
   for (const [given, wall] of cases) assert.deepEqual([given, parseLocalTime(given)], [given, wall])
 })
 
-test('days and local times are what this service writes', async () => {
+test("dates and local times are written in the service's format", async () => {
   const a = await field('<D>1980-02-29</D><T>2024-05-26T00:00:00</T><E />')
   assert.deepEqual([readDate(a, 'D'), readDate(a, 'T'), readDate(a, 'E')], ['1980-02-29', '2024-05-26', null])
   assert.deepEqual(

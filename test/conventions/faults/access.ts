@@ -56,7 +56,7 @@ export const access: Section = {
     [
       135,
       'A password is revoked, or rotated',
-      ['runtime/start-workers.test.ts', 'a revocation is in force in every process within 5 seconds'],
+      ['runtime/start-workers.test.ts', 'a revocation applies in every process within 5 seconds'],
       ['api/access/accounts.test.ts', 'two passwords stay valid after a rotation; the next ends the oldest'],
     ],
     [
@@ -115,7 +115,7 @@ export const access: Section = {
     [
       145,
       'An error of the database',
-      ['runtime/outages.test.ts', 'an unexpected fault tells the request id alone'],
+      ['runtime/outages.test.ts', 'an unexpected error returns only the request ID'],
       ['api/customers/erasure.test.ts', "an unexpected database error is logged without the row's content"],
     ],
     [
@@ -137,9 +137,9 @@ export const access: Section = {
     [
       149,
       'A port for admins, default passwords, open documents',
-      ['telemetry/metrics.test.ts', 'nothing but the figures is told there, and nothing of them elsewhere'],
-      ['runtime/start.test.ts', 'the first start prints the address, user, password, service, and where the docs are'],
-      ['runtime/start.test.ts', 'a demo account that was revoked stays so'],
+      ['telemetry/metrics.test.ts', 'the metrics port serves only metrics, and no other port does'],
+      ['runtime/start.test.ts', 'the first start prints address, user, password, service and documentation link'],
+      ['runtime/start.test.ts', 'a revoked demo account stays revoked'],
     ],
   ],
 }

@@ -77,8 +77,8 @@ export const bodies: Section = {
     [
       185,
       'SQL, XML, templates, line breaks as text',
-      ['apparel21/writes/customers.test.ts', 'texts that mean something to XML arrive as they are'],
-      ['apparel21/writes/orders.test.ts', 'texts that mean something to XML arrive as they are'],
+      ['apparel21/writes/customers.test.ts', 'XML special characters in customer fields arrive unchanged'],
+      ['apparel21/writes/orders.test.ts', 'XML special characters in an order arrive unchanged'],
       ['api/requests/requests.test.ts', 'wildcards and quotes are ordinary characters'],
     ],
     [
@@ -86,21 +86,21 @@ export const bodies: Section = {
       'Formulas in the CSV that we write; in JSON and NDJSON they stay texts like any other',
       [
         'import/rejected.test.ts',
-        'a cell that a spreadsheet would take for a formula has an apostrophe in front, which is not imported',
+        'a formula-like cell is escaped with an apostrophe, removed on import',
       ],
-      ['import/rejected.test.ts', 'a tab and a carriage return are no way around it, nor is the name of a column'],
+      ['import/rejected.test.ts', 'tabs, carriage returns and column names are escaped too'],
       ['api/customers/texts.test.ts', 'names of people and places are stored byte for byte'],
     ],
     [
       187,
       'HTML in a name',
-      ['runtime/jobs/mail.test.ts', 'what is written in names and message stays text in the HTML'],
+      ['runtime/jobs/mail.test.ts', 'names and messages are escaped in the HTML'],
     ],
     [
       188,
       'E-mail addresses at their limits, quoted, with accents, with two @',
       ['api/customers/fields.test.ts', 'an email address must be deliverable without quotes'],
-      ['import/identifiers.test.ts', 'an e-mail address is judged by the same rule in a file and in a body'],
+      ['import/identifiers.test.ts', 'an email follows the same rule in files and bodies'],
       ['api/customers/writes.test.ts', 'an email belongs to one customer, however it is written'],
     ],
     [
@@ -150,19 +150,19 @@ export const bodies: Section = {
     [
       197,
       'A buffer beyond the stock, stock below nothing, a store without a mapping',
-      ['drivers/reads.ts', 'stock is that of the back office, less the buffer, and an unknown SKU is not found'],
+      ['drivers/reads.ts', "stock is the back office's less the buffer"],
       [
         'runtime/demo.test.ts',
-        'some stock is sold out and some is owed, some stores have no location and two share one',
+        'some stock is zero or negative and locations are incomplete',
       ],
       ['api/mappings/stores.test.ts', 'a mapped store shows its location in the store and all inventory'],
     ],
     [
       198,
       'The extremes of the real data',
-      ['import/real-data.test.ts', 'the oddities of the British shop are counted as published'],
-      ['import/made-up-data.test.ts', 'the oddities of a made-up shop are counted as it was made'],
-      ['import/real-data.test.ts', 'the import refuses four lines, those of a tenth of a penny, and writes them out'],
+      ['import/real-data.test.ts', "the British shop's anomalies match the published counts"],
+      ['import/made-up-data.test.ts', 'generated data contains the counted anomalies'],
+      ['import/real-data.test.ts', 'the import rejects and reports only the four sub-penny lines'],
     ],
   ],
 }

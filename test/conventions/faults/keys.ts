@@ -37,11 +37,11 @@ export const keys: Section = {
       'The process is killed before the back office is asked',
       [
         'apparel21/writes/crashes.test.ts',
-        'of a … whose process is killed at … there is one, here and there, once it is repeated',
+        'a … killed at … exists once everywhere after its repeat',
       ],
       [
         'runtime/crashes.test.ts',
-        'a process that is killed at … leaves one effect behind, once the request is repeated',
+        'a process killed at … leaves one effect after the repeat',
       ],
     ],
     [
@@ -49,11 +49,11 @@ export const keys: Section = {
       'The process is killed after the back office has done it, before our own row',
       [
         'apparel21/writes/crashes.test.ts',
-        'of a … whose process is killed at … there is one, here and there, once it is repeated',
+        'a … killed at … exists once everywhere after its repeat',
       ],
       [
         'apparel21/writes/crashes.test.ts',
-        'of a voucher for … whose process is killed at … there is one, here and there, once it is repeated',
+        'a voucher for … killed at … exists once after its repeat',
       ],
     ],
     [
@@ -61,14 +61,14 @@ export const keys: Section = {
       'The process is killed right after the commit',
       [
         'runtime/crashes.test.ts',
-        'a process that is killed at … leaves one effect behind, once the request is repeated',
+        'a process killed at … leaves one effect after the repeat',
       ],
     ],
     [
       9,
       'The connection is cut in the middle of our answer',
       ['api/requests/cut-answers.test.ts', 'a write whose response is cut is executed once and replayed completely'],
-      ['client/faults.test.ts', 'an order whose answer is lost on the way, twice, is placed once'],
+      ['client/faults.test.ts', 'an order whose response is lost twice is placed once'],
     ],
     [
       10,
@@ -83,11 +83,11 @@ export const keys: Section = {
       'The back office answers after our deadline',
       [
         'apparel21/writes/customers.test.ts',
-        'a silent back office is an unknown outcome at its deadline, also with a key',
+        'a silent back office is an unknown outcome at the deadline',
       ],
       [
         'apparel21/writes/settling.test.ts',
-        'an order whose answer is lost is stored without anybody repeating it, with its audit line',
+        'an order with a lost response is stored automatically with audit entry',
       ],
     ],
     [
@@ -97,7 +97,7 @@ export const keys: Section = {
       ['api/requests/lost-commit.test.ts', 'a … without a key is written once with unknown outcome'],
       [
         'apparel21/writes/lost-commit.test.ts',
-        'an order is placed once, here and there, and answered so, where the commit of … is not heard of',
+        'an order with a lost commit response of … is placed once',
       ],
     ],
     [
@@ -105,11 +105,11 @@ export const keys: Section = {
       'A process dies while it holds a key in progress',
       [
         'apparel21/writes/settling.test.ts',
-        'a repeat takes over at once from an attempt that has ended, and the job finds nothing left to do',
+        'a repeat takes over a finished attempt and leaves the job nothing',
       ],
       [
         'apparel21/writes/crashes.test.ts',
-        'of a … whose process is killed at … there is one, here and there, once it is repeated',
+        'a … killed at … exists once everywhere after its repeat',
       ],
     ],
     [
@@ -129,14 +129,14 @@ export const keys: Section = {
       16,
       'A key is used again after 24 hours',
       ['api/requests/idempotency-over-time.test.ts', 'a key expires after 24 hours and its response is deleted'],
-      ['apparel21/vouchers/sales.test.ts', 'a key that is used again after a day sells anew'],
+      ['apparel21/vouchers/sales.test.ts', 'a key reused after a day sells another voucher'],
     ],
     [
       17,
       'A hundred clients repeat through an outage of the back office, and kills',
-      ['runtime/chaos.test.ts', 'after kills with a slow Apparel21 no write is open and both sides agree'],
-      ['client/faults.test.ts', 'a call goes on while the service is stopped and started'],
-      ['apparel21/client/failures.test.ts', 'of many calls in an outage at most a tenth are repeats'],
+      ['runtime/chaos.test.ts', 'kills with a slow Apparel21 leave no open or diverging write'],
+      ['client/faults.test.ts', 'a call survives a restart of the server'],
+      ['apparel21/client/failures.test.ts', 'at most a tenth of the calls during an outage are retries'],
     ],
     [
       18,

@@ -26,7 +26,7 @@ export const lists: Section = {
       ['runtime/start-secret.test.ts', '`tillbridge …` with another secret stops with one line that says what to do'],
       [
         'runtime/start-secret.test.ts',
-        'once the secret is right again old cursors, sessions and stored answers are as good as before',
+        'correcting the secret restores cursors, sessions and stored responses',
       ],
     ],
     [
@@ -62,7 +62,7 @@ export const lists: Section = {
       ['api/lists/times.test.ts', '… in … mean … and range ends are exclusive'],
       [
         'apparel21/sync/marks.test.ts',
-        'a pull goes on behind the newest change it has seen, by the time it took and the overlap',
+        'a sync continues after the newest change minus duration and overlap',
       ],
     ],
     [
@@ -82,21 +82,21 @@ export const lists: Section = {
       '`updated_after` before release 2022.1',
       [
         'drivers/customers.ts',
-        'which customers have changed is told from release 2022.1 on, and before that by an empty list with a warning',
+        'changed customers are listed from version 2022.1, before with a warning',
       ],
     ],
     [
       67,
       'Releases of one and two digits, with a letter, missing, on a broken page',
       ['api/lists/moments.test.ts', 'back office versions compare by year, then number, then letter'],
-      ['apparel21/client/release.test.ts', 'the release is found on the root page, in whatever markup'],
+      ['apparel21/client/release.test.ts', 'the version is found on the root page in any markup'],
       [
         'apparel21/client/release.test.ts',
-        'a release that is not known counts as too early, and a pinned one outranks the page',
+        'an unknown version counts as too old and a pinned version wins',
       ],
       [
         'apparel21/client/release.test.ts',
-        'a release that was told once goes on while its page is not answered, and nobody waits for it',
+        'a known version stays in use while its page is unavailable',
       ],
     ],
     [
@@ -123,7 +123,7 @@ export const lists: Section = {
     [
       72,
       'All 541,909 real lines are walked',
-      ['import/real-data.test.ts', 'each record is listed once, on full pages but for the last'],
+      ['import/real-data.test.ts', 'each record is listed once on full pages'],
     ],
   ],
 }

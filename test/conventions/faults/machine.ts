@@ -8,15 +8,15 @@ export const machine: Section = {
       'PostgreSQL is killed under load',
       [
         'runtime/crashes.test.ts',
-        'PostgreSQL that is killed at … leaves one effect behind, once the request is repeated',
+        'a PostgreSQL killed at … leaves one effect after the repeat',
       ],
-      ['runtime/chaos.test.ts', 'after random kills every write took effect once and every ledger adds up'],
+      ['runtime/chaos.test.ts', 'writes take effect once and ledgers balance after random kills'],
     ],
     [
       109,
       'One session of PostgreSQL is killed, at which it ends all of them',
       ['faults/scenarios.test.ts', 'a halted PostgreSQL and a killed session lose and repeat no write'],
-      ['runtime/outages.test.ts', 'connections that are cut under a load are 503 at the most, and it goes on'],
+      ['runtime/outages.test.ts', 'cut connections under load cause at most 503 responses'],
     ],
     [
       110,
@@ -24,11 +24,11 @@ export const machine: Section = {
       ['faults/scenarios.test.ts', 'a halted PostgreSQL and a killed session lose and repeat no write'],
       [
         'runtime/outages.test.ts',
-        'a connection that stands still is given up in time, in and out of a transaction, and not used again',
+        'a hanging connection times out and is not reused',
       ],
       [
         'runtime/outages.test.ts',
-        'while all of PostgreSQL stands still statements are given up long before their time, and the next ones at once; a slow one is not',
+        'statements fail fast while PostgreSQL hangs, but slow ones do not',
       ],
     ],
     [
@@ -48,16 +48,16 @@ export const machine: Section = {
       'The disk of PostgreSQL is full, that of its journal too',
       [
         'faults/full-disk.test.ts',
-        'writes are refused with the time to wait, the log says why, reads go on, and nothing is lost',
+        'writes are rejected with Retry-After, reads continue and nothing is lost',
       ],
-      ['faults/full-disk.test.ts', 'an import says that there is no room, and what of it is in'],
+      ['faults/full-disk.test.ts', 'an import reports the full disk and its stored lines'],
       [
         'faults/full-disk.test.ts',
-        'once there is room it goes on by itself, and what was acknowledged is answered again',
+        'service recovers automatically and acknowledged writes are replayed',
       ],
       [
         'faults/full-disk.test.ts',
-        'PostgreSQL that ends because its journal has no room comes back once there is some',
+        'PostgreSQL recovers after stopping for lack of WAL space',
       ],
     ],
     [
@@ -65,7 +65,7 @@ export const machine: Section = {
       'The disk of the log is full',
       [
         'faults/full-log.test.ts',
-        'requests go on while it is full, and the log goes on once there is room, with how many lines it lacks',
+        'requests continue, and the log resumes with its count of lost lines',
       ],
     ],
     [
@@ -73,7 +73,7 @@ export const machine: Section = {
       'No more files may be opened',
       [
         'faults/little.test.ts',
-        'with no file left to open, who is connected is answered or told when to come again, and all are once the crowd has gone',
+        'connected clients get responses despite exhausted file descriptors',
       ],
     ],
     [
@@ -81,7 +81,7 @@ export const machine: Section = {
       'A small heap under load',
       [
         'faults/little.test.ts',
-        'with a small heap, a crowd that asks for large pages is answered or told when to come again, and the process lives',
+        'a small heap survives a crowd that requests large pages',
       ],
     ],
     [
@@ -89,7 +89,7 @@ export const machine: Section = {
       'The processor is taken away',
       [
         'faults/little.test.ts',
-        'with most of the processor taken away, writes are done once and answered, or refused with the time to wait, and liveness is told',
+        'a starved processor executes writes once and stays live',
       ],
     ],
     [
@@ -97,46 +97,46 @@ export const machine: Section = {
       'SIGTERM under load',
       [
         'runtime/start-stop.test.ts',
-        'what still runs at the end of DRAIN_SECONDS is cut off, and PostgreSQL is stopped',
+        'requests still running after DRAIN_SECONDS are cut off',
       ],
       [
         'runtime/start.test.ts',
-        '… finishes a request that runs, refuses new connections, stops PostgreSQL and exits with 0',
+        '… finishes running requests, stops PostgreSQL and exits with 0',
       ],
-      ['runtime/start-workers.test.ts', '… lets every worker finish what runs, and exits with 0'],
+      ['runtime/start-workers.test.ts', '… lets every worker finish and exits with 0'],
     ],
     [
       119,
       'A process is halted after its effect at the back office, while another carries out its write',
       [
         'apparel21/writes/halted.test.ts',
-        'of a process that is halted at … until another one has carried out its write there is one effect, and it is told what came of it',
+        'a process halted at … learns its result from another process',
       ],
       [
         'apparel21/writes/halted.test.ts',
-        'a process that was halted for the whole time of its claim does not tell the back office any more',
+        'a process halted longer than its lease makes no back office call',
       ],
     ],
     [
       120,
       'The clock jumps back an hour, and on by a day',
-      ['faults/clocks.test.ts', '… holds vouchers, repeats writes, reads lists and does jobs as the other one does'],
+      ['faults/clocks.test.ts', 'a clock that … does not affect locks, repeats, reads or jobs'],
     ],
     [
       121,
       'Two processes start on one data directory',
       [
         'runtime/start.test.ts',
-        'a second start on the data directory is refused in one line, and the first is undisturbed',
+        'a second start is rejected without disturbing the first',
       ],
-      ['postgres/owners.test.ts', 'of processes that start together exactly one owns the directory'],
+      ['postgres/owners.test.ts', 'one of several processes starting together owns the directory'],
     ],
     [
       122,
       'The data directory is copied at any moment, and started',
       [
         'faults/copies.test.ts',
-        'the data directory as it is at any moment, copied and started, has all that was acknowledged, and nothing by halves',
+        'a copied data directory starts with all acknowledged writes',
       ],
     ],
     [
@@ -144,7 +144,7 @@ export const machine: Section = {
       'A migration is killed in its middle',
       [
         'runtime/start-database.test.ts',
-        'a migration that is killed in its middle leaves nothing, and the next one completes',
+        'a killed migration leaves nothing and the next completes it',
       ],
     ],
     [
@@ -152,15 +152,15 @@ export const machine: Section = {
       'A backup under load is restored',
       [
         'faults/copies.test.ts',
-        'a backup that is taken while shoppers order, return and pay with vouchers is restored with all that was acknowledged before, and every ledger adds up',
+        'a backup during sales restores all acknowledged writes and correct ledgers',
       ],
       [
         'backup/backup.test.ts',
-        'a backup that is taken while customers are written has each one that was acknowledged before, and nothing by halves',
+        'a backup during writes contains every acknowledged customer completely',
       ],
       [
         'backup/backup.test.ts',
-        'what was backed up is restored, row by row, with all keys, indexes, triggers and counters',
+        'a restore recreates every row, key, index, trigger and sequence',
       ],
     ],
     [
@@ -168,7 +168,7 @@ export const machine: Section = {
       'A byte in a file of data is flipped',
       [
         'faults/flipped-byte.test.ts',
-        'a byte that is flipped in a file of data is told, in the log and as a fault, and nothing of the page is shown',
+        'a flipped byte in a data file is logged and never served',
       ],
     ],
   ],

@@ -16,27 +16,27 @@ export const operation: Section = {
       'Hours of load',
       [
         'apparel21/soak.test.ts',
-        'after changes, faults and kills all records agree, and the checks find planted errors',
+        'records agree after faults and kills, and the checks find planted errors',
       ],
     ],
     [
       212,
       'Everybody repeats after an outage',
-      ['client/faults.test.ts', 'a call goes on while the service is stopped and started'],
+      ['client/faults.test.ts', 'a call survives a restart of the server'],
       [
         'apparel21/faults/timing.test.ts',
-        'a back office that comes and goes is asked by one at a time, and every answer is right or 503',
+        'an unstable back office is probed singly and never yields wrong data',
       ],
-      ['runtime/chaos.test.ts', 'after kills with a slow Apparel21 no write is open and both sides agree'],
+      ['runtime/chaos.test.ts', 'kills with a slow Apparel21 leave no open or diverging write'],
     ],
     [
       213,
       'Full load on a process that knows nothing yet',
       [
         'apparel21/histories.test.ts',
-        'a process that knows nothing yet and is asked by everybody at once asks the back office for each thing once at a time',
+        'a new process makes each call once under concurrent requests',
       ],
-      ['apparel21/histories.test.ts', 'many requests for one customer at once ask once, and for two customers twice'],
+      ['apparel21/histories.test.ts', 'concurrent history requests cause one call per customer'],
     ],
     [
       214,
@@ -49,11 +49,11 @@ export const operation: Section = {
       'Readiness while PostgreSQL or the back office is down',
       [
         'runtime/outages.test.ts',
-        'without PostgreSQL answers are 503 with the time to wait, and come again once it is back',
+        'requests return 503 with Retry-After until PostgreSQL is back',
       ],
       [
         'apparel21/rewards.test.ts',
-        'capabilities of a back office that cannot be reached say so, and that of no release is assumed what needs one',
+        'capabilities of an unreachable back office assume no version',
       ],
     ],
     [
@@ -61,13 +61,13 @@ export const operation: Section = {
       'Two releases on one database',
       [
         'faults/two-releases.test.ts',
-        'a release and the next one serve the same database, while it is migrated and after: no request of either fails',
+        'two consecutive releases serve one database without failed requests during migration',
       ],
     ],
     [
       217,
       'An older release finds a newer database',
-      ['runtime/start-database.test.ts', 'a database of a later version is refused in one line'],
+      ['runtime/start-database.test.ts', 'a database of a later version is rejected in one line'],
     ],
     [
       218,
@@ -76,18 +76,18 @@ export const operation: Section = {
         'runtime/start-settings.test.ts',
         'every bad setting is named in a line of its own, secrets are not repeated, and nothing is started',
       ],
-      ['runtime/start-secret.test.ts', 'without any secret it says so, and makes none'],
-      ['postgres/postgres.test.ts', 'a data directory of another major version is refused in one line'],
+      ['runtime/start-secret.test.ts', 'a command without secret reports it and creates none'],
+      ['postgres/postgres.test.ts', 'a data directory of another major version is rejected'],
       [
         'postgres/older.test.ts',
-        'a start carries a database of an older PostgreSQL over, whatever ends it in between, and keeps a copy',
+        'a start upgrades an older PostgreSQL safely and keeps a copy',
       ],
     ],
     [
       219,
       'What is installed is not what was published; a package runs a script',
-      ['conventions/dependencies.test.ts', 'each package that is installed is pinned to its bytes'],
-      ['conventions/dependencies.test.ts', 'no package runs a script when it is installed but those that are named'],
+      ['conventions/dependencies.test.ts', 'each installed package is pinned by its hash'],
+      ['conventions/dependencies.test.ts', 'only listed packages run scripts when they are installed'],
     ],
     [
       220,
@@ -95,7 +95,7 @@ export const operation: Section = {
       ['api/openapi/traffic.test.ts', 'internal errors and database outages match the document'],
       [
         'runtime/outages.test.ts',
-        'without PostgreSQL answers are 503 with the time to wait, and come again once it is back',
+        'requests return 503 with Retry-After until PostgreSQL is back',
       ],
       ['api/requests/rates.test.ts', 'responses show the rate limit; excess requests are rejected until the reset'],
     ],

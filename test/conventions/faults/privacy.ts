@@ -8,7 +8,7 @@ export const privacy: Section = {
       'Line breaks, control sequences, a megabyte in what is logged',
       [
         'telemetry/log-lines.test.ts',
-        'whatever a request brings, its line is one record, without a control character, and short',
+        'a log line is one short record without control characters',
       ],
     ],
     [
@@ -17,11 +17,11 @@ export const privacy: Section = {
       ['api/access/canary.test.ts', 'secrets appear only in the responses they belong to, never in logs'],
       [
         'api/webhooks/canary.test.ts',
-        'no PIN, password or secret, and nothing that a record says, is in a delivery, an attempt, an alert, an e-mail about one or a log',
+        'secrets and record contents never appear in deliveries, attempts, alerts or logs',
       ],
       [
         'import/vouchers.test.ts',
-        'no PIN is anywhere: not in the rejected file, not in what is said, logged or stored',
+        'PINs never appear in rejected files, output, logs or tables',
       ],
     ],
     [
@@ -29,14 +29,14 @@ export const privacy: Section = {
       'Apparel21 wants the PIN in its URL',
       [
         'apparel21/vouchers/opening.test.ts',
-        'neither PIN nor the back office’s validation is in a log, an answer or a column',
+        'secrets of a voucher never appear in logs, responses or tables',
       ],
     ],
     [
       202,
       'Every error, and all that it tells',
       ['api/requests/requests.test.ts', "an error response never repeats the request's values"],
-      ['runtime/outages.test.ts', 'an unexpected fault tells the request id alone'],
+      ['runtime/outages.test.ts', 'an unexpected error returns only the request ID'],
       ['api/openapi/openapi.test.ts', 'an error example has its own status and matches the real response'],
     ],
     [
@@ -52,7 +52,7 @@ export const privacy: Section = {
       'Paths and names at random, as labels of figures',
       [
         'telemetry/metrics.test.ts',
-        'requests are counted over all processes, by the route and never by what a caller makes up',
+        'requests are counted across processes by route',
       ],
     ],
     [
@@ -65,7 +65,7 @@ export const privacy: Section = {
       207,
       'Stored answers grow older than they may',
       ['api/requests/idempotency-over-time.test.ts', 'a key expires after 24 hours and its response is deleted'],
-      ['apparel21/writes/settling.test.ts', 'what was asked for is kept encrypted, and no longer than it is open'],
+      ['apparel21/writes/settling.test.ts', 'a write intent is stored encrypted and only while open'],
     ],
     [208, 'A trace that is broken, or huge', ['api/requests/answers.test.ts', 'a malformed trace header is ignored']],
     [

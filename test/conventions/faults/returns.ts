@@ -43,7 +43,7 @@ export const returns: Section = {
       ['api/orders/returns.test.ts', 'a return for an unknown or foreign order gets the same 404'],
       [
         'apparel21/writes/returns.test.ts',
-        'an order that there is not is not found; while the back office is away nobody knows',
+        'an unknown order is 404, and unavailable during an outage',
       ],
     ],
     [
@@ -51,7 +51,7 @@ export const returns: Section = {
       'The back office is away while it alone knows the order',
       [
         'apparel21/writes/returns.test.ts',
-        'an order that there is not is not found; while the back office is away nobody knows',
+        'an unknown order is 404, and unavailable during an outage',
       ],
     ],
     [
@@ -64,7 +64,7 @@ export const returns: Section = {
       'The back office refuses a return',
       [
         'apparel21/writes/returns.test.ts',
-        'what the back office refuses all the same has stable codes, with its own in the words',
+        'upstream rejections have stable codes and quote the original code',
       ],
     ],
     [
@@ -72,32 +72,32 @@ export const returns: Section = {
       'The outcome of a return is unknown',
       [
         'apparel21/writes/returns.test.ts',
-        'a return whose answer is lost is an unknown outcome, and its repeat is that return',
+        'a return with a lost response is unknown until its repeat',
       ],
       [
         'apparel21/writes/settling.test.ts',
-        'a return whose answer is lost keeps its units, and no other return of the order gets between',
+        'an unknown return keeps its units reserved against other returns',
       ],
-      ['apparel21/writes/settling.test.ts', 'a return that never arrived is not made by following it up'],
+      ['apparel21/writes/settling.test.ts', 'reconciliation never creates a return that did not arrive'],
       [
         'apparel21/writes/received-returns.test.ts',
-        'a return whose answer is lost, and whose lines head office then marks as returned, is that return to its repeat, and to whoever follows it up',
+        'a lost return whose lines are already marked is found later',
       ],
     ],
     [
       51,
       'SKUs differ in their case only',
       ['api/orders/returnable.test.ts', 'two SKUs that differ only in case are distinct'],
-      ['import/import.test.ts', 'identifiers that differ in case are two'],
+      ['import/import.test.ts', 'identifiers that differ in case are distinct'],
       [
         'import/made-up-data.test.ts',
-        'a made-up shop is imported line for line, but for a tenth of a penny, and its lists say what the file says',
+        'generated data is imported completely and listed as in the file',
       ],
     ],
     [
       52,
       'Some of it came back in a store already',
-      ['apparel21/writes/received-returns.test.ts', 'what came back some other way is not returned again'],
+      ['apparel21/writes/received-returns.test.ts', 'items already returned another way cannot be returned again'],
     ],
   ],
 }

@@ -31,18 +31,18 @@ export const transport: Section = {
     [
       154,
       'A certificate that has expired, cannot be read, is replaced',
-      ['runtime/tls.test.ts', 'a configured pair that cannot be used is refused in one line that names the file'],
+      ['runtime/tls.test.ts', 'an unusable pair is rejected in a line that names it'],
       [
         'runtime/tls.test.ts',
-        'a running server takes over a new pair, and keeps the old one as long as the new one is bad',
+        'a running server loads a new pair unless it is invalid',
       ],
       [
         'runtime/start-tls.test.ts',
-        'doctor tells of a certificate that ends within a month, and of a key that does not fit',
+        'doctor reports an expiring certificate and a mismatched key',
       ],
       [
         'runtime/start-tls.test.ts',
-        'a certificate with ten days left is told of at the start, and in the metrics; one with a year in the metrics alone',
+        'a certificate with ten days left is reported at the start',
       ],
     ],
     [
@@ -96,12 +96,12 @@ export const transport: Section = {
     [
       163,
       'A method that a path does not have',
-      ['api/requests/methods.test.ts', 'a known path rejects other methods with `Allow`, whatever the body'],
+      ['api/requests/methods.test.ts', 'a known path rejects other methods with `Allow`, for any body'],
     ],
     [
       164,
       'A browser asks whether another origin may',
-      ['api/requests/methods.test.ts', 'a known path rejects other methods with `Allow`, whatever the body'],
+      ['api/requests/methods.test.ts', 'a known path rejects other methods with `Allow`, for any body'],
     ],
     [
       165,

@@ -25,7 +25,7 @@ export const vouchers: Section = {
       ['api/vouchers/locks.test.ts', 'an expired lock is free immediately and its holder is rejected afterwards'],
       [
         'apparel21/vouchers/holding.test.ts',
-        'a lock that has run out is free, by the clock of the database, and its holder is refused',
+        'a lock expires by the database clock and its holder is rejected',
       ],
     ],
     [
@@ -33,11 +33,11 @@ export const vouchers: Section = {
       'Somebody validates while another one holds the voucher',
       [
         'apparel21/vouchers/holding.test.ts',
-        'while somebody holds a voucher nobody asks the back office for a validation, and the holder is not disturbed',
+        'a locked voucher causes no back office validation for other clients',
       ],
       [
         'apparel21/writes/taken-over.test.ts',
-        'a validation that comes too late does not end the lock of whoever had the voucher meanwhile: …',
+        "a late validation does not end the new holder's lock: …",
       ],
     ],
     [
@@ -45,17 +45,17 @@ export const vouchers: Section = {
       'The process of who holds a voucher is killed, and another one tries to hold it',
       [
         'apparel21/writes/crashes.test.ts',
-        'a voucher whose lock by … is killed at … is held by nobody else, and by its holder once the lock is repeated',
+        'a lock by … killed at … belongs only to its repeat',
       ],
       [
         'runtime/crashes.test.ts',
-        "a voucher whose lock is killed at … is at once another one's to try for: held where the lock was committed, free where it was not",
+        'a voucher whose lock is killed at … can be tried immediately',
       ],
     ],
     [
       25,
       'The clock of our machine is two hours off',
-      ['faults/clocks.test.ts', '… holds vouchers, repeats writes, reads lists and does jobs as the other one does'],
+      ['faults/clocks.test.ts', 'a clock that … does not affect locks, repeats, reads or jobs'],
     ],
     [
       26,
@@ -66,7 +66,7 @@ export const vouchers: Section = {
       ],
       [
         'apparel21/vouchers/holding.test.ts',
-        'validation ids cannot be guessed without being noticed, and are those of one voucher and one service',
+        'validation IDs are unguessable and bound to one voucher and service',
       ],
     ],
     [
@@ -128,7 +128,7 @@ export const vouchers: Section = {
       ['api/vouchers/issue-faults.test.ts', 'each missing setting is named and nothing is created'],
       [
         'apparel21/vouchers/sales.test.ts',
-        'what is not configured is named, in the service before the back office is asked, and in the back office',
+        "missing configuration is named, first our own, then the back office's",
       ],
     ],
     [
@@ -140,21 +140,21 @@ export const vouchers: Section = {
       37,
       'Line breaks and second addresses in a name, an address, a subject',
       ['api/vouchers/issue-faults.test.ts', 'an email header contains no line break or second address'],
-      ['runtime/jobs/mail.test.ts', 'a name or subject … adds no header and no receiver'],
-      ['runtime/jobs/mail.test.ts', 'an address … gets nothing'],
+      ['runtime/jobs/mail.test.ts', 'a name or subject … adds no header or recipient'],
+      ['runtime/jobs/mail.test.ts', 'an address … receives nothing'],
     ],
     [
       38,
       'A voucher is spent, expired, suspended, not issued, in another currency',
       ['api/vouchers/validation.test.ts', 'an unusable voucher can be looked up but neither validated nor locked'],
-      ['apparel21/vouchers/opening.test.ts', 'each thing that is the matter with a voucher has its answer'],
+      ['apparel21/vouchers/opening.test.ts', 'each voucher problem has its own error'],
     ],
     [
       39,
       'The back office gives number and PIN only later',
       [
         'apparel21/vouchers/sales.test.ts',
-        'a voucher is sold as an order, is pending, and opens once its e-mail has come from the back office',
+        'a voucher is sold as an order and pending until its email',
       ],
     ],
   ],

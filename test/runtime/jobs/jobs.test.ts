@@ -56,12 +56,12 @@ async function workplace(t: TestContext) {
 
 // At the same time: most of it is waiting, for a lease to end and for the next look at what is due.
 describe('jobs', { concurrency: true }, () => {
-  test('the name of a job is that of its file', async () => {
+  test('a job has the name of its file', async () => {
     for (const name of Object.keys(jobs))
       assert.ok(fs.existsSync(new URL(`../../../src/jobs/${name}.ts`, import.meta.url)), name)
   })
 
-  test('two workers share the mails: each is sent once', async t => {
+  test('two workers share the emails and send each once', async t => {
     const { db, services, work } = await workplace(t)
     const sink = await startSink()
     const [service] = services
@@ -78,7 +78,7 @@ describe('jobs', { concurrency: true }, () => {
     await sink.close()
   })
 
-  test('a job of set times runs at once, then again after its time, for the installation', async t => {
+  test('a scheduled job runs immediately and then at its interval', async t => {
     const { work, state } = await workplace(t)
     const runs: string[] = []
     const worker = work({
@@ -89,7 +89,7 @@ describe('jobs', { concurrency: true }, () => {
     assert.equal((await state('whole'))?.attempts, 0)
   })
 
-  test('a job that throws waits longer each time, without holding up the others', async t => {
+  test('a failing job backs off without delaying others', async t => {
     const { db, work, state } = await workplace(t)
     let attempts = 0
     let others = 0
@@ -116,7 +116,7 @@ describe('jobs', { concurrency: true }, () => {
     await worker.stop(1_000)
   })
 
-  test('a stop waits for what runs, and gives back what takes too long', async t => {
+  test('a stop waits for running jobs and releases slow ones', async t => {
     const { db, work, state } = await workplace(t)
     const signals: AbortSignal[] = []
     const started = Promise.withResolvers<void>()
@@ -156,7 +156,7 @@ describe('jobs', { concurrency: true }, () => {
     )
   })
 
-  test('a job that takes longer than a lease keeps it, and nobody else begins it', async t => {
+  test('a long job renews its lease and is not started twice', async t => {
     const { db, work, state } = await workplace(t)
     const began: string[] = []
     const table = (name: string) => ({
@@ -177,7 +177,7 @@ describe('jobs', { concurrency: true }, () => {
     ['comes each hour', 3_600, false],
     ['fails', undefined, true],
   ] as const)
-    test(`a job that ${what} and is asked for while it runs comes once more behind it`, async t => {
+    test(`a job that ${what} runs again if requested during its run`, async t => {
       const { db, work, state } = await workplace(t)
       const ends: (() => void)[] = []
       const worker = work({
@@ -202,7 +202,7 @@ describe('jobs', { concurrency: true }, () => {
       assert.equal(ends.length, 2)
     })
 
-  test('a worker whose job was taken over is told to break off', async t => {
+  test("a worker that lost its job's lease is aborted", async t => {
     const { db, work, state } = await workplace(t)
     const taken = Promise.withResolvers<JobRun>()
     const worker = work({
@@ -221,7 +221,7 @@ describe('jobs', { concurrency: true }, () => {
     assert.ok((await state('lost'))?.lease, 'and leaves the job to whoever has it')
   })
 
-  test('connections that are cut do not end it', async t => {
+  test('a worker survives cut connections', async t => {
     const { db, work } = await workplace(t)
     let runs = 0
     const worker = work({ steady: job(async () => void runs++, { intervalSeconds: 1 }) })

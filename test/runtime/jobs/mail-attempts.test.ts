@@ -17,7 +17,7 @@ import { startSink } from '../../support/smtp-sink.ts'
 const mailing = setUpMailing()
 const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
-test('a message that is refused for now is tried again after growing waits, and fails after the last one with an alert', async () => {
+test('a temporarily rejected message is retried, then fails with an alert', async () => {
   const { retryDelaysSeconds } = jobs['send-mail'] ?? assert.fail()
   assert.deepEqual(
     retryDelaysSeconds,
@@ -47,7 +47,7 @@ test('a message that is refused for now is tried again after growing waits, and 
   assert.equal(mailing.sink.delivered.length, 0)
 })
 
-test('workers that died over a message are none of its attempts: its first refusal is not its last', async () => {
+test('attempts of killed workers do not count', async () => {
   const { retryDelaysSeconds } = jobs['send-mail'] ?? assert.fail()
   await queue()
   for (const _ of retryDelaysSeconds) {
@@ -62,7 +62,7 @@ test('workers that died over a message are none of its attempts: its first refus
   assert.ok(Math.abs((wait ?? 0) - (retryDelaysSeconds[0] ?? 0)) < 5, `${wait} s`)
 })
 
-test('a message that is refused for good has failed at once; tried again by hand it is sent, and the alert is settled', async () => {
+test('a permanently rejected message fails until it is resent manually', async () => {
   mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
   await queue()
   begin()
@@ -81,7 +81,7 @@ test('a message that is refused for good has failed at once; tried again by hand
   assert.equal(await retryMails(mailing.db, mailing.service, before.email_id), 0, 'what it said is forgotten')
 })
 
-test('nobody is told of a message that is refused while another takes its place', async () => {
+test('a rejected message that was replaced raises no alert', async () => {
   mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
   await queue()
   const { db } = mailing
@@ -100,7 +100,7 @@ test('nobody is told of a message that is refused while another takes its place'
   )
 })
 
-test('while the mail server is down e-mails wait, and go out with the same PIN once it is up', async () => {
+test('emails wait during an outage and keep their PIN', async () => {
   const down = await startSink()
   await down.close()
   await queue()
@@ -118,7 +118,7 @@ test('while the mail server is down e-mails wait, and go out with the same PIN o
   }
 })
 
-test('a connection that is cut before the server has said yes leads to a second delivery under the same Message-ID', async () => {
+test('an unconfirmed message is repeated with the same Message-ID', async () => {
   mailing.sink.mishaps.push('cut')
   await queue()
   begin()
@@ -130,7 +130,7 @@ test('a connection that is cut before the server has said yes leads to a second 
   assert.equal(mailing.sink.delivered[0]?.raw, mailing.sink.delivered[1]?.raw)
 })
 
-test('a server that never answers holds no database connection, and is left', async () => {
+test('an unresponsive mail server holds no database connection and times out', async () => {
   mailing.sink.mishaps.push('hang')
   await queue()
   begin(createSmtpTransport(mailing.sink.url, { totalTimeoutMs: 1_500 }))
@@ -141,7 +141,7 @@ test('a server that never answers holds no database connection, and is left', as
   assert.equal((await mail()).last_error, 'The mail server took longer than 1.5 s.')
 })
 
-test('a server that drips its greeting byte by byte is left too', async () => {
+test('a mail server with a slow greeting times out', async () => {
   const drip = createServer(socket => {
     const timer = setInterval(() => socket.write('2'), 100)
     socket.on('error', () => {})
@@ -167,7 +167,7 @@ test('a server that drips its greeting byte by byte is left too', async () => {
   await new Promise(resolve => drip.close(resolve))
 })
 
-test('an e-mail goes through STARTTLS where it is required, after a login', async () => {
+test('a required STARTTLS is used before the login', async () => {
   const { cert, key, caFile } = localCertificate(join(mailing.directory, 'tls'))
   const secured = await startSink({ cert, key, authOptional: false })
   try {
@@ -186,7 +186,7 @@ for (const [title, disabledCommands] of [
   ['does not know STARTTLS', ['STARTTLS']],
   ['has a certificate that nobody vouches for', []],
 ] as const)
-  test(`nothing is sent, and an alert is raised, where the server ${title}`, async () => {
+  test(`nothing is sent and an alert is raised if the server ${title}`, async () => {
     const { cert, key } = localCertificate(join(mailing.directory, 'tls'))
     const stripped = await startSink({ cert, key, allowInsecureAuth: true, disabledCommands: [...disabledCommands] })
     try {
@@ -207,7 +207,7 @@ for (const [title, disabledCommands] of [
     }
   })
 
-test('a login that is refused is not the message’s fault: it waits, with an alert that ends with the next success', async () => {
+test('a rejected login keeps messages waiting until an alert resolves', async () => {
   const secured = await startSink({ authOptional: false, allowInsecureAuth: true, disabledCommands: ['STARTTLS'] })
   try {
     await queue()

@@ -14,7 +14,7 @@ import { gift, setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
 const mailing = setUpMailing()
 const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
-test('both forms of the e-mail say who, what, how much, until when, and with which number and PIN', () => {
+test('both email forms contain names, amount, expiry, number and PIN', () => {
   const { text, html, subject } = renderVoucherEmail(gift, 'Luma')
   assert.equal(subject, 'A gift for you')
   const facts = ['Luma', 'Veronica Costello', 'John Smith', 'AUD 1,500.00', '21 November 2029', '2062389', '204816']
@@ -29,17 +29,17 @@ test('both forms of the e-mail say who, what, how much, until when, and with whi
   )
 })
 
-test("the amount in the e-mail has all decimals that the voucher's has, where they are not customary either", () => {
+test("the email shows the amount with all of the voucher's decimals", () => {
   const { text, html } = renderVoucherEmail({ ...gift, amount: '1500.50', currency: 'HUF' }, 'Luma')
   for (const said of [text, html]) assert.match(said, /HUF 1,500\.50/)
 })
 
-test('an e-mail without a message or an expiry date has no place for them', () => {
+test('an email without message or expiry date omits their sections', () => {
   const { text, html } = renderVoucherEmail({ ...gift, message: null, expiryDate: null }, 'Luma')
   for (const form of [text, html]) assert.doesNotMatch(form, /with this message|null|undefined|Valid until/)
 })
 
-test('what is written in names and message stays text in the HTML', () => {
+test('names and messages are escaped in the HTML', () => {
   const nasty = `<script>alert(1)</script><a href="https://evil.example">&amp;'"`
   const { html } = renderVoucherEmail({ ...gift, receiverName: nasty, senderName: nasty, message: nasty }, nasty)
   assert.doesNotMatch(html, /<script|<a |href="/)
@@ -48,7 +48,7 @@ test('what is written in names and message stays text in the HTML', () => {
   assert.equal(html.split(escaped).length - 1, 6, 'title, header, preview, greeting, sender, message')
 })
 
-test('nothing in names and message passes for a line of ours in the text', () => {
+test('names and messages cannot imitate our lines in the text', () => {
   const fake = 'Bob\nPIN:            000000\r\nVoucher number: 1'
   const { text } = renderVoucherEmail({ ...gift, receiverName: fake, senderName: fake, message: fake }, 'Luma')
   assert.deepEqual(
@@ -57,7 +57,7 @@ test('nothing in names and message passes for a line of ours in the text', () =>
   )
 })
 
-test('a queued e-mail reaches exactly its receiver, in both forms, and is forgotten', async () => {
+test('a queued email reaches only its recipient and is then deleted', async () => {
   await queue()
   const queued = await mail()
   assert.equal(queued.status, 'queued')
@@ -90,7 +90,7 @@ test('a queued e-mail reaches exactly its receiver, in both forms, and is forgot
   await until(async () => !(await mailing.db.run(sql`select from job where name = 'send-mail'`)), 'the job is done')
 })
 
-test('an e-mail is queued with the transaction that makes the voucher, or not at all', async () => {
+test("an email is queued in its voucher's transaction", async () => {
   begin()
   await assert.rejects(
     mailing.db.transaction(async tx => {
@@ -118,7 +118,7 @@ const injections = [
   'Ève 🎁 '.repeat(40),
 ]
 for (const evil of injections)
-  test(`a name or subject ${JSON.stringify(evil.slice(0, 40))} adds no header and no receiver`, async () => {
+  test(`a name or subject ${JSON.stringify(evil.slice(0, 40))} adds no header or recipient`, async () => {
     await mailing.db.run(sql`
       update service set settings = settings || ${JSON.stringify({ retailerName: evil.replaceAll('\0', '') })}::jsonb where service_id = ${mailing.service.id}`)
     await queue({ receiverName: evil, senderName: evil, subject: evil, message: evil })
@@ -152,7 +152,7 @@ for (const address of [
   'veronica',
   '',
 ])
-  test(`an address ${JSON.stringify(address)} gets nothing`, async () => {
+  test(`an address ${JSON.stringify(address)} receives nothing`, async () => {
     await queue({ receiverEmail: address })
     begin()
     await untilFailed()
@@ -160,7 +160,7 @@ for (const address of [
     assert.equal((await mail()).last_error, 'The email address is invalid. Correct it.')
   })
 
-test('the same letter has the same bytes each time', async () => {
+test('one message always has the same bytes', async () => {
   const letter = {
     from: { name: 'Luma', address: 'gifts@luma.example' },
     to: { name: 'Veronica', address: 'veronica@example.com' },
@@ -172,7 +172,7 @@ test('the same letter has the same bytes each time', async () => {
   assert.ok(first.bytes.equals(second.bytes))
 })
 
-test('a delivery date is the beginning of that day on the service’s clock', async () => {
+test("a delivery date starts at midnight in the service's time zone", async () => {
   await queue({ deliveryDate: '2040-07-01' })
   begin()
   const due = await mailing.db.row<{ due: Date; date: Date }>(
@@ -188,7 +188,7 @@ test('a delivery date is the beginning of that day on the service’s clock', as
   assert.equal(await retryMails(mailing.db, mailing.service, (await mail()).email_id), 0, 'nor can it be hurried')
 })
 
-test('without SMTP each e-mail is a file that only its owner reads', async () => {
+test('each email becomes a private file without SMTP', async () => {
   await queue()
   const folder = join(mailing.directory, 'mail')
   const { message_id } = await mail()
@@ -208,7 +208,7 @@ test('without SMTP each e-mail is a file that only its owner reads', async () =>
   assert.match(parsed.html ?? '', /204816/)
 })
 
-test('PIN, receiver and message stand in no column unencrypted and in no log line', async () => {
+test('PIN, recipient and message are stored encrypted and never logged', async () => {
   mailing.sink.mishaps.push({ at: 'data', code: 450 }, { at: 'rcpt', code: 550 })
   await queue({ pin: '739204' })
   begin()
@@ -232,7 +232,7 @@ test('PIN, receiver and message stand in no column unencrypted and in no log lin
   assert.match(Buffer.from((await mail()).encrypted_content ?? []).toString('latin1'), /./s, 'it could be tried again')
 })
 
-test('the words of an e-mail that failed a month ago are forgotten', async () => {
+test('the text of a failed email is purged after a month', async () => {
   mailing.sink.mishaps.push({ at: 'rcpt', code: 550 })
   await queue()
   const worker = begin()

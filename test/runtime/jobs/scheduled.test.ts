@@ -9,7 +9,7 @@ import { freshDatabase } from '../../support/database.ts'
 const { db, drop } = await freshDatabase()
 after(drop)
 
-test('a clock of the database that was set back keeps no job of set times waiting for longer than its time', async () => {
+test('a scheduled job runs in time even if the clock steps back', async () => {
   const job = { run: async () => {}, concurrency: 1, retryDelaysSeconds: [30] }
   const table = { hourly: { ...job, intervalSeconds: 3_600 }, daily: { ...job, intervalSeconds: 86_400 } }
   await addScheduledJobs(db, table)
@@ -23,7 +23,7 @@ test('a clock of the database that was set back keeps no job of set times waitin
   ])
 })
 
-test('a job that is left alone because workers die of it keeps no other from being done, and counts as none that nobody does', async () => {
+test('a job that crashes workers is paused and blocks no others', async () => {
   const id = (await addService(db, 'luma'))?.id ?? 0
   for (const subject of ['deadly', 'other']) await addJob(db, id, 'pull', { subject })
   await db.run(sql`insert into job (service_id, name) values (null, 'look')`)

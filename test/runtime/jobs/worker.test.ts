@@ -40,7 +40,7 @@ const statusOf = async (db: Database, number: string) =>
 
 // At the same time: most of it is waiting for leases to end.
 describe('worker processes', { concurrency: true }, () => {
-  test('a worker that is killed around the sending of a mail is taken over: one more mail at most, the same Message-ID, within 60 s', async t => {
+  test('a worker killed while sending causes at most one duplicate email', async t => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data') }
     const sink = await startSink()
     const service = await serve(['--no-demo'], { ...(await installed(environment)), RUN_JOBS: 'false' })
@@ -101,7 +101,7 @@ describe('worker processes', { concurrency: true }, () => {
     }
   })
 
-  test('a service that is killed between the server’s yes and its own mark sends once more after a restart', async t => {
+  test('a server killed before recording a delivery sends it again', async t => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data') }
     const sink = await startSink()
     try {
@@ -129,7 +129,7 @@ describe('worker processes', { concurrency: true }, () => {
     }
   })
 
-  test('without a mail server e-mails are files under the data directory; the command line lists them and tries them again', async () => {
+  test('emails without a mail server become files that commands can retry', async () => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data'), WEB_CONCURRENCY: '2' }
     const dataDir = environment.DATA_DIR ?? ''
     const service = await serve(['--no-demo'], await installed(environment))
@@ -164,7 +164,7 @@ describe('worker processes', { concurrency: true }, () => {
     }
   })
 
-  test('alerts are listed, make the doctor complain, and are settled by hand', async () => {
+  test('alerts are listed, reported by doctor and resolved manually', async () => {
     const environment: Environment = { DATA_DIR: join(directory(), 'data') }
     const service = await serve(['--no-demo'], await installed(environment))
     const { db, service: luma } = await writerOf(environment.DATA_DIR ?? '')
@@ -182,7 +182,7 @@ describe('worker processes', { concurrency: true }, () => {
     assert.deepEqual(await stop(service), { code: 0, signal: null }, service.err)
   })
 
-  test('a worker without a service beside it says so', async () => {
+  test('a worker without a server reports it', async () => {
     const { code, err } = await run(['worker'], await installed({ DATA_DIR: join(directory(), 'data') }))
     assert.equal(code, 1)
     assert.match(
