@@ -14,8 +14,8 @@ import {
   upsertMerged,
 } from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
-import { opaqueServiceId } from '../lists/statistics.ts'
 import { selectTombstones } from '../lists/tombstones.ts'
 
 const products: MergeTable = {
@@ -180,7 +180,7 @@ export async function renderProducts(
   const newTimestamp = changeTimestamp({ sourceTime, previous: sql`p.changed_at` }, service, change)
   const rows = await tx.rows<{ product_id: string }>(sql`
     update product set record = ${withChangeTimestamp(sql`r.body`, sql`r.new_timestamp`, service, change)}, changed_at = r.new_timestamp
-      from (select p.product_id, ${body(service)} as body, ${newTimestamp} as new_timestamp from product p where p.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
+      from ${materialized(sql`select p.product_id, ${body(service)} as body, ${newTimestamp} as new_timestamp from product p where p.service_id = ${opaqueServiceId(service)} ${where}`)} r
      where product.service_id = ${service.id} and product.product_id = r.product_id
        and not ${hasSameBody(sql`product.record`, sql`r.body`)}
     returning product.product_id`)

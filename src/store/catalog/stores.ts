@@ -7,7 +7,7 @@ import { beginSourceDatedChange, changeTimestamp, mergedRowTimes } from '../list
 import { countUpserted, lockRows, type Upserted } from '../lists/change-timestamp.ts'
 import { columnLists, isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
-import { opaqueServiceId } from '../lists/statistics.ts'
+import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 
 const stores: MergeTable = {
   name: 'store',
@@ -41,12 +41,11 @@ export async function mergeStores(tx: Db, service: Service, rows: readonly objec
   )
   const change = await beginSourceDatedChange(tx, service, 'store', rows, ['stock', 'customer'])
   const written = await tx.rows<{ store_id: string; inserted: boolean; inStock: boolean; inCustomers: boolean }>(sql`
-    with merged as materialized (
+    with merged as ${materialized(sql`
       select ${content.of('c')}, ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp, ${body} as body,
              old.store_id is not null and ${isDifferentIn(stockColumns)} as "inStock", ${isDifferentIn(['code'])} as "inCustomers"
         from ${mergeRows(service, stores, rows, 'c')}
-       where ${isDifferent(stores, 'c')}
-    ), written as (
+       where ${isDifferent(stores, 'c')}`)}, written as (
       insert into store (${content.list}, changed_at, record) select ${content.of('merged')}, new_timestamp, body from merged
       ${onConflictUpdate(stores, ['changed_at', 'record'])}
       returning store_id, (xmax = 0) as inserted

@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import { kinds as allKinds, type Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -23,7 +24,7 @@ export async function readCurrentState(
   const { timestamps } = await readCommitWatermarks(db, service)
   // The same statement must read the LSN: an earlier one could be before the end of an initial load that this statement sees as ended.
   const rows = await db.rows<Newest & { position: string | null }>(sql`
-    with seen as materialized (${selectNewest(service, timestamps)})
+    with seen as ${materialized(sql`${selectNewest(service, timestamps)}`)}
     select kind, newest, ${currentLsn(db)} as position from seen`)
   return { positions: toPositions(kinds, rows), within: { timestamps, position: rows[0]?.position ?? undefined } }
 }

@@ -1,8 +1,9 @@
+import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { raw, type Sql, sql } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { listNumber } from '../lists/change-timestamp.ts'
-import { opaqueParam, rfc3339Micros } from '../lists/page.ts'
+import { rfc3339Micros } from '../lists/page.ts'
 import { type FeedPosition, type FeedPositions, formatTimestamp, isAtBeginning } from './positions.ts'
 import { isHidden, isShown, sources } from './sources.ts'
 
@@ -61,7 +62,7 @@ export function selectChanges(
     ({ kind, start }) => sql`, ${kind}::text, ${newestTombstone(service, kind, start.isAtBeginning ? within : [])}`,
   )
   return sql`
-    with page as materialized (select * from (${unionAll(scans.map(scan => sql`(${scan} ${inOrder})`))}) scans ${inOrder})
+    with page as ${materialized(sql`select * from (${unionAll(scans.map(scan => sql`(${scan} ${inOrder})`))}) scans ${inOrder}`)}
     select page.kind, removed, removed and case page.kind ${concatenate(existsAgain)} end as exists_again, ${rfc3339Micros(sql`page.changed_at`)} as changed_at, page.key,
            coalesce(shown.id, page.key) as id, coalesce(shown.name, shown.id, page.key) as name, shown.record,
            (select coalesce(json_object_agg(kind, ${rfc3339Micros(sql`purged_until`)}), '{}') from tombstone_purge where service_id = ${service.id}) as purged,

@@ -1,3 +1,4 @@
+import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { address, addressColumns } from '../lists/address.ts'
@@ -21,7 +22,6 @@ import {
 import { columnLists, isDifferent, type MergeTable, mergeRows, newRow, onConflictUpdate } from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
-import { opaqueServiceId } from '../lists/statistics.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { requireCustomers, withWhatWasKept } from './removal.ts'
 
@@ -181,7 +181,7 @@ export async function renderCustomers(tx: Db, service: Service, change: Change, 
   await lockCustomers(tx, service, where)
   await tx.run(sql`
     update customer set record = ${withTimestamp(sql`r.body`, change, '')}, changed_at = ${change.at}
-      from (select c.id, ${body} as body from customer c where c.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
+      from ${materialized(sql`select c.id, ${body} as body from customer c where c.service_id = ${opaqueServiceId(service)} ${where}`)} r
      where customer.service_id = ${service.id} and customer.id = r.id
        and not ${hasSameBody(sql`customer.record`, sql`r.body`, '')}`)
 }

@@ -1,3 +1,4 @@
+import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
@@ -19,7 +20,6 @@ import {
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
-import { opaqueServiceId } from '../lists/statistics.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { insertTombstones } from '../lists/tombstones.ts'
 
@@ -130,11 +130,11 @@ export async function renderStock(
   await tx.run(sql`
     with removed as (${insertTombstones(service, change, 'stock', goneIds)})
     update stock set record = ${withTimestamp(sql`r.body`, change)}, changed_at = ${change.at}
-      from (select s.store_id, s.sku_id, ${body(service)} as body
+      from ${materialized(sql`select s.store_id, s.sku_id, ${body(service)} as body
               from stock s
               join store c on c.service_id = s.service_id and c.store_id = s.store_id
               join variant v on v.service_id = s.service_id and v.sku_id = s.sku_id
-             where s.service_id = ${opaqueServiceId(service)} ${where} offset 0) r
+             where s.service_id = ${opaqueServiceId(service)} ${where}`)} r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id
        and not ${hasSameBody(sql`stock.record`, sql`r.body`)}`)
 }
@@ -206,8 +206,8 @@ export async function moveStock(tx: Db, service: Service, change: Change, moves:
               from (select "storeId", "skuId", sum(quantity) as quantity from ${selectMoves(moves)} group by 1, 2) m
               cross join lateral (select service_id, store_id, sku_id, buffer, least(greatest(free_stock + m.quantity, -2147483648), 2147483647)::integer as free_stock
                                     from stock where service_id = ${service.id} and store_id = m."storeId" and sku_id = m."skuId") s
-              cross join lateral (select * from store where service_id = s.service_id and store_id = s.store_id offset 0) c
-              cross join lateral (select * from variant where service_id = s.service_id and sku_id = s.sku_id offset 0) v) r
+              cross join lateral ${materialized(sql`select * from store where service_id = s.service_id and store_id = s.store_id`)} c
+              cross join lateral ${materialized(sql`select * from variant where service_id = s.service_id and sku_id = s.sku_id`)} v) r
      where stock.service_id = ${service.id} and stock.store_id = r.store_id and stock.sku_id = r.sku_id and stock.free_stock <> r.free_stock`)
 }
 

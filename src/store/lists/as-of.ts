@@ -2,6 +2,7 @@ import { freshSingleFlight, perObject } from '../../concurrency/single-flight.ts
 import { type Db, raw, Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type List, listNumber, recordKinds } from './change-timestamp.ts'
+import { materialized } from './planner-fences.ts'
 
 /** Table with change timestamps: a list, or another table whose change timestamps are never back-dated. */
 export type TimestampSource = List | Sql
@@ -49,7 +50,7 @@ const readNewest = (db: Db, service: Service, list: List, withTombstones: boolea
     const { timestamp: watermark } = await readCommitWatermark(db, service, list)
     // The statement that sees whether an initial load has ended reads the LSN: one read earlier could be before the end of the load.
     const row = await db.row<{ timestamp: string; position: string | null }>(sql`
-      with newest as materialized (select (${newestWithin(list, service, watermark, withTombstones)})::text as changed_at)
+      with newest as ${materialized(sql`select (${newestWithin(list, service, watermark, withTombstones)})::text as changed_at`)}
       select changed_at as timestamp, ${currentLsn(db)} as position from newest`)
     return { timestamp: row?.timestamp ?? '-infinity', position: row?.position ?? undefined }
   })
@@ -90,7 +91,7 @@ export const currentLsn = (db: Db): Sql => db.position ?? sql`null::text`
 export const readCommitWatermarks = (db: Db, { id }: Service): Promise<CommitWatermarks> =>
   sharedQueries(db)(String(id), async () => {
     const row = await db.row<{ timestamps: string[]; position: string | null }>(sql`
-      with watermarks as materialized (select commit_watermarks(${id})::text[] as timestamps)
+      with watermarks as ${materialized(sql`select commit_watermarks(${id})::text[] as timestamps`)}
       select timestamps, ${currentLsn(db)} as position from watermarks`)
     return { timestamps: row?.timestamps ?? [], position: row?.position ?? undefined }
   })

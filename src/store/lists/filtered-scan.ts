@@ -3,7 +3,6 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf, tableSql } from './as-of.ts'
 import {
   type ListSource,
-  opaqueParam,
   type Page,
   type PageRequest,
   type PageRow,
@@ -11,6 +10,7 @@ import {
   rfc3339Micros,
   toPage,
 } from './page.ts'
+import { materialized, opaqueParam } from './planner-fences.ts'
 
 /** A condition that the index of the scan can't serve, because the scan has another order. */
 interface ScanFilter {
@@ -57,14 +57,14 @@ export async function readFilteredScan(
   return toPage(
     await db.rows<PageRow>(
       sql`
-      with scan as materialized (select ${asOf} as as_of),
-      matching as materialized (select place, key, (true ${where}) as within ${listed} ${scanFilter.where} order by ${scanFilter.column} limit ${raw(String(maxSortedRecords + 1))}),
-      size as materialized (select count(*) > ${raw(String(maxSortedRecords))} as many from matching),
-      places as materialized (
+      with scan as ${materialized(sql`select ${asOf} as as_of`)},
+      matching as ${materialized(sql`select place, key, (true ${where}) as within ${listed} ${scanFilter.where} order by ${scanFilter.column} limit ${raw(String(maxSortedRecords + 1))}`)},
+      size as ${materialized(sql`select count(*) > ${raw(String(maxSortedRecords))} as many from matching`)},
+      places as ${materialized(sql`
         select place, key, true as matches from matching where within and not (select many from size) ${isAfterLastPage}
         union all
-        (select place, key, (true ${scanFilter.where}) ${listed} ${where} ${isAfterLastPage} and (select many from size) ${inOrder} limit ${raw(String(maxScannedRows))})),
-      page as materialized (select place, key, row_number() over (${inOrder}) as n from places where matches ${inOrder} limit ${limit + 1}),
+        (select place, key, (true ${scanFilter.where}) ${listed} ${where} ${isAfterLastPage} and (select many from size) ${inOrder} limit ${raw(String(maxScannedRows))})`)},
+      page as ${materialized(sql`select place, key, row_number() over (${inOrder}) as n from places where matches ${inOrder} limit ${limit + 1}`)},
       page_end as (
         (select place, key from page where n = ${limit} and exists (select from page where n > ${limit}))
         union all

@@ -1,7 +1,7 @@
 import { raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Change } from './change-timestamp.ts'
-import { opaqueServiceId } from './statistics.ts'
+import { materialized, opaqueServiceId } from './planner-fences.ts'
 
 /** A table into which rows are merged. */
 export interface MergeTable {
@@ -36,8 +36,8 @@ export function mergeRows(service: Service, table: MergeTable, rows: readonly ob
   return sql`
     json_populate_recordset((select json_populate_record(null::${raw(name)}, ${JSON.stringify(fresh)})), ${json}) with ordinality new
     left join ${raw(name)} old on old.service_id = ${opaqueServiceId(service)} and ${raw(key.map(column => `old.${column} = new.${column}`).join(' and '))}
-    cross join lateral (select (${masks}::bigint[])[new.ordinality] as mask, ${sourceChangedAt} as source_changed_at offset 0) source
-    cross join lateral (select ${raw(outputColumns.join(', '))} from (select ${listed(values)} offset 0) merged_row) ${raw(alias)}`
+    cross join lateral ${materialized(sql`select (${masks}::bigint[])[new.ordinality] as mask, ${sourceChangedAt} as source_changed_at`)} source
+    cross join lateral (select ${raw(outputColumns.join(', '))} from ${materialized(sql`select ${listed(values)}`)} merged_row) ${raw(alias)}`
 }
 
 /** A row with a new key, for a `from` clause. Missing columns have the default of `fresh`, or null. */

@@ -1,6 +1,7 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type FixedAsOf, resolveAsOf, type TimestampSource, tableSql } from './as-of.ts'
+import { materialized, opaqueParam } from './planner-fences.ts'
 
 /** The end of a page: the value that orders it, and the key that breaks ties. */
 export type PageEnd = readonly [order: string, key: string]
@@ -95,7 +96,7 @@ export async function readPage(
     : sql`cross join (${selectChunk(isAfterLastPage, limit)}) listed`
   const rows = await db.rows<PageRow>(
     sql`
-      with scan as materialized (select ${asOf} as as_of)
+      with scan as ${materialized(sql`select ${asOf} as as_of`)}
       select listed.records, listed.last_order::text, listed.last_key, ${rfc3339Micros(sql`as_of`)} as as_of,
              -- Ordered although one record is enough: at the end of a list, only the ordered index finds at once that there are no more.
              coalesce((select true from ${table}
@@ -163,13 +164,6 @@ const literalLimit = (limit: number) => raw(String(Math.max(limit, 100)))
 
 /** The order of lists that clients read by change. */
 export const byChangeTimestamp = { column: sql`changed_at`, type: 'timestamptz' } as const
-
-/**
- * A value that is hidden from the planner. Otherwise PostgreSQL plans each page near the end of a list, where it expects few records:
- * planning takes as long as reading, and results in the same plan.
- */
-export const opaqueParam = (value: string, type: 'text' | 'timestamp' | 'timestamptz') =>
-  sql`(select ${value}::${raw(type)})`
 
 /** Condition for changes after a timestamp. */
 export const changedAfter = (timestamp: string) => sql`and changed_at > ${opaqueParam(timestamp, 'timestamptz')}`

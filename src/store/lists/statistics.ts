@@ -1,5 +1,4 @@
-import { type Db, raw, type Sql, sql } from '../../database/db.ts'
-import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { type Db, raw, sql } from '../../database/db.ts'
 
 /**
  * Analyzes the tables that have at least doubled since their last analysis. While a table is filled, its statistics are up to a minute old:
@@ -13,9 +12,3 @@ export async function analyzeGrownTables(db: Db) {
        and (pg_relation_size(oid) / 8192 > 2 * relpages or reltuples = 0 and relpages > 0) order by 1`)
   for (const { name } of grown) await db.run(raw(`analyze (skip_locked) ${name}`))
 }
-
-/**
- * The ID of a service, hidden from the planner, for statements that look up many rows. For a service that is missing from the statistics, the
- * planner expects almost no rows and would read all of them for each look-up. A hidden ID gets the plan of an average service.
- */
-export const opaqueServiceId = (service: Service): Sql => sql`(select ${service.id}::integer)`

@@ -1,7 +1,7 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { lockRows } from './change-timestamp.ts'
-import { opaqueServiceId } from './statistics.ts'
+import { opaqueServiceId } from './planner-fences.ts'
 
 /** Locks stores before the records that show them are rendered: otherwise a concurrent rename would be lost. */
 export const lockStores = (tx: Db, service: Service, ids: Iterable<string>) =>

@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, type Sql, sql } from '../../database/db.ts'
 import { pastContention } from '../../database/pg/contention.ts'
@@ -139,10 +140,9 @@ async function countSales(db: Database, service: Service, paced: Paced, onProgre
     const portion = await paced(() =>
       pastContention(() =>
         db.row<{ sales: number; saleDate: string | null; id: string | null }>(sql`
-          with portion as materialized (
+          with portion as ${materialized(sql`
             select sale_date, id, customer_id, record::json as sale from retail_transaction
-             where service_id = ${service.id} and (sale_date, id) > (${from.saleDate}::timestamp, ${from.id}) order by sale_date, id limit ${salesBatchSize}
-          ), units as (
+             where service_id = ${service.id} and (sale_date, id) > (${from.saleDate}::timestamp, ${from.id}) order by sale_date, id limit ${salesBatchSize}`)}, units as (
             select u.kind, u.name, sum((l->>'quantity')::numeric) as units
               from portion cross join json_array_elements(sale->'lines') l
              cross join lateral (values ('stores', sale->>'storeNumber'), ('skus', l->>'sku'), ('customers', customer_id)) u (kind, name)

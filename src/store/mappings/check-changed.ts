@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -61,22 +62,20 @@ export const checkRecords = (
                   || case when j.is_clash then (select jsonb_agg(jsonb_build_object('reason', 'clash', 'ecommerceId', o, 'id', null)) from unnest(j.own) o) else '[]' end
                 else '[]' end,
            j.in_stock, j.sold
-      from (select h.*, t.times, n.evidence as near_by, n.best,
+      from ${materialized(sql`select h.*, t.times, n.evidence as near_by, n.best,
                    (select coalesce(sum(r.units), 0) from recent_sale r
                      where r.service_id = ${service.id} and r.kind = ${kind} and r.name = any(h.sold_as)) as sold,
                    case when t.times > 1 or cardinality(h.shared) > 0 or h.is_clash then 'duplicate' when t.times = 1 then 'matched'
                         when n.best is not null then 'nearMatch' when not h.is_mapped then 'unmapped' when t.is_listed then 'orphaned'
                         else 'unverified' end as state
-              from (select one.*, one.others || array(select near_form(o) from unnest(one.own) o) as near
-                      from (${sides[kind].here(service, ids, stock)}) one
-                     -- Fence: without it, columns that are read twice are computed twice.
-                    offset 0) h
-              cross join lateral (
+              from ${materialized(sql`select one.*, one.others || array(select near_form(o) from unnest(one.own) o) as near
+                      from (${sides[kind].here(service, ids, stock)}) one`)} h
+              cross join lateral ${materialized(sql`
                 select (select count(*) from ecommerce_item e
                          where e.service_id = ${service.id} and e.kind = ${kind} and e.ecommerce_id = h.mapped) as times,
                        exists (select from mapping_check m
-                                where m.service_id = ${service.id} and m.kind = ${kind} and m.listed_at is not null) as is_listed offset 0) t
-              left join lateral (${nearMatches(service, kind)}) n on t.times = 0 offset 0) j
+                                where m.service_id = ${service.id} and m.kind = ${kind} and m.listed_at is not null) as is_listed`)} t
+              left join lateral (${nearMatches(service, kind)}) n on t.times = 0`)} j
      order by j.id
     ${upsertIfChanged}`)
 

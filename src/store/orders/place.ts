@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, sql } from '../../database/db.ts'
 import type { KnownToOrder, Priced } from '../../domain/orders/order-rules.ts'
@@ -30,8 +31,8 @@ export const variantsOf = (tx: Db, service: Service, skus: readonly string[], de
     select v.sku, v.sku_id as "skuId", round(v.price, ${decimals}::integer)::text as price, p.product_code as "productCode", p.name as "productName",
            c.code as "colourCode", c.name as "colourName", v.size_code as "sizeCode"
       from variant v
-     cross join lateral (select * from product where service_id = v.service_id and product_id = v.product_id offset 0) p
-     cross join lateral (select * from colour where service_id = v.service_id and product_id = v.product_id and colour_id = v.colour_id offset 0) c
+     cross join lateral ${materialized(sql`select * from product where service_id = v.service_id and product_id = v.product_id`)} p
+     cross join lateral ${materialized(sql`select * from colour where service_id = v.service_id and product_id = v.product_id and colour_id = v.colour_id`)} c
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
 
 const orderNumberTaken = async (tx: Db, service: Service, number: string) =>

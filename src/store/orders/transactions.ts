@@ -1,3 +1,4 @@
+import { opaqueParam, opaqueServiceId } from '../lists/planner-fences.ts'
 import { setImmediate as untilSent } from 'node:timers/promises'
 import { type Database, type Db, type Sql, sql, unawaited } from '../../database/db.ts'
 import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
@@ -7,8 +8,7 @@ import { erasedAmong } from '../customers/erased.ts'
 import { beginSourceDatedChange, changeTimestamp, withChangeTimestamp } from '../lists/back-date.ts'
 import { type Change, type Upserted, withoutClosingBrace, withTimestamp } from '../lists/change-timestamp.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
-import { byChangeTimestamp, filter, opaqueParam, type PageRequest, readPage } from '../lists/page.ts'
-import { opaqueServiceId } from '../lists/statistics.ts'
+import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
 
@@ -159,7 +159,7 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
   const sold = between(
     sql`sale_date`,
     [filters.soldAfter, filters.soldBefore],
-    moment => sql`(select ${moment}::timestamptz at time zone ${service.settings.timeZone})`,
+    moment => sql`(${opaqueParam(moment, 'timestamptz')} at time zone ${service.settings.timeZone})`,
   )
   const list = {
     table: 'retail_transaction',

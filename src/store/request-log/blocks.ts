@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Step } from '../../telemetry/timeline.ts'
+import { materialized } from '../lists/planner-fences.ts'
 
 /** A request that was answered, as it is logged. */
 export interface Logged {
@@ -156,16 +157,16 @@ export function keepBlocks(db: Db, blocks: readonly Block[]) {
   for (const block of blocks) writeDown(block)
   const of = (value: (block: Block) => string | number) => `{${blocks.map(value).join()}}`
   return db.run(sql`
-    with held as materialized (
+    with held as ${materialized(sql`
       select service_id, set_config('synchronous_commit', 'off', true) from service
-       where service_id = any(${of(({ serviceId }) => serviceId)}::integer[]) and deletion_state is null order by service_id for key share),
-    given as materialized (
+       where service_id = any(${of(({ serviceId }) => serviceId)}::integer[]) and deletion_state is null order by service_id for key share`)},
+    given as ${materialized(sql`
       select g.* from unnest(
           ${of(({ serviceId }) => serviceId)}::integer[], ${of(({ second }) => second)}::timestamptz[], ${of(({ id }) => id)}::text[],
           ${of(marksOf)}::text[], string_to_array(${blocks.map(({ lines }) => lines.join('\n')).join(separator)}, ${separator}),
           ${of(({ count }) => count)}::integer[], ${of(({ rejected }) => rejected)}::integer[], ${of(({ failed }) => failed)}::integer[])
           as g (service_id, second, block_id, marks, lines, answered, rejected, failed)
-       where g.service_id in (select service_id from held)),
+       where g.service_id in (select service_id from held)`)},
     logged as (
       insert into request_block (service_id, second, block_id, marks, lines)
       select service_id, second, block_id, decode(marks, 'base64'), lines from given

@@ -1,9 +1,9 @@
+import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf } from '../lists/as-of.ts'
 import {
   filter,
-  opaqueParam,
   type Page,
   type PageEnd,
   type PageRequest,
@@ -82,12 +82,12 @@ export async function requestPage(
   const order = lines ? sql`order by second, line_id` : sql`order by second desc, line_id desc`
   const reads = await db.rows<PageRow>(
     sql`
-      with walk as materialized (select ${asOf} as as_of),
-      found as materialized (
+      with walk as ${materialized(sql`select ${asOf} as as_of`)},
+      found as ${materialized(sql`
         select (select row_to_json(r)::text from (select ${fields}) r) as record, second, line_id
           from request_log
          where service_id = ${service.id} ${keptBy(service)} ${after ? onwards(after, lines) : sql``} ${searched({ ...search, key_hash: keyHash })}
-         ${order} limit ${limit + 1}),
+         ${order} limit ${limit + 1}`)},
       placed as (select *, row_number() over (${order}) as place from found),
       listed as (
         select string_agg(record, ${recordSeparator(lines)} order by place) as records, (array_agg(second order by place desc))[1]::text as last_order,

@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { type Database, type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
@@ -184,14 +185,11 @@ export const rewardAccount = (db: Db, service: Service, by: { id: string } | { c
 export function rewardAccountJson(service: Service, which: Sql) {
   const money = moneyOf(service)
   return sql`
-    with a as materialized (
-      select * from reward_account where service_id = ${service.id} and ${which}
-    ), lot as materialized (
+    with a as ${materialized(sql`
+      select * from reward_account where service_id = ${service.id} and ${which}`)}, lot as ${materialized(sql`
       select l.*, l.redeemed + l.consumed as used, l.total - l.redeemed - l.consumed - l.pending as available from reward_lot l join a on l.service_id = a.service_id and l.account_id = a.id
-       where ${isOpen(service, 'l.expiry_date')}
-    ), balance as materialized (
-      select coalesce(sum(available) filter (where kind = 'points'), 0)::bigint as points, coalesce(sum(available) filter (where kind = 'reward'), 0) as rewards from lot
-    )
+       where ${isOpen(service, 'l.expiry_date')}`)}, balance as ${materialized(sql`
+      select coalesce(sum(available) filter (where kind = 'points'), 0)::bigint as points, coalesce(sum(available) filter (where kind = 'reward'), 0) as rewards from lot`)}
     select row_to_json(r)::text as record from (select
       a.id, a.customer_id as "customerId", a.program_id as "programId", p.name as "programName", a.tier_id as "tierId", t.name as "tierName",
       a.tier_locked_until_date as "tierLockedUntilDate", a.join_date as "joinDate", ${service.settings.currency}::text as currency,

@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -86,8 +87,8 @@ async function deletePortion(
     ? sql`and (service_id${raw(key)}) > (${service.id}${last.reduce((list, value, i) => sql`${list}, ${value}::${raw(types[i] ?? '')}`, sql``)})`
     : sql``
   const portion = await db.row<{ rows: number; last: string[] }>(sql`
-    with portion as materialized (
-      select ctid as place${raw(key)} from ${raw(name)} where service_id = ${service.id} ${after} order by ${raw(order)} limit ${rowsAtOnce}),
+    with portion as ${materialized(sql`
+      select ctid as place${raw(key)} from ${raw(name)} where service_id = ${service.id} ${after} order by ${raw(order)} limit ${rowsAtOnce}`)},
     gone as (delete from ${raw(name)} where ctid = any(array(select place from portion)) and service_id = ${service.id})
     select (select count(*) from portion)::integer as rows, array[${raw(columns.map(each => `${each}::text`).join(', '))}]::text[] as last
       from portion order by ${raw(columns.map(each => `${each} desc`).join(', ') || '1')} limit 1`)

@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../domain/values/money.ts'
@@ -66,7 +67,7 @@ export const sumSalesToday = (db: Db, service: Service) =>
     db,
     sql`item->>'currency'`,
     sql`(item->>'total')::numeric`,
-    sql`retail_transaction cross join lateral (select record::json as item offset 0) r
+    sql`retail_transaction cross join lateral ${materialized(sql`select record::json as item`)} r
          where service_id = ${service.id} and sale_date >= ${today(service)} and sale_date < ${today(service)} + 1`,
   )
 

@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { FullSyncList } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -66,7 +67,7 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
     where: sql`and r.free_stock > 0`,
     async some(tx, service, gone) {
       const rows = await tx.rows<{ storeId: string; skuId: string }>(sql`
-        with gone as materialized (select id from ${gone} all_gone order by id limit ${stockAtOnce})
+        with gone as ${materialized(sql`select id from ${gone} all_gone order by id limit ${stockAtOnce}`)}
         select store_id as "storeId", sku_id as "skuId" from stock where service_id = ${service.id} and id = any(array(select id from gone))`)
       if (rows.length)
         await mergeStock(

@@ -1,3 +1,4 @@
+import { materialized } from '../lists/planner-fences.ts'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf, storedUnits } from '../../domain/values/money.ts'
@@ -38,7 +39,7 @@ export async function takeRow(tx: Db, service: Service, number: string): Promise
            ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > now, false) as "isFresh",
            coalesce(locked_until <= now, false) as "hasLapsed", coalesce(expiry_date < ${today(service, sql`now`)}, false) as "isPast", now::text as "takenAt"
       from (select * from voucher where service_id = ${service.id} and number = ${number} for update) v
-     cross join lateral (select clock_timestamp() as now where v.number is not null offset 0) clock`)
+     cross join lateral ${materialized(sql`select clock_timestamp() as now where v.number is not null`)} clock`)
   if (!row) return
   const units = (text: string) => storedUnits(text, decimalsOf(row.currency))
   return { ...row, original: units(row.original), balance: units(row.balance) }
