@@ -71,7 +71,7 @@ create table alert (
 );
 create index alert_changed on alert (service_id, changed_at);
 create index alert_begun on alert (service_id, begun_at, alert_id);
-comment on table alert is 'What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.';
-comment on column alert.kind is 'What has happened, in a word that does not change: mail_failed.';
-comment on column alert.subject is 'What it has happened to, by an identifier that is no secret.';
-comment on column alert.changed_at is 'The last of the times that it was raised.';
+comment on table alert is 'Problems that need attention, until they are resolved, or for 90 days. Each is logged, too.';
+comment on column alert.kind is 'The stable name of the problem: email_failed.';
+comment on column alert.subject is 'The ID of the affected record. Not a secret.';
+comment on column alert.changed_at is 'The last occurrence.';

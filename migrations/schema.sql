@@ -1174,16 +1174,16 @@ create index email_status on email (service_id, status, created_at);
 create index email_unsent on email (service_id, status) where status <> 'sent';
 create index email_voucher on email (service_id, voucher_number, created_at);
 
--- What somebody has to look at, until it is settled, or for 90 days. The log has a line for each as well.
+-- Problems that need attention, until they are resolved, or for 90 days. Each is logged, too.
 create table alert (
   service_id integer not null,
-  kind text collate "C" not null,                 -- What has happened, in a word that does not change: mail_failed.
-  subject text collate "C" not null,              -- What it has happened to, by an identifier that is no secret.
+  kind text collate "C" not null,                 -- The stable name of the problem: email_failed.
+  subject text collate "C" not null,              -- The ID of the affected record. Not a secret.
   detail text not null,
   alert_id text collate "C" not null default gen_random_uuid()::text,
   times integer not null default 1,
   begun_at timestamptz not null default now(),
-  changed_at timestamptz not null default now(),  -- The last of the times that it was raised.
+  changed_at timestamptz not null default now(),  -- The last occurrence.
   primary key (service_id, kind, subject),
   unique (service_id, alert_id),
   foreign key (service_id) references service(service_id) on delete cascade

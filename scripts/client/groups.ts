@@ -84,7 +84,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
   syncs: { list: 'listSyncs', runs: 'listSyncRuns', run: 'startSync' },
   imports: { get: 'getImport', rejected: 'listRejectedLines' },
-  alerts: { list: 'listAlerts', settle: 'settleAlert' },
+  alerts: { list: 'listAlerts', resolve: 'resolveAlert' },
   stats: { get: 'getStats', backOfficeCalls: 'getBackOfficeCallStats' },
   requests: { list: 'listRequests', get: 'getRequest' },
   audit: { list: 'listAudit' },

@@ -3,7 +3,7 @@ import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import { type BackOfficeSettings, ours } from '../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { raiseAlert, settleKind } from '../store/alerts/alerts.ts'
+import { raiseAlert, resolveAlertsOfKind } from '../store/alerts/alerts.ts'
 import { type StoredBackOffice, storedBackOffices } from '../store/backoffice/connections.ts'
 import { readFinishedAt } from '../store/sync/status.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
@@ -128,5 +128,5 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
 async function noteCredentials(db: Database, { id }: Service, state: 'accepted' | 'refused') {
   const kind = 'back_office_denied'
   const detail = 'The back office does not accept the user and the password.'
-  await (state === 'accepted' ? settleKind(db, id, kind) : raiseAlert(db, id, { kind, subject: '', detail }))
+  await (state === 'accepted' ? resolveAlertsOfKind(db, id, kind) : raiseAlert(db, id, { kind, subject: '', detail }))
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { wayOutOf } from '../domain/alerts.ts'
-import { listAlerts, settleKind } from '../store/alerts/alerts.ts'
+import { remedyFor } from '../domain/alerts.ts'
+import { listAlerts, resolveAlertsOfKind } from '../store/alerts/alerts.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
 import { serviceOption } from './terminal/service-option.ts'
@@ -15,7 +15,7 @@ export function alertCommand(program: Command) {
       'after',
       examples(
         ['alert list', 'lists the alerts of all services'],
-        ['alert settle voucher_refused', 'resolves all alerts of this type'],
+        ['alert resolve voucher_pin_guessing', 'resolves all alerts of this type'],
       ),
     )
 
@@ -39,22 +39,22 @@ export function alertCommand(program: Command) {
             ]),
           ),
         )
-        for (const remedy of new Set(alerts.map(alert => `${alert.kind}: ${wayOutOf(alert)}`))) console.log(remedy)
+        for (const remedy of new Set(alerts.map(alert => `${alert.kind}: ${remedyFor(alert)}`))) console.log(remedy)
       }),
     )
 
   alert
-    .command('settle')
+    .command('resolve')
     .argument('<alert>', 'the alert type (see tillbridge alert list)')
     .description('Resolve all alerts of a type')
     .option(...serviceOption)
-    .addHelpText('after', examples(['alert settle mail_failed --service luma', 'resolves them for one service']))
+    .addHelpText('after', examples(['alert resolve email_failed --service luma', 'resolves them for one service']))
     .action((kind: string, { service: name }: { service?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
         const resolved = await db.transaction(async tx => {
-          const count = await settleKind(tx, service.id, kind)
-          if (count) await recordCommand(tx, service, { operation: `alert settle ${kind}`, subject: '/alerts' })
+          const count = await resolveAlertsOfKind(tx, service.id, kind)
+          if (count) await recordCommand(tx, service, { operation: `alert resolve ${kind}`, subject: '/alerts' })
           return count
         })
         if (!resolved) throw new Error(`Service ${service.name} has no alert ${kind}. Run "tillbridge alert list".`)

@@ -6,7 +6,7 @@ import { DatabaseAway } from '../database/errors.ts'
 import { noCounts } from '../import/pipeline/counts.ts'
 import { type ExportPlace, ExportsUnreadable } from '../import/sources/export-source.ts'
 import { openExports } from '../import/sources/open-source.ts'
-import { raiseAlert, settleAlert } from '../store/alerts/alerts.ts'
+import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
 import { type Job, ofService, type ServiceJobRun } from './job.ts'
 
 /** Seconds between two looks into a place; and until a file that has just come is looked at again. */
@@ -14,8 +14,8 @@ const lookSeconds = 60
 const soonSeconds = 5
 const failuresToTell = 5
 
-const unreadable = 'exports_unreadable'
-const rejected = 'export_refused'
+const unreadable = 'export_folder_unreadable'
+const rejected = 'export_file_rejected'
 
 /** What a place looked like; at another address that means nothing. */
 interface Looked {
@@ -50,7 +50,7 @@ async function run(offices: BackOffices, looks: Map<number, Looked>, work: Servi
         if (signal.aborted) return
         if (!(await take(place, file, work))) left = true
       }
-      await settleAlert(db, service.id, { kind: unreadable, subject: '' })
+      await resolveAlert(db, service.id, { kind: unreadable, subject: '' })
       reschedule(left ? soonSeconds : lookSeconds)
     } finally {
       await place.close()

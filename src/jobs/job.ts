@@ -11,7 +11,7 @@ export interface JobContext {
   log: Logger
   mailTransport: MailTransport
   /** The URL of the console, for links in emails. */
-  consoleUrl?: string
+  consoleUrl?: string | undefined
 }
 
 /** One attempt at a job. */

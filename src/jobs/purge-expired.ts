@@ -1,4 +1,4 @@
-import { forgetAlerts } from '../store/alerts/alerts.ts'
+import { purgeAlerts } from '../store/alerts/alerts.ts'
 import { forgetFailedMails } from '../store/mail/mails.ts'
 import { purgeRuns } from '../store/sync/runs.ts'
 import { forgetWrongPins } from '../store/vouchers/pin.ts'
@@ -20,7 +20,7 @@ export async function forgetExpired({ db, signal }: JobRun): Promise<void> {
     forgetWrongPins,
     forgetUpstreamVouchers,
     forgetFailedMails,
-    forgetAlerts,
+    purgeAlerts,
     forgetAttempts,
     purgeRuns,
     forgetAnswers,

@@ -2,7 +2,7 @@ import type { BackOffices } from '../backoffice/back-offices.ts'
 import { runSyncIfReady } from '../backoffice/run-sync.ts'
 import { DatabaseAway } from '../database/errors.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { raiseAlert, settleAlert } from '../store/alerts/alerts.ts'
+import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync/schedule.ts'
 import { type Job, ofService, type ServiceJobRun } from './job.ts'
 
@@ -46,9 +46,9 @@ async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
   const { notes, isIdle, ...counts } = pulled.result
   log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A sync was pulled.')
   // One that has asked for nothing is as old as it was.
-  if (!isIdle) await settleAlert(db, service.id, { kind: stalledAlert, subject })
+  if (!isIdle) await resolveAlert(db, service.id, { kind: stalledAlert, subject })
   const { fullRetrySeconds, fullFailures = 0 } = counts
-  if (fullFailures === 0) await settleAlert(db, service.id, { kind: failingAlert, subject })
+  if (fullFailures === 0) await resolveAlert(db, service.id, { kind: failingAlert, subject })
   // Once for each failure: only the run that follows one is not the first attempt.
   else if (fullFailures >= failuresToTell && attempt > 1)
     await tellFailing(`everything cannot be read (${fullFailures} times)`)

@@ -37,9 +37,9 @@ async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: S
   const fault = known ? error.message : 'The email could not be composed or stored. See the log.'
   const failed = last || error instanceof InvalidAddress || (error instanceof DeliveryFailed && error.isPermanent)
   const alert: Alert | undefined = failed
-    ? { kind: 'mail_failed', subject: id, detail: fault }
+    ? { kind: 'email_failed', subject: id, detail: fault }
     : error instanceof DeliveryFailed && error.affectsAllEmails
-      ? { kind: 'mail_server_refuses', subject: '', detail: fault }
+      ? { kind: 'email_server_rejecting', subject: '', detail: fault }
       : undefined
   // In one transaction: each failed email has an alert, and an email that another one replaced has none.
   const isOurs = await db.transaction(async tx => {

@@ -1,4 +1,4 @@
-import { alertKinds, wayOutOf } from '../domain/alerts.ts'
+import { alertKinds, remedyFor } from '../domain/alerts.ts'
 import type { Alert } from '../store/alerts/alerts.ts'
 import { html } from './html.ts'
 
@@ -7,9 +7,9 @@ import { html } from './html.ts'
  * process doesn't know the installation's URL.
  */
 export function renderAlertEmail(service: string, { kind, subject: record, detail }: Alert, consoleUrl?: string) {
-  const title = alertKinds[kind].title.replaceAll('{subject}', () => record).replace(/\.$/, '')
-  const remedy = wayOutOf({ kind, subject: record, service }).replaceAll('`', '')
-  const link = consoleUrl && `${consoleUrl}#${kind.startsWith('webhook_') ? `webhooks/${record}` : 'today'}`
+  const title = alertKinds[kind].title.replaceAll('{subject}', () => record)
+  const remedy = remedyFor({ kind, subject: record, service }).replaceAll('`', '')
+  const link = consoleUrl && `${consoleUrl}#${kind.startsWith('webhook_') ? `webhooks/${record}` : 'overview'}`
   const reason = `You receive this because alertEmail of the service ${service} is set to this address.`
   return {
     subject: `[Tillbridge] ${service}: ${title}`,

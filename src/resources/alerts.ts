@@ -2,11 +2,11 @@ import { AlertRecord } from '../domain/alerts.ts'
 import { notFound } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
 import { list, post } from '../http/routing/route-definitions.ts'
-import { alertPage, settleOne } from '../store/alerts/alerts.ts'
+import { readAlertPage, resolveAlertById } from '../store/alerts/alerts.ts'
 
 const [tag, role] = ['Alerts', 'maintainer'] as const
 
-/** What somebody has to look at, with the way out. Some name vouchers, so that whoever only reads does not see them. */
+/** Problems that need attention, with their remedies. Visitors can't list them, because some contain voucher numbers. */
 export const alerts = [
   list(
     '/alerts',
@@ -16,30 +16,30 @@ export const alerts = [
       role,
       summary: 'List alerts',
       description:
-        'Each with what to do about it. Those that settle themselves go once what they are about is well again.',
+        'Unresolved alerts, each with its remedy. An alert with `autoResolves` disappears when its cause is fixed.',
       item: AlertRecord,
     },
-    ({ db, service }, asked) => alertPage(db, service, asked),
+    ({ db, service }, asked) => readAlertPage(db, service, asked),
   ),
 
   post(
-    '/alerts/:id/settle',
+    '/alerts/:id/resolve',
     {
-      operationId: 'settleAlert',
+      operationId: 'resolveAlert',
       tag,
       role,
       status: 200,
       summary: 'Resolve an alert',
-      description: 'Should it happen again, there is another one.',
+      description: 'If the problem recurs, Tillbridge records a new alert.',
       params: { id: { description: 'The alert.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } },
       body: NoBody,
       answer: AlertRecord,
     },
     ({ service, params: { id } }) =>
       async tx => {
-        const settled = await settleOne(tx, service, id)
-        if (!settled) throw notFound('alert')
-        return { record: settled.record, subject: `/alerts/${encodeURIComponent(id)}` }
+        const resolved = await resolveAlertById(tx, service, id)
+        if (!resolved) throw notFound('alert')
+        return { record: resolved.record, subject: `/alerts/${encodeURIComponent(id)}` }
       },
   ),
 ]

@@ -14,7 +14,7 @@ export async function startJobs(app: App): Promise<Worker> {
   const { config, installation, backOffices, shards, log } = app
   const [{ startWorker }, mail, jobsFor] = await Promise.all([import('../jobs/worker.ts'), app.mail(), loadJobs(app)])
   const { keys } = installation
-  const consoleUrl = `${config.publicUrl ?? `https://localhost:${config.port}`}/console`
+  const consoleUrl = config.publicUrl && `${config.publicUrl}/console`
   const context = { db: installation.db, keys, log, mailTransport: mail, consoleUrl }
   const control = startWorker(context, jobsFor(backOffices, 'control'))
   const workers = new Map<string, { shard: Shard; worker: Worker }>()

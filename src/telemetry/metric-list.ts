@@ -107,7 +107,7 @@ export const metrics = {
     help: 'Records of the last run of a sync, by what became of them.',
     labels: ['service', 'sync', 'result'],
   },
-  tillbridge_alerts: { type: 'gauge', help: 'Alerts that nobody has settled.', labels: ['kind'] },
+  tillbridge_alerts: { type: 'gauge', help: 'Unresolved alerts.', labels: ['kind'] },
   tillbridge_mails: {
     type: 'gauge',
     help: 'E-mails that are not sent, by how far they have come: `queued`, `failed`.',

@@ -36,21 +36,21 @@ test('the audit log records decisions and erasures made by commands', async () =
   ]
   const voucher = { number: '900', pin: '1', state: 'active', originalAmount: '20.00', usedAmount: '0.00' } as const
   await insertVouchers(db, keys, service, [{ ...voucher, expiryDate: '2099-12-31' }])
-  await raiseAlert(db, service.id, { kind: 'mail_failed', subject: '1', detail: 'No such mailbox' })
+  await raiseAlert(db, service.id, { kind: 'email_failed', subject: '1', detail: 'No such mailbox' })
   const here = (...command: string[]) => done([...command, '--service', service.name], environment)
   await here('order', 'cancel', cancelled.orderNumber)
   await here('order', 'ship', shipped.orderNumber)
   const { id: returnId, returnNumber } = made(await giveBack(at, shipped.id, { 'HOOD-S': 1 }))
   await here('order', 'return', returnNumber, 'receive')
   await here('voucher', 'suspend', '900')
-  await here('alert', 'settle', 'mail_failed')
+  await here('alert', 'resolve', 'email_failed')
   await here('customer', 'erase', '65432', '--yes')
   assert.deepEqual(await linesOf(at), [
     `order cancel /orders/${cancelled.id}`,
     `order ship /orders/${shipped.id}`,
     `order return receive /returns/${returnId}`,
     'voucher suspend /vouchers/900',
-    'alert settle mail_failed /alerts',
+    'alert resolve email_failed /alerts',
     'customer erase /customers/65432',
   ])
 })
@@ -60,7 +60,7 @@ test('a rejected command adds no audit entry', async () => {
   for (const command of [
     ['order', 'cancel', 'none'],
     ['voucher', 'suspend', 'none'],
-    ['alert', 'settle', 'mail_failed'],
+    ['alert', 'resolve', 'email_failed'],
     ['customer', 'erase', 'none', '--yes'],
     ['account', 'revoke', 'none'],
   ]) {

@@ -40,7 +40,7 @@ test('the help of every command has examples of existing commands', async () => 
     'webhook add',
     'listen',
     'mail retry',
-    'alert settle',
+    'alert resolve',
     'worker',
     'demo',
     'doctor',

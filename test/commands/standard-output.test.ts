@@ -38,11 +38,11 @@ test('an unprinted password is a failure that explains how to rotate', async () 
     [nobody, 'unread'],
     ['> /dev/full', 'unwritten'],
   ] as const) {
-    const wayOut = `tillbridge: The password can't be printed. To issue another one: tillbridge account rotate ${username}\n`
+    const remedy = `tillbridge: The password can't be printed. To issue another one: tillbridge account rotate ${username}\n`
     for (const verb of [['add', '--service', 'luma'], ['rotate']]) {
       const { code, err } = await into(where, ['account', ...verb, username])
       assert.equal(code, 1)
-      assert.ok(err.endsWith(wayOut), err)
+      assert.ok(err.endsWith(remedy), err)
     }
     assert.match(passwordIn(await done(['account', 'rotate', username], environment)), /^.{20,}$/)
   }
@@ -50,12 +50,12 @@ test('an unprinted password is a failure that explains how to rotate', async () 
 
 test('an unprinted webhook secret is a failure that explains how to rotate', async () => {
   const { code, err } = await into(nobody, ['webhook', 'add', 'https://127.0.0.1/hooks'])
-  const [, wayOut = '', id = ''] =
+  const [, remedy = '', id = ''] =
     /^tillbridge: The secret can't be printed\. To issue another one: tillbridge (webhook rotate (\S+) --service luma)\n$/.exec(
       err,
     ) ?? []
   assert.deepEqual([code, id.length], [1, 36], err)
-  const again = await into('> /dev/full', wayOut.split(' '))
+  const again = await into('> /dev/full', remedy.split(' '))
   assert.equal(again.code, 1)
   assert.match(
     again.err,
@@ -63,7 +63,7 @@ test('an unprinted webhook secret is a failure that explains how to rotate', asy
       `The secret can't be printed\\. To issue another one: tillbridge webhook rotate ${id} --service luma\\n$`,
     ),
   )
-  assert.match(await done(wayOut.split(' '), environment), /^Secret: whsec_/m)
+  assert.match(await done(remedy.split(' '), environment), /^Secret: whsec_/m)
 })
 
 test('listen delivers nothing if its secret could not be printed', async () => {

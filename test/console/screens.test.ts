@@ -33,7 +33,7 @@ const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerTex
 
 test('today shows open issues with remedies until they are resolved', { skip }, async () => {
   await raiseAlert(shop.db, shop.service.id, {
-    kind: 'export_refused',
+    kind: 'export_file_rejected',
     subject: 'orders.csv',
     detail: 'Nobody takes it.',
   })
@@ -52,19 +52,19 @@ test('today shows open issues with remedies until they are resolved', { skip }, 
     'Owed for vouchers 0 none yet #look-up/voucher',
   ])
   await isAccessible(page, 'today')
-  await page.press('Mark as settled: Lines of an export were rejected.')
+  await page.press('Resolve: Export file has rejected lines')
   await page.says('Nothing needs attention.')
 })
 
 test('today is refreshed when the user returns', { skip }, async () => {
   await page.show('today')
   await page.says('Nothing needs attention.')
-  const alert = { kind: 'export_refused', subject: 'rewards.csv', detail: 'It came meanwhile.' } as const
+  const alert = { kind: 'export_file_rejected', subject: 'rewards.csv', detail: 'It came meanwhile.' } as const
   await raiseAlert(shop.db, shop.service.id, alert)
   // As a browser tells a page that is looked at again.
   await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
   await page.says('It came meanwhile.')
-  await page.press('Mark as settled: Lines of an export were rejected.')
+  await page.press('Resolve: Export file has rejected lines')
   await page.says('Nothing needs attention.')
 })
 

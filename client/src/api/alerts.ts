@@ -6,13 +6,13 @@ import type { Alert } from '../shapes/alerts.ts'
 
 /** Problems that need attention, with steps to fix them. */
 export interface AlertsApi {
-  /** List alerts. Each with what to do about it. Those that settle themselves go once what they are about is well again. */
+  /** List alerts. Unresolved alerts, each with its remedy. An alert with `autoResolves` disappears when its cause is fixed. */
   list(query?: Paging, options?: CallOptions): Walk<Alert>
-  /** Resolve an alert. Should it happen again, there is another one. */
-  settle(id: string, options?: WriteOptions): Promise<Alert>
+  /** Resolve an alert. If the problem recurs, Tillbridge records a new alert. */
+  resolve(id: string, options?: WriteOptions): Promise<Alert>
 }
 
 export const alerts = (call: Calls): AlertsApi => ({
   list: (query, options) => call.list('/alerts', query, options),
-  settle: (id, options) => call.post(`/alerts/${segment(id)}/settle`, undefined, options),
+  resolve: (id, options) => call.post(`/alerts/${segment(id)}/resolve`, undefined, options),
 })

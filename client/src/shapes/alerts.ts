@@ -1,26 +1,26 @@
 // Made of the operations of the API by `npm run docs`.
 
 export interface Alert {
-  /** The identifier of the alert. */
+  /** The ID of the alert. */
   id: string
-  /** What has happened, in a word that does not change. */
+  /** The kind of problem. Stable, for programs. */
   kind: string
-  /** What it has happened to; empty where it is the service. */
+  /** The affected sync, file, email, voucher, account or webhook. Empty if it is the service. */
   subject: string
-  /** What has happened. */
+  /** The problem, for people. */
   title: string
-  /** What was met. */
+  /** The details of the last occurrence. */
   detail: string
-  /** What to do about it. */
-  wayOut: string
-  /** The path that tells more. */
+  /** The steps to fix it. */
+  remedy: string
+  /** The API path with details. */
   path: string | null
-  /** Whether it goes by itself once what it is about is well again. */
-  settlesItself: boolean
-  /** How often it has happened. */
+  /** True if the alert disappears when its cause is fixed. */
+  autoResolves: boolean
+  /** The number of occurrences. */
   times: number
-  /** When it first happened. */
+  /** The first occurrence. */
   since: string
-  /** When it last happened. */
+  /** The last occurrence. */
   lastAt: string
 }

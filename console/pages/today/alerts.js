@@ -8,7 +8,7 @@ import { useMay } from '../../lib/role.js'
 import { usePart, wholeList } from './part.js'
 
 /**
- * What needs attention, with a way out.
+ * Unresolved alerts with their remedies.
  * @param {{ today: import('./part.js').Today }} props
  */
 export function Alerts({ today }) {
@@ -22,7 +22,7 @@ export function Alerts({ today }) {
 
 /** @param {{ data: any[] | undefined, isLacking: boolean, reload: () => void }} props */
 function Listed({ data, isLacking, reload }) {
-  if (isLacking) return html`<div class="empty">Not known.</div>`
+  if (isLacking) return html`<div class="empty">Alerts couldn't be loaded.</div>`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   if (data.length === 0) return html`<div class="empty">Nothing needs attention.</div>`
   return html`<ul class="notices">
@@ -30,11 +30,11 @@ function Listed({ data, isLacking, reload }) {
       alert => html`<li key=${alert.id} class="card notice">
         <div class="head">
           <p><b>${alert.title}</b> <small>${alert.times > 1 ? `${alert.times} times, last ` : ''}<${Moment} moment=${alert.lastAt} /></small></p>
-          ${!alert.settlesItself && html`<${Action} label="Mark as settled" name=${`Mark as settled: ${alert.title}`} role="maintainer" work=${() => ask(`/alerts/${encodeURIComponent(alert.id)}/settle`, { method: 'POST', body: {} }).then(reload)} />`}
+          ${!alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${alert.title}`} role="maintainer" work=${() => ask(`/alerts/${encodeURIComponent(alert.id)}/resolve`, { method: 'POST', body: {} }).then(reload)} />`}
         </div>
         <p>${alert.detail}</p>
-        <p>${inCode(alert.wayOut)}</p>
-        ${alert.settlesItself && html`<p class="note">It goes by itself once what it is about is well again.</p>`}
+        <p>${inCode(alert.remedy)}</p>
+        ${alert.autoResolves && html`<p class="note">Resolves automatically</p>`}
       </li>`,
     )}
   </ul>`

@@ -55,7 +55,7 @@ function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
     subject: subject(...namesOf(origin)),
     allowed,
     alert: {
-      kind: 'voucher_address_refused',
+      kind: 'voucher_pin_guessing_by_ip',
       subject: '',
       detail: `${allowed} wrong voucher PINs came from this IP address within a minute. It is blocked until the minute ends.`,
     },
@@ -63,7 +63,7 @@ function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
   const { account: asking } = origin
   if (asking === undefined) return [ofAddress]
   const detail = `${account} wrong voucher PINs came from this account within a minute. It is blocked until the minute ends.`
-  const alert: Alert = { kind: 'voucher_account_refused', subject: asking, detail }
+  const alert: Alert = { kind: 'voucher_pin_guessing_by_account', subject: asking, detail }
   return [ofAddress, { subject: subject(asking, 'all'), allowed: account, alert }]
 }
 
@@ -74,7 +74,7 @@ export async function countWrongGuess(tx: Db, service: Service, { number, subjec
   if (refusedSeconds > 0) {
     await refuseFor(tx, service, subject, refusedSeconds)
     await raiseAlert(tx, service.id, {
-      kind: 'voucher_refused',
+      kind: 'voucher_pin_guessing',
       subject: number,
       detail: `${failures} wrong PINs in a row. The voucher is blocked for a while.`,
     })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { settleAlert } from '../alerts/alerts.ts'
+import { resolveAlert } from '../alerts/alerts.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 
@@ -99,8 +99,8 @@ export const markSent = (db: Database, service: Service, id: string, attempts: n
     await tx.run(sql`
       update email set status = 'sent', sent_at = now(), encrypted_content = null, attempts = ${attempts}, last_error = null
        where service_id = ${service.id} and email_id = ${id}`)
-    await settleAlert(tx, service.id, { kind: 'mail_failed', subject: id })
-    await settleAlert(tx, service.id, { kind: 'mail_server_refuses', subject: '' })
+    await resolveAlert(tx, service.id, { kind: 'email_failed', subject: id })
+    await resolveAlert(tx, service.id, { kind: 'email_server_rejecting', subject: '' })
   })
 
 /** An attempt came to nothing. With `failed` there is no other. Returns how many mails that is marked of: none where it does not wait any more. */
@@ -176,7 +176,7 @@ async function giveUp(tx: Db, service: Service, vouchers: readonly string[], why
   await tx.run(sql`
     update email set encrypted_content = null, status = 'failed', last_error = ${why}
      where service_id = ${service.id} and email_id = any(${ids}) and status <> 'sent'`)
-  for (const subject of ids) await settleAlert(tx, service.id, { kind: 'mail_failed', subject })
+  for (const subject of ids) await resolveAlert(tx, service.id, { kind: 'email_failed', subject })
   // A worker that is at it finds nothing to send, or has just sent it.
   await tx.run(sql`
     delete from job

@@ -1,7 +1,7 @@
 import type { Keys } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { settleAlert } from '../alerts/alerts.ts'
+import { resolveAlert } from '../alerts/alerts.ts'
 import { rfc3339 } from '../lists/page.ts'
 import type { Attempt } from './attempts.ts'
 import { insertAttempt } from './attempts.ts'
@@ -96,7 +96,7 @@ export async function markTaken(
   }
   await db.transaction(async tx => {
     await tx.run(mark)
-    await settleAlert(tx, service.id, { kind: failingAlert, subject: id })
+    await resolveAlert(tx, service.id, { kind: failingAlert, subject: id })
   })
 }
 

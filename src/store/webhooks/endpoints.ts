@@ -4,7 +4,7 @@ import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { WebhookState } from '../../domain/webhooks/webhooks.ts'
-import { raiseAlert, settleAlert } from '../alerts/alerts.ts'
+import { raiseAlert, resolveAlert } from '../alerts/alerts.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { type PageRequest, readPage, rfc3339 } from '../lists/page.ts'
 import { deliverJob, failingAlert, lookJob } from './schedule.ts'
@@ -68,14 +68,14 @@ export async function changeWebhook(tx: Db, service: Service, before: Endpoint, 
 }
 
 /** What somebody was told of an endpoint is settled. */
-async function settleAlerts(tx: Db, service: Service, id: string) {
-  for (const kind of [failingAlert, expiredAlert] as const) await settleAlert(tx, service.id, { kind, subject: id })
+async function resolveAlerts(tx: Db, service: Service, id: string) {
+  for (const kind of [failingAlert, expiredAlert] as const) await resolveAlert(tx, service.id, { kind, subject: id })
 }
 
 export const removeWebhook = async (tx: Db, service: Service, id: string) => {
   await tx.run(sql`delete from job where service_id = ${service.id} and name = ${deliverJob} and subject = ${id}`)
   await tx.run(sql`delete from webhook where service_id = ${service.id} and webhook_id = ${id}`)
-  await settleAlerts(tx, service, id)
+  await resolveAlerts(tx, service, id)
 }
 
 export const pauseWebhook = (tx: Db, service: Service, id: string, reason: string) =>
@@ -102,7 +102,7 @@ export async function resumeWebhook(tx: Db, service: Service, id: string) {
   await tx.run(sql`
     update webhook set state = 'active', state_reason = null, failures = 0, failing_since = null, not_before = now(), changed_at = now()
      where service_id = ${service.id} and webhook_id = ${id}`)
-  await settleAlerts(tx, service, id)
+  await resolveAlerts(tx, service, id)
   await addJob(tx, service.id, deliverJob, { subject: id })
   await addJob(tx, null, lookJob)
 }

@@ -49,7 +49,7 @@ test("writing another service's record returns the same 404 as an unknown record
     [put, '/accounts/{id}', { role: 'visitor' }],
     [post, '/accounts/{id}/rotate', {}],
     [post, '/accounts/{id}/revoke', {}],
-    [post, '/alerts/{id}/settle', {}],
+    [post, '/alerts/{id}/resolve', {}],
     [post, '/vouchers/{id}/suspend', {}],
     [post, '/vouchers/{id}/resend', {}],
   ] as const) {

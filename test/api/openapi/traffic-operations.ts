@@ -25,7 +25,7 @@ export function testOperations(traffic: () => Traffic) {
 
   test('listing and resolving alerts match the document', async () => {
     const { shop, get, post, refused } = traffic()
-    for (const kind of ['sync_failing', 'mail_server_refuses'] as const)
+    for (const kind of ['sync_failing', 'email_server_rejecting'] as const)
       await raiseAlert(shop.db, shop.service.id, {
         kind,
         subject: kind === 'sync_failing' ? 'stock' : '',
@@ -34,7 +34,7 @@ export function testOperations(traffic: () => Traffic) {
     const { json } = await get('/alerts?limit=1')
     assert.ok(json.meta.hasNextPage)
     await get(`/alerts?after_cursor=${json.meta.endCursor}`)
-    const path = `/alerts/${json.data[0].id}/settle`
+    const path = `/alerts/${json.data[0].id}/resolve`
     assert.equal((await post(path, {})).status, 200)
     await refused('not_found', post(path, {}))
     await refused('insufficient_role', get('/alerts', {}, await shop.account('visitor')))

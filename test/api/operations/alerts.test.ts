@@ -26,42 +26,42 @@ test('an alert contains its cause, its count and its remedy', async () => {
   assert.deepEqual(told, {
     kind: 'sync_failing',
     subject: 'stock',
-    title: 'A sync cannot be pulled.',
+    title: 'Sync keeps failing',
     detail: 'back_office_unavailable (6 times)',
-    wayOut:
-      'The last runs of the sync say what the back office answers. It is tried again by itself; POST /syncs/stock/run tries it now.',
+    remedy:
+      "Open the sync's last runs to see the back office's error. It retries automatically; POST /syncs/stock/run retries immediately.",
     path: '/syncs/stock/runs',
-    settlesItself: true,
+    autoResolves: true,
     times: 2,
   })
 })
 
 test('a resolved alert disappears and is raised again on the next occurrence', async () => {
   const shop = await service.tenant()
-  await raise(shop, 'voucher_refused', '2062389')
+  await raise(shop, 'voucher_pin_guessing', '2062389')
   const [before] = await alerts(shop)
-  const path = `/alerts/${before?.id}/settle`
+  const path = `/alerts/${before?.id}/resolve`
   const trial = await post(shop, path, {}, { prefer: 'tx=rollback' })
   assert.deepEqual([trial.status, (await alerts(shop)).length], [200, 1])
   const settled = await post(shop, path, {})
   assert.deepEqual([settled.status, settled.json.data], [200, before])
   assert.deepEqual(await alerts(shop), [])
   isProblem(await post(shop, path, {}), 'not_found', service.baseUrl, path)
-  await raise(shop, 'voucher_refused', '2062389')
+  await raise(shop, 'voucher_pin_guessing', '2062389')
   const [again] = await alerts(shop)
   assert.deepEqual([again?.times, again?.id === before?.id], [1, false])
   const { json } = await shop.get('/audit')
   assert.deepEqual(
     json.data.map((line: { operation: string }) => line.operation),
-    ['POST /alerts/:id/settle'],
+    ['POST /alerts/:id/resolve'],
   )
 })
 
 test('one of two concurrent requests to resolve an alert succeeds', async () => {
   const shop = await service.tenant()
-  await raise(shop, 'export_refused', 'stock.csv')
+  await raise(shop, 'export_file_rejected', 'stock.csv')
   const [alert] = await alerts(shop)
-  const answers = await Promise.all(Array.from({ length: 8 }, () => post(shop, `/alerts/${alert?.id}/settle`, {})))
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post(shop, `/alerts/${alert?.id}/resolve`, {})))
   assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(7).fill(404)])
 })
 
@@ -71,7 +71,7 @@ test('alerts are paginated newest first and belong to one service', async () => 
     await raise(shop, kind, `s${i}`)
     await service.db.run(sql`update alert set begun_at = now() - ${i} * interval '1 minute' where subject = ${`s${i}`}`)
   }
-  await raise(other, 'mail_failed', 'canary')
+  await raise(other, 'email_failed', 'canary')
   const walked: AlertRecord[] = []
   for (let query = '?limit=3'; query; ) {
     const { json } = await shop.get(`/alerts${query}`)
@@ -82,7 +82,7 @@ test('alerts are paginated newest first and belong to one service', async () => 
     walked.map(({ kind }) => kind),
     Object.keys(alertKinds),
   )
-  for (const { title, wayOut } of walked) assert.ok(title && wayOut && !/\{/.test(wayOut), title)
+  for (const { title, remedy } of walked) assert.ok(title && remedy && !/\{/.test(remedy), title)
   assert.deepEqual(
     (await alerts(other)).map(({ subject }) => subject),
     ['canary'],
@@ -98,9 +98,11 @@ test('a visitor cannot see alerts because some contain voucher numbers', async (
 test('each command in a remedy exists and accepts its arguments', async () => {
   const shop = await service.tenant()
   for (const kind of Object.keys(alertKinds) as AlertName[]) await raise(shop, kind, '2062389')
-  const waysOut = (await alerts(shop)).map(({ wayOut }) => wayOut)
-  for (const wayOut of waysOut) assert.doesNotMatch(wayOut, /password=|SERVICE|\{|(?<!`)tillbridge /)
-  const commands = waysOut.flatMap(wayOut => [...wayOut.matchAll(/`tillbridge ([^`]+)`/g)].map(([, each = '']) => each))
+  const remedies = (await alerts(shop)).map(({ remedy }) => remedy)
+  for (const remedy of remedies) assert.doesNotMatch(remedy, /password=|SERVICE|\{|(?<!`)tillbridge /)
+  const commands = remedies.flatMap(remedy =>
+    [...remedy.matchAll(/`tillbridge ([^`]+)`/g)].map(([, each = '']) => each),
+  )
   assert.ok(commands.length >= 6)
   for (const each of commands.filter(each => !each.endsWith('--help'))) {
     assert.match(each, new RegExp(` (--service )?${shop.service.name}( |$)`))

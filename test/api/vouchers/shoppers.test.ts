@@ -56,7 +56,7 @@ test("a client that fakes many addresses is blocked by the account's limit", asy
   isProblem(await lookUp('mine', pin, '192.0.2.1', liar), 'too_many_failures', api.baseUrl)
   assert.equal((await lookUp('mine', pin, '192.0.2.1')).status, 200)
   const alert = await api.db.row(
-    sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_account_refused'`,
+    sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_pin_guessing_by_account'`,
   )
   assert.deepEqual(alert, { subject: liar.username, times: 1 })
 })

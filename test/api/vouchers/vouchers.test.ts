@@ -130,7 +130,7 @@ test('an address that tries many numbers is blocked until the minute ends', asyn
     await addVouchers(api, other, { 100: {} })
     assert.equal((await lookUp('100', '004200', other)).status, 200, 'not for other services')
     const alert = await api.db.row(
-      sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_address_refused'`,
+      sql`select subject, times from alert where service_id = ${api.service.id} and kind = 'voucher_pin_guessing_by_ip'`,
     )
     assert.deepEqual(alert, { subject: '', times: 1 })
   } finally {
@@ -142,7 +142,7 @@ test('PIN guessing raises an alert, also for an unknown number', async () => {
   for (const number of ['106', 'no-106']) {
     for (let i = 0; i < 6; i++) await lookUp(number, '111111')
     const alert = await api.db.row<{ times: number; detail: string }>(sql`
-      select times, detail from alert where service_id = ${api.service.id} and kind = 'voucher_refused' and subject = ${number}`)
+      select times, detail from alert where service_id = ${api.service.id} and kind = 'voucher_pin_guessing' and subject = ${number}`)
     assert.equal(alert?.times, 2)
     assert.doesNotMatch(alert?.detail ?? '', /111111|004200/)
   }

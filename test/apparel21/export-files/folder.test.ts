@@ -17,7 +17,7 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { openFolder } from '../../../src/import/sources/folder.ts'
 import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
-import { listAlerts, settleKind } from '../../../src/store/alerts/alerts.ts'
+import { listAlerts, resolveAlertsOfKind } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
@@ -83,7 +83,7 @@ after(async () => {
 })
 
 describe('exports of a back office', () => {
-  beforeEach(() => settleKind(db, luma.id, 'export_refused'))
+  beforeEach(() => resolveAlertsOfKind(db, luma.id, 'export_file_rejected'))
 
   test('an export folder replaces the API as the source of sales', () => {
     const names = offices.driverOf(luma).syncs.map(({ name }) => name)
@@ -210,7 +210,7 @@ describe('exports of a back office', () => {
     )
     assert.equal(await db.run(sql`select from reward_account where id = ${String(account?.id)}`), 1)
     const [alert] = await listAlerts(db)
-    assert.deepEqual([alert?.kind, alert?.subject], ['export_refused', 'rewards_20260203T110000Z.csv'])
+    assert.deepEqual([alert?.kind, alert?.subject], ['export_file_rejected', 'rewards_20260203T110000Z.csv'])
     assert.match(alert?.detail ?? '', /^1 of 2 lines were rejected/)
   })
 

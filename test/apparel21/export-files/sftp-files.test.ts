@@ -109,7 +109,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
       readFileSync(there('failed', `${name}.rejected.ndjson`), 'utf8'),
       /"dateOfBirth","reason":"is no day.*Sample/,
     )
-    const alert = await alertOf('export_refused')
+    const alert = await alertOf('export_file_rejected')
     assert.deepEqual([alert?.subject, alert?.times], [name, 1])
     assert.ok((await customers())?.ids.includes('7'))
     leave(name, head + person(6))
@@ -118,7 +118,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     leave(name, 'name;place\r\nJo;here\r\n')
     await takeAll()
     assert.deepEqual(namesIn('failed'), [name, `${name}.1`], 'the first one is kept')
-    assert.match((await alertOf('export_refused'))?.detail ?? '', /^customers_\S+ has no column PERIDX/)
+    assert.match((await alertOf('export_file_rejected'))?.detail ?? '', /^customers_\S+ has no column PERIDX/)
   })
 
   test('an oversized file or endless line is rejected without reading it whole', async () => {

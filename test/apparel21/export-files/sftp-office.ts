@@ -14,7 +14,7 @@ import type { ExportPlace } from '../../../src/import/sources/export-source.ts'
 import { openExports } from '../../../src/import/sources/open-source.ts'
 import type { Job } from '../../../src/jobs/job.ts'
 import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
-import { listAlerts, settleKind } from '../../../src/store/alerts/alerts.ts'
+import { listAlerts, resolveAlertsOfKind } from '../../../src/store/alerts/alerts.ts'
 import { setBackOffice } from '../../../src/store/backoffice/connections.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { freshDatabase } from '../../support/database.ts'
@@ -75,7 +75,7 @@ export async function sftpOfTests() {
   const look = () => job.run({ ...tools, service: luma, attempt: 1, signal: never() })
 
   await set({})
-  beforeEach(() => settleKind(db, luma.id, 'export_refused'))
+  beforeEach(() => resolveAlertsOfKind(db, luma.id, 'export_file_rejected'))
   after(async () => {
     offices?.close()
     await drop()

@@ -57,7 +57,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     await set({ sftpHostKey: strangeKey, sftpKeyFile: undefined, sftpPassword: canary })
     leave(name, head + person(9))
     await assert.rejects(look(), { name: 'ExportsUnreadable' })
-    const alert = await alertOf('exports_unreadable')
+    const alert = await alertOf('export_folder_unreadable')
     assert.ok(alert?.detail.includes(`showed the host key ${sshd.hostKey} (ssh-ed25519), which is not the one`))
     assert.ok(existsSync(there(name)))
     await set({ sftpHostKey: `${strangeKey},${sshd.hostKey}=` })
@@ -91,7 +91,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
   test('a rejected password raises an alert without containing the password', async () => {
     await set({ sftpKeyFile: undefined, sftpPassword: canary })
     await assert.rejects(look(), { name: 'ExportsUnreadable' })
-    const alert = await alertOf('exports_unreadable')
+    const alert = await alertOf('export_folder_unreadable')
     assert.match(alert?.detail ?? '', /^The SFTP server 127\.0\.0\.1:\d+ rejected the user, or its password\.$/)
     await set({})
   })

@@ -80,7 +80,7 @@ export async function fill(db: Database, { id }: Service, scale: number) {
     'mapping_fix (service_id, fix_id, changed_at, kind, record_id, before, after, username, request_id)': sql`
       select ${service}, 'x' || i, ${recently}, 'skus', 'k' || i, '{}', '{}', 'u1', 'r1' ${upTo(times(2_000))}`,
     'alert (service_id, kind, subject, detail, begun_at, changed_at)': sql`
-      select ${service}, 'mail_failed', i::text, 'rejected', ${moment}, ${moment} ${upTo(times(2_000))}`,
+      select ${service}, 'email_failed', i::text, 'rejected', ${moment}, ${moment} ${upTo(times(2_000))}`,
     'request_block (service_id, second, block_id, marks, lines)': sql`
       select ${service}, date_trunc('second', now() - (hashint4(i)::bigint + 2147483648) / 4294967296.0 * interval '6 days'), i::text,
              sha256(int4send(i)) || sha256(int4send(-i)),

@@ -149,7 +149,7 @@ export async function tour(api: TestService) {
   await tellWebhook(api)
   await logged(api)
   const [alert] = (await api.get('/alerts')).json.data
-  assert.equal((await post(api, `/alerts/${alert.id}/settle`, {})).status, 200)
+  assert.equal((await post(api, `/alerts/${alert.id}/resolve`, {})).status, 200)
   await standings(db)
   await databaseBytes(db)
   await listAlerts(db)

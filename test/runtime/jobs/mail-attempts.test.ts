@@ -40,9 +40,9 @@ test('a temporarily rejected message is retried, then fails with an alert', asyn
   assert.equal(last_error, 'The mail server rejected the message temporarily: 451 at DATA.')
   assert.equal(await voucherMailStatus(mailing.db, mailing.service, '2062389'), 'failed')
   assert.deepEqual(await mailing.db.rows(sql`select kind, subject, detail from alert`), [
-    { kind: 'mail_failed', subject: email_id, detail: last_error },
+    { kind: 'email_failed', subject: email_id, detail: last_error },
   ])
-  const line = mailing.logged.split('\n').find(each => each.includes('"alert":"mail_failed"')) ?? ''
+  const line = mailing.logged.split('\n').find(each => each.includes('"alert":"email_failed"')) ?? ''
   assert.deepEqual([JSON.parse(line).level, JSON.parse(line).mail, JSON.parse(line).service], [50, email_id, 'luma'])
   assert.equal(mailing.sink.delivered.length, 0)
 })
@@ -69,7 +69,7 @@ test('a permanently rejected message fails until it is resent manually', async (
   await untilFailed()
   assert.equal((await mail()).attempts, 1)
   assert.match((await mail()).last_error ?? '', /^The mail server rejected the message: 550( 5\.\d\.\d)? at RCPT TO\.$/)
-  const alerts = () => mailing.db.run(sql`select from alert where kind = 'mail_failed'`)
+  const alerts = () => mailing.db.run(sql`select from alert where kind = 'email_failed'`)
   await until(async () => (await alerts()) === 1, 'somebody is told')
   const before = await mail()
   assert.equal(await retryMails(mailing.db, mailing.service, undefined), 1)
@@ -199,8 +199,8 @@ for (const [title, disabledCommands] of [
         /^The connection to the mail server can't be encrypted \(\w+\), so the email was not sent\.$/,
       )
       assert.deepEqual(stripped.heard, [])
-      assert.deepEqual(await mailing.db.rows(sql`select kind from alert`), [{ kind: 'mail_server_refuses' }])
-      assert.match(mailing.logged, /"alert":"mail_server_refuses"/)
+      assert.deepEqual(await mailing.db.rows(sql`select kind from alert`), [{ kind: 'email_server_rejecting' }])
+      assert.match(mailing.logged, /"alert":"email_server_rejecting"/)
       assert.doesNotMatch(mailing.logged, /right/)
     } finally {
       await stripped.close()
@@ -214,7 +214,7 @@ test('a rejected login keeps messages waiting until an alert resolves', async ()
     const worker = begin(createSmtpTransport(`smtp://shop:hunter2@127.0.0.1:${secured.port}?tls=off`))
     await untilAttempted(1)
     assert.match((await mail()).last_error ?? '', /^The mail server rejected the login: 535\b.* at AUTH PLAIN\.$/)
-    assert.equal(await mailing.db.run(sql`select from alert where kind = 'mail_server_refuses'`), 1)
+    assert.equal(await mailing.db.run(sql`select from alert where kind = 'email_server_rejecting'`), 1)
     await worker.stop(1_000)
     begin(createSmtpTransport(`smtp://shop:right@127.0.0.1:${secured.port}?tls=off`))
     await hasten()

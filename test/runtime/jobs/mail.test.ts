@@ -227,7 +227,7 @@ test('PIN, recipient and message are stored encrypted and never logged', async (
   await hasten()
   await untilFailed()
   assert.doesNotMatch(await stored(), secrets)
-  assert.match(mailing.logged, /mail_failed/)
+  assert.match(mailing.logged, /email_failed/)
   assert.doesNotMatch(mailing.logged, secrets)
   assert.match(Buffer.from((await mail()).encrypted_content ?? []).toString('latin1'), /./s, 'it could be tried again')
 })

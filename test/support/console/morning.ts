@@ -52,7 +52,7 @@ export async function spendMorning(shop: TestService, receiver: Receiver): Promi
     select ${service.id}, 'stock', at, at + (40 + n * 7 % 50) * interval '1 second', 'file', n % 8 = 0, 4000 + n * 173 % 900, n % 3, 200 + n * 41 % 300, n % 5 / 4
       from generate_series(1, 24) n, lateral (select now() - (n * 15 + n * n % 7) * interval '1 minute' as at) begun`)
   await raiseAlert(db, service.id, {
-    kind: 'export_refused',
+    kind: 'export_file_rejected',
     subject: 'stock.csv',
     detail: '3 of 4,120 lines of stock.csv name a store that is not known.',
   })
