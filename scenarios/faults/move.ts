@@ -31,7 +31,7 @@ const { rows, writers, keep } = new Command('npm run scenario -- move')
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-move-'))
 await chmod(home, 0o711)
 const [first, east] = await Promise.all(
-  ['control', 'east'].map(name => startPostgres(join(home, name), { restartWaitsMs: [] })),
+  ['control', 'east'].map(name => startPostgres(join(home, name), { restartDelaysMs: [] })),
 )
 if (!first || !east) throw new Error('two servers were started')
 const [firstUrl, eastUrl] = [first, east].map(server => urlOf([server], server.connection.database)) as [string, string]

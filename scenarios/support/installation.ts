@@ -62,7 +62,7 @@ const isError = (line: string) => /"level":(50|60)/.test(line)
 /** Creates the URL of a bundled PostgreSQL's database. */
 async function startBundled(directory: string) {
   // If a scenario kills it, it must be back at once.
-  const postgres = await startPostgres(join(directory, 'postgres'), { restartWaitsMs: Array(10_000).fill(0) })
+  const postgres = await startPostgres(join(directory, 'postgres'), { restartDelaysMs: Array(10_000).fill(0) })
   const { host, port, user, database } = postgres.connection
   const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`
   return { url, stop: postgres.stop, postgres }

@@ -1,4 +1,4 @@
-import { type LabelOf, type MetricName, metric } from '../../src/telemetry/metric-list.ts'
+import { getMetric, type LabelOf, type MetricName } from '../../src/telemetry/metric-list.ts'
 
 /** What a label is held against: `'GET'`, or with its operator `'=~"5.."'`. */
 type Matchers<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: string }
@@ -23,7 +23,7 @@ export const countOf = <Name extends MetricName>(name: Name, matchers: Matchers<
 
 /** The buckets of a histogram of the list; up to `le` seconds, which is the end of one, or all. */
 export function bucketsOf<Name extends MetricName>(name: Name, matchers: Matchers<Name> = {}, le?: number) {
-  if (le !== undefined && !metric(name).buckets?.includes(le))
+  if (le !== undefined && !getMetric(name).buckets?.includes(le))
     throw new Error(`${name} has no bucket that ends at ${le}.`)
   return selected(`${name}_bucket`, { ...(matchers as object), ...(le !== undefined && { le: String(le) }) })
 }

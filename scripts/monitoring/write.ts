@@ -1,5 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { type MetricName, metric, metrics } from '../../src/telemetry/metric-list.ts'
+import { getMetric, type MetricName, metrics } from '../../src/telemetry/metric-list.ts'
 import { dashboard } from './dashboard.ts'
 import { rulesText } from './rules.ts'
 
@@ -8,7 +8,7 @@ const root = new URL('../../', import.meta.url)
 /** The list of metrics as a page. */
 function metricsPage() {
   const rows = (Object.keys(metrics) as MetricName[]).map(name => {
-    const { type, help, labels } = metric(name)
+    const { type, help, labels } = getMetric(name)
     return `| \`${name}\` | ${type} | ${labels.map(label => `\`${label}\``).join(', ')} | ${help} |\n`
   })
   return `# Metrics

@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { issueCertificate } from '../../src/tls/issue.ts'
+import { issueCertificate } from '../../src/tls/issue-certificate.ts'
 import { installedByNpm } from '../installed.ts'
 import type { Outcome } from './program.ts'
 

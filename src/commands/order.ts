@@ -57,7 +57,7 @@ export function orderCommand(program: Command) {
   order
     .command('return')
     .argument('<returnNumber>')
-    .addArgument(new Argument('<step>', 'what to do').choices(Object.keys(returnSteps)))
+    .addArgument(new Argument('<step>', 'the next step').choices(Object.keys(returnSteps)))
     .description('Advance or cancel a return')
     .option(...serviceOption)
     .addHelpText(

@@ -49,7 +49,7 @@ const groups = {
 
 const aliases: Readonly<Record<string, string>> = { user: 'account' }
 
-/** Builds the command line with the named command only, or with all commands if there is none of this name. */
+/** Builds the command line with the named command only, or with all commands if the name is unknown. */
 export async function buildProgram(name?: string): Promise<Command> {
   const program = new Command('tillbridge')
     .description('Run and manage Tillbridge')

@@ -56,7 +56,7 @@ async function findService({ control, databases }: Session, name: string): Promi
   return found
 }
 
-/** Finishes or undoes an interrupted move. Returns undefined if there is none. */
+/** Finishes or undoes an interrupted move. Returns undefined if no move is interrupted. */
 async function resolveInterruptedMove({ control, databases }: Session, { id, name }: Service) {
   const found = await findMove(control, id)
   if (!found) return

@@ -54,7 +54,7 @@ const secretSettings = [
 const minSecretLength = 32
 
 /** Every setting, by the name of its environment variable. `.env.example` is generated from this table. */
-export const table = {
+export const settings = {
   PORT: integer('The port that serves HTTPS.', 8443, [0, 65_535]),
   HOST: {
     description: 'The IP address to listen on. 0.0.0.0 listens on all interfaces.',
@@ -163,7 +163,7 @@ export const table = {
   DRAIN_SECONDS: integer('Maximum seconds to finish running requests after SIGTERM or Ctrl-C.', 25, [0, 600]),
 } as const
 
-type Table = typeof table
+type Table = typeof settings
 type Values = { [Name in keyof Table]: ReturnType<Table[Name]['read']> }
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Rest}`
   ? `${Lowercase<Head>}${Capitalize<CamelCase<Rest>>}`
@@ -180,7 +180,7 @@ export function readConfig(
 ): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
-  for (const [name, setting] of Object.entries(table)) {
+  for (const [name, setting] of Object.entries(settings)) {
     const value = environment[name]?.trim() || undefined
     try {
       values[camelCase(name)] = setting.read(value)
@@ -240,7 +240,7 @@ const camelCase = (name: string) => name.toLowerCase().replace(/_(\w)/g, (_, let
 /** Returns the content of `.env.example`: every setting with its description, commented out. */
 export const envExample = () =>
   `# All settings, each with its default or an example. Copy this file to .env and remove the # from the lines you change.\n${Object.entries(
-    table,
+    settings,
   )
     .map(([name, { description, example }]) => `\n# ${description}\n#${name}=${example}\n`)
     .join('')}`

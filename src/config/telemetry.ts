@@ -1,4 +1,4 @@
-import { enoughInSecond, samplerNames } from '../telemetry/sampling.ts'
+import { maxTracesPerSecond, samplerNames } from '../telemetry/sampling.ts'
 import { boolean, InvalidSetting, oneOf, port, type Setting, string } from './parsers.ts'
 
 /** The settings of logs, metrics and traces. */
@@ -49,7 +49,7 @@ export const telemetrySettings = {
     samplerNames,
   ),
   OTEL_TRACES_SAMPLER_ARG: {
-    description: `The ratio for \`traceidratio\`, from 0 to 1. If unset, a process traces about ${enoughInSecond} requests a second at most, and all if it has fewer.`,
+    description: `The ratio for \`traceidratio\`, from 0 to 1. If unset, a process traces about ${maxTracesPerSecond} requests a second at most, and all if it has fewer.`,
     example: '0.1',
     read(value: string | undefined) {
       if (value === undefined) return

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createAtomicallySync } from '../files/atomic-write.ts'
-import { denied } from '../postgres/access-denied.ts'
+import { accessDenied } from '../postgres/access-denied.ts'
 
 /** Keys for each purpose, all from one secret that is kept outside the database. */
 export interface Keys {
@@ -36,7 +36,7 @@ export async function readSecret(file: string): Promise<string | undefined> {
     return (await readFile(file, 'utf8')).trim()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EACCES') throw denied(file, 'read')
+    if (code === 'EACCES') throw accessDenied(file, 'read')
     if (code !== 'ENOENT') throw error
     return
   }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { handleLater } from '../telemetry/ignored-errors.ts'
-import { observed } from '../telemetry/statements.ts'
+import { observeStatement } from '../telemetry/statements.ts'
 import { type Connection, lend, primaryAmong, serversIn, straightTo } from './endpoints.ts'
 import { CommitUnknown, DatabaseAway, isOutage, told } from './errors.ts'
 import { rollback } from './pg/batching.ts'
@@ -60,7 +60,7 @@ function runner(ask: Ask): Db {
     const values: unknown[] = []
     const text = written(statement, values)
     try {
-      return await observed(text, () => ask({ text, values, ...(planned ? {} : { name: nameOf(text) }) }))
+      return await observeStatement(text, () => ask({ text, values, ...(planned ? {} : { name: nameOf(text) }) }))
     } catch (error) {
       throw told(error)
     }
@@ -118,7 +118,7 @@ function transactionOver(ask: Ask): OpenTransaction {
     async commit() {
       const rest = [...unanswered]
       isOver = true
-      const ended = observed('commit', () => ask({ text: 'commit', name: nameOf('commit') }))
+      const ended = observeStatement('commit', () => ask({ text: 'commit', name: nameOf('commit') }))
       const [failed] = (await Promise.allSettled(rest)).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
       const { command } = await ended.catch(error => {
         // Behind a statement that PostgreSQL itself has ended nothing is committed. Of class 08 is what a pooler says that has lost PostgreSQL.
@@ -132,7 +132,7 @@ function transactionOver(ask: Ask): OpenTransaction {
     },
     undo() {
       isOver = true
-      return observed('rollback', () => ask({ text: rollback, name: nameOf(rollback) }))
+      return observeStatement('rollback', () => ask({ text: rollback, name: nameOf(rollback) }))
     },
   }
 }

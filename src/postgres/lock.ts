@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
-import { denied } from './access-denied.ts'
+import { accessDenied } from './access-denied.ts'
 
-const busy = 5 // SQLITE_BUSY
+const sqliteBusy = 5 // SQLITE_BUSY
 
 // Referenced from here, because a lock ends when its database object is collected.
-const held = new Set<DatabaseSync>()
+const heldLocks = new Set<DatabaseSync>()
 
 /**
  * Makes this process the only owner of a directory, until the returned function is called or the process ends.
@@ -18,40 +18,40 @@ const held = new Set<DatabaseSync>()
  */
 export async function lockDirectory(directory: string): Promise<() => void> {
   const ownerFile = join(directory, 'owner.pid')
-  const lock = open(directory)
+  const lock = openLock(directory)
   try {
     lock.exec('begin immediate')
     writeFileSync(ownerFile, `${process.pid}\n`)
   } catch (error) {
     lock.close()
-    if ((error as { errcode?: number }).errcode !== busy) throw denied(directory, 'locked', error)
+    if ((error as { errcode?: number }).errcode !== sqliteBusy) throw accessDenied(directory, 'locked', error)
     throw new Error(`${directory} is in use by process ${await readOwner(ownerFile)}; only one process may own it.`)
   }
-  held.add(lock)
+  heldLocks.add(lock)
   return () => {
-    if (held.delete(lock)) lock.close()
+    if (heldLocks.delete(lock)) lock.close()
   }
 }
 
-function open(directory: string): DatabaseSync {
+function openLock(directory: string): DatabaseSync {
   try {
     return new DatabaseSync(join(directory, 'owner.lock'))
   } catch (error) {
-    throw denied(directory, 'locked', error)
+    throw accessDenied(directory, 'locked', error)
   }
 }
 
 // An owner of a moment ago may not have written its number yet.
 async function readOwner(file: string): Promise<string> {
   for (let tries = 0; tries < 10; tries++) {
-    const owner = readNumber(file)
+    const owner = readPid(file)
     if (isAlive(owner)) return String(owner)
     await delay(20)
   }
   return 'unknown'
 }
 
-function readNumber(file: string): number {
+function readPid(file: string): number {
   try {
     return Number.parseInt(readFileSync(file, 'utf8'), 10)
   } catch {

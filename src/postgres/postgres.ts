@@ -2,14 +2,14 @@ import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { sleep } from '../concurrency/backoff.ts'
 
 import { findBinaries } from './binaries.ts'
-import { connectionTo, logDirectory, openCluster, own } from './cluster.ts'
+import { openCluster, prepareLogDirectory, takeOwnership, toConnection } from './cluster.ts'
 import { lockDirectory } from './lock.ts'
-import { clusterNameOf, endOrphans } from './orphans.ts'
+import { endOrphans, getClusterName } from './orphans.ts'
 import { chooseRunAs } from './run-as.ts'
-import { type Connection, type Server, spawnServer, untilReady } from './server.ts'
-import { serverArguments } from './server-settings.ts'
-import { socketDirectory } from './socket.ts'
-import { type Carrying, carryOver } from './upgrade.ts'
+import { type Connection, type Server, spawnServer, waitUntilReady } from './server.ts'
+import { buildServerArguments } from './server-settings.ts'
+import { prepareSocketDirectory } from './socket.ts'
+import { type UpgradeRows, upgradeCluster } from './upgrade.ts'
 
 /** The bundled PostgreSQL, running. */
 export interface Postgres {
@@ -31,9 +31,9 @@ export interface PostgresOptions {
   /** How long a fast shutdown may take. */
   graceMs?: number
   /** Waits before each further attempt to start a server that has ended by itself; the list's length is their number. */
-  restartWaitsMs?: readonly number[]
+  restartDelaysMs?: readonly number[]
   /** How a database of an older major version is carried over to this one. Without it, such a database is refused. */
-  carrying?: Carrying | undefined
+  upgrade?: UpgradeRows | undefined
 }
 
 /** A server that ran this long counts as healthy again. */
@@ -57,27 +57,31 @@ export async function startPostgres(directory: string, options: PostgresOptions 
 }
 
 async function startLocked(home: string, options: PostgresOptions, unlock: () => void): Promise<Postgres> {
-  const { graceMs = 20_000, onNotice = () => {}, restartWaitsMs = [0, 500, 2_000, 5_000, 15_000] } = options
-  const clusterName = clusterNameOf(home)
+  const {
+    graceMs = 20_000,
+    onNotice = () => {},
+    restartDelaysMs: restartWaitsMs = [0, 500, 2_000, 5_000, 15_000],
+  } = options
+  const clusterName = getClusterName(home)
   const { initdb, postgres } = findBinaries()
   const { runAs, major } = chooseRunAs(postgres, home)
   const { data, found } = await openCluster(home, clusterName, initdb, runAs)
   if (found !== major)
-    await carryOver({ home, clusterName, data, found }, { initdb, postgres, runAs, major }, options.carrying)
-  own(data, runAs)
-  const logs = logDirectory(home, runAs)
+    await upgradeCluster({ home, clusterName, data, major: found }, { initdb, postgres, runAs, major }, options.upgrade)
+  takeOwnership(data, runAs)
+  const logs = prepareLogDirectory(home, runAs)
   const abort = new AbortController()
   let stopping: Promise<void> | undefined
   let server: Server | undefined
 
   async function launch(): Promise<Connection> {
     await endOrphans(data, clusterName)
-    const host = socketDirectory(home, runAs)
+    const host = prepareSocketDirectory(home, runAs)
     if (stopping) throw new Error('PostgreSQL is being stopped.')
-    const args = serverArguments({ clusterName, data, socket: host, logs }, options.settings)
+    const args = buildServerArguments({ clusterName, data, socket: host, logs }, options.settings)
     server = spawnServer(postgres, args, runAs, logs)
-    const connection = connectionTo(host)
-    await untilReady(server, connection).catch(error => {
+    const connection = toConnection(host)
+    await waitUntilReady(server, connection).catch(error => {
       throw new Error(`${error.message} (see ${logs})`)
     })
     return connection
@@ -87,13 +91,13 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
   async function keepRunning(): Promise<Error | undefined> {
     let attempt = 0
     for (;;) {
-      const since = Date.now()
-      const why = await server?.exited
+      const startedAt = Date.now()
+      const reason = await server?.exited
       if (stopping) return undefined
-      if (Date.now() - since > healthyMs) attempt = 0
+      if (Date.now() - startedAt > healthyMs) attempt = 0
       const waitMs = restartWaitsMs[attempt++]
-      if (waitMs === undefined) return new Error(`PostgreSQL ended again and again, the last time by ${why}.`)
-      onNotice(`PostgreSQL ended unexpectedly (${why}); it is started again in ${waitMs} ms.`)
+      if (waitMs === undefined) return new Error(`PostgreSQL ended again and again, the last time by ${reason}.`)
+      onNotice(`PostgreSQL ended unexpectedly (${reason}); it is started again in ${waitMs} ms.`)
       await sleep(waitMs, { ref: false, signal: abort.signal })
       if (stopping) return undefined
       try {

@@ -34,21 +34,21 @@ export const environment = {
  * Answers with the program's major version as well, because the way to know whether it runs is to ask it for that.
  */
 export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs; major: string } {
-  const faults: string[] = []
-  for (const runAs of candidates(postgres, directory)) {
+  const failures: string[] = []
+  for (const runAs of listCandidates(postgres, directory)) {
     const [command = '', ...prefix] = [...runAs.prefix, '/bin/sh']
     const script = 'cd "$1" && exec "$2" --version'
-    const answer = spawnSync(command, [...prefix, '-c', script, 'sh', directory, postgres], {
+    const result = spawnSync(command, [...prefix, '-c', script, 'sh', directory, postgres], {
       ...runAs.credentials,
       env: environment,
       cwd: '/',
       encoding: 'utf8',
     })
-    const major = /PostgreSQL\) (\d+)/.exec(answer.stdout ?? '')?.[1]
-    if (answer.status === 0 && major) return { runAs, major }
-    faults.push(answer.error?.message ?? answer.stderr.trim().split('\n').at(-1) ?? '')
+    const major = /PostgreSQL\) (\d+)/.exec(result.stdout ?? '')?.[1]
+    if (result.status === 0 && major) return { runAs, major }
+    failures.push(result.error?.message ?? result.stderr.trim().split('\n').at(-1) ?? '')
   }
-  const detail = faults.join('; ')
+  const detail = failures.join('; ')
   throw new Error(
     process.geteuid?.() === 0
       ? `PostgreSQL does not run as root, and no other way to run it in ${directory} was found (${detail}). ` +
@@ -57,27 +57,27 @@ export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs
   )
 }
 
-function candidates(postgres: string, directory: string): RunAs[] {
+function listCandidates(postgres: string, directory: string): RunAs[] {
   const self = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 }
-  const service = serviceUser()
+  const service = findServiceUser()
   // initdb looks up its user's name, so that the number inside the namespace must be a known one.
   const map = service ? [`--map-user=${service.uid}`, `--map-group=${service.gid}`] : []
   const inNamespace: RunAs = { prefix: ['unshare', '--user', ...map, '--'], credentials: {}, owner: self }
-  if (self.uid !== 0) return [hasName() ? { prefix: [], credentials: {}, owner: self } : inNamespace]
+  if (self.uid !== 0) return [hasUserName() ? { prefix: [], credentials: {}, owner: self } : inNamespace]
 
   // What is there stays whose it is: its owner starts it without root the next time.
   // "sudo npm start" in a home directory: only the owner of that can reach what is in there.
-  const users = [ownerOf(join(directory, 'data')), service, ownerOf(postgres)].filter(user => user !== undefined)
+  const users = [findOwner(join(directory, 'data')), service, findOwner(postgres)].filter(user => user !== undefined)
   return [...users.map(user => ({ prefix: [], credentials: user, owner: user })), inNamespace]
 }
 
 /** Unless it is root, or there is nothing. */
-function ownerOf(path: string): User | undefined {
+function findOwner(path: string): User | undefined {
   const { uid = 0, gid = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
   return uid === 0 ? undefined : { uid, gid }
 }
 
-function serviceUser(): User | undefined {
+function findServiceUser(): User | undefined {
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
   for (const name of ['postgres', '_postgres', 'nobody']) {
     const [, , uid, gid] = lines.find(line => line.startsWith(`${name}:`))?.split(':') ?? []
@@ -86,7 +86,7 @@ function serviceUser(): User | undefined {
   return undefined
 }
 
-function hasName(): boolean {
+function hasUserName(): boolean {
   try {
     return userInfo().username !== ''
   } catch {

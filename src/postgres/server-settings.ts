@@ -1,6 +1,6 @@
 import { port } from './socket.ts'
 
-interface Place {
+interface ServerPaths {
   /** By which its processes are known; it names the directory. */
   clusterName: string
   data: string
@@ -9,11 +9,11 @@ interface Place {
 }
 
 /** The arguments that a server is started with. `more` replaces or adds settings. */
-export function serverArguments(
-  { clusterName, data, socket, logs }: Place,
+export function buildServerArguments(
+  { clusterName, data, socket, logs }: ServerPaths,
   more: Readonly<Record<string, string>> = {},
 ): string[] {
-  const settings = Object.entries({ ...settingsFor(socket, logs), ...more })
+  const settings = Object.entries({ ...getSettings(socket, logs), ...more })
   // The name is followed by something, so that its end can be told from a longer name.
   return [
     '-c',
@@ -25,7 +25,7 @@ export function serverArguments(
 }
 
 /** Durability is PostgreSQL's default and stays so; these are what one machine with one service needs otherwise. */
-const settingsFor = (socket: string, logs: string) => ({
+const getSettings = (socket: string, logs: string) => ({
   listen_addresses: '',
   unix_socket_directories: socket,
   unix_socket_permissions: '0700',

@@ -41,12 +41,12 @@ export function spawnServer(program: string, args: readonly string[], runAs: Run
   })
   closeSync(log)
   child.unref()
-  const release = child.pid === undefined ? () => {} : watch(child.pid)
+  const release = child.pid === undefined ? () => {} : startWatchdog(child.pid)
 
   const exited = new Promise<string>(resolve => {
     child.once('error', error => resolve(error.message))
     child.once('exit', (code, signal) =>
-      resolve(faultIn(startLog) ?? (signal ? `signal ${signal}` : `exit code ${code}`)),
+      resolve(findFatalError(startLog) ?? (signal ? `signal ${signal}` : `exit code ${code}`)),
     )
   }).finally(release)
 
@@ -66,7 +66,7 @@ export function spawnServer(program: string, args: readonly string[], runAs: Run
 }
 
 // The pipe's other end closes when this process ends, however it ends: then the server is shut down.
-function watch(pid: number): () => void {
+function startWatchdog(pid: number): () => void {
   const watchdog = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'sh', String(pid)], {
     env: environment,
     cwd: '/',
@@ -81,7 +81,7 @@ function watch(pid: number): () => void {
   return () => watchdog.kill('SIGKILL')
 }
 
-function faultIn(file: string): string | undefined {
+function findFatalError(file: string): string | undefined {
   try {
     return /(?:FATAL|PANIC): +(.*)/.exec(readFileSync(file, 'utf8'))?.[1]
   } catch {
@@ -91,7 +91,7 @@ function faultIn(file: string): string | undefined {
 }
 
 /** Returns once the database answers, which after a crash may take as long as its recovery; creates it if it is missing. */
-export async function untilReady(server: Server, connection: Connection): Promise<void> {
+export async function waitUntilReady(server: Server, connection: Connection): Promise<void> {
   let ended: string | undefined
   server.exited.then(why => {
     ended = why
@@ -108,7 +108,7 @@ export async function untilReady(server: Server, connection: Connection): Promis
 
 const missingDatabase = '3D000'
 // Not listening yet, still starting up, or gone again.
-const notYet = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03']
+const startingCodes = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03']
 
 /** `undefined`: connected. Otherwise the error's code. */
 async function tryOnce(connection: Connection): Promise<string | undefined> {
@@ -117,7 +117,7 @@ async function tryOnce(connection: Connection): Promise<string | undefined> {
     return undefined
   } catch (error) {
     const { code } = error as { code?: string }
-    if (code === undefined || code === missingDatabase || notYet.includes(code)) return code ?? ''
+    if (code === undefined || code === missingDatabase || startingCodes.includes(code)) return code ?? ''
     throw error
   }
 }

@@ -8,16 +8,16 @@ import type { RunAs } from './run-as.ts'
 export const port = 5432
 
 // The shorter of what Linux (107) and macOS (103) accept.
-const longestSocketPath = 103
+const maxSocketPathLength = 103
 
 /**
  * A directory for the server's socket that only the server's user may enter, empty of what an earlier server has left.
  * Outside of the data directory only when the path to that is too long for a socket.
  */
-export function socketDirectory(directory: string, { owner }: RunAs): string {
-  const inside = join(directory, 'socket')
+export function prepareSocketDirectory(directory: string, { owner }: RunAs): string {
+  const preferred = join(directory, 'socket')
   const name = `tillbridge-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
-  const socket = [inside, join(tmpdir(), name), join('/tmp', name)].find(fits) ?? inside
+  const socket = [preferred, join(tmpdir(), name), join('/tmp', name)].find(fits) ?? preferred
   if (!existsSync(socket)) mkdirSync(socket, { mode: 0o700 })
   const found = lstatSync(socket)
   const trusted = [owner.uid, process.geteuid?.()].includes(found.uid)
@@ -29,4 +29,4 @@ export function socketDirectory(directory: string, { owner }: RunAs): string {
   return socket
 }
 
-const fits = (directory: string) => Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= longestSocketPath
+const fits = (directory: string) => Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= maxSocketPathLength

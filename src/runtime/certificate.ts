@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
-import { type Sample, sample } from '../telemetry/samples.ts'
+import { createSample, type Sample } from '../telemetry/samples.ts'
 import { type Certificate, localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
 
 /** What is served with: a certificate of one's own, or that of a local authority, which callers have to trust. */
@@ -38,7 +38,7 @@ export function maintainCertificate({ server }: FastifyInstance, inUse: Serving,
       log.info({ notAfter }, 'The certificate was read again.')
       tellOfEnd()
     },
-    onFault: fault => log.error({ err: fault }, 'The changed certificate cannot be used; the one before stays.'),
+    onError: fault => log.error({ err: fault }, 'The changed certificate cannot be used; the one before stays.'),
   })
   // A local certificate is renewed in its last month, also where nobody starts the service anew; the watch takes it over.
   const daily = setInterval(() => {
@@ -51,7 +51,7 @@ export function maintainCertificate({ server }: FastifyInstance, inUse: Serving,
   }, dayMs).unref()
   tellOfEnd()
   return {
-    samples: () => [sample('tillbridge_certificate_expiry_timestamp_seconds', {}, notAfter.getTime() / 1_000)],
+    samples: () => [createSample('tillbridge_certificate_expiry_timestamp_seconds', {}, notAfter.getTime() / 1_000)],
     leave() {
       unwatch()
       clearInterval(daily)

@@ -2,8 +2,8 @@ import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
-import { logLines } from '../telemetry/log-lines.ts'
-import { merged } from '../telemetry/samples.ts'
+import { createLogStream } from '../telemetry/log-lines.ts'
+import { mergeSamples } from '../telemetry/samples.ts'
 import { armFailpoint } from '../testing/failpoints.ts'
 import { type App, openApp } from './app.ts'
 import { type Serving, serveAsWorker, serveByWorkers } from './cluster.ts'
@@ -18,7 +18,10 @@ import { startTracing } from './traces.ts'
 
 /** Standard error takes the log, so that standard output stays readable. */
 const logger = (config: Config) =>
-  pino({ level: config.logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime }, logLines())
+  pino(
+    { level: config.logLevel, base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime },
+    createLogStream(),
+  )
 
 interface Starting {
   /** Makes the demo service where there is no service yet. */
@@ -116,7 +119,7 @@ function metricsCollector({ config, installation, backOffices, shards }: App, se
   const collectOwn = () =>
     config.webConcurrency > 1 ? processSamples([{ pools, backOffices, replicas }, ...shards.opened()]) : []
   return async () => [
-    ...merged([collectOwn(), ...(await serving.processes()), await collectControl(), await collectShards()]),
+    ...mergeSamples([collectOwn(), ...(await serving.processes()), await collectControl(), await collectShards()]),
     ...(await diskSamples(config.dataDir)),
   ]
 }

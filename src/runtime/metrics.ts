@@ -8,9 +8,9 @@ import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
 import { dueJobs } from '../store/jobs/jobs.ts'
 import { databaseBytes, readSyncStats, standings } from '../store/stats/sync-status.ts'
-import { callDurations, databaseDurations, unlogged } from '../telemetry/durations.ts'
+import { callDurations, databaseDurations, droppedLogs } from '../telemetry/durations.ts'
 import { ignoredErrors } from '../telemetry/ignored-errors.ts'
-import { exposition, type Sample, sample } from '../telemetry/samples.ts'
+import { createSample, formatExposition, type Sample } from '../telemetry/samples.ts'
 import type { Shard, Shards } from './shards/shards.ts'
 import { spanCounts } from './traces.ts'
 
@@ -28,15 +28,15 @@ interface Reached {
 /** What any process of ours tells, whether it serves or not: its connections to databases, circuit breakers of back offices, what it lost of its log. */
 export function processSamples(shards: readonly Reached[]): Sample[] {
   const spans = Object.entries(spanCounts()).map(([result, count]) =>
-    sample('tillbridge_spans_total', { result }, count),
+    createSample('tillbridge_spans_total', { result }, count),
   )
   return [
     ...shards.flatMap(reachedSamples),
     ...databaseDurations.samples(),
     ...callDurations.samples(),
     ...spans,
-    sample('tillbridge_log_lines_lost_total', {}, unlogged.lines),
-    ...[...ignoredErrors].map(([reason, count]) => sample('tillbridge_ignored_errors_total', { reason }, count)),
+    createSample('tillbridge_log_lines_lost_total', {}, droppedLogs.lines),
+    ...[...ignoredErrors].map(([reason, count]) => createSample('tillbridge_ignored_errors_total', { reason }, count)),
   ]
 }
 
@@ -52,15 +52,15 @@ function reachedSamples({
     const [busy, waiting] = [totalCount - idleCount, waitingCount + (of === 'writes' ? waitingWrites : 0)]
     const name = { db_client_connection_pool_name: pool }
     const counted = (state: string, value: number) =>
-      sample('db_client_connection_count', { ...name, db_client_connection_state: state }, value)
+      createSample('db_client_connection_count', { ...name, db_client_connection_state: state }, value)
     return [
       ...Object.entries({ busy, idle: idleCount, waiting }).map(([state, value]) =>
-        sample('tillbridge_database_connections', { pool, state }, value),
+        createSample('tillbridge_database_connections', { pool, state }, value),
       ),
       counted('used', busy),
       counted('idle', idleCount),
-      sample('db_client_connection_max', name, options.max),
-      sample('db_client_connection_pending_requests', name, waiting),
+      createSample('db_client_connection_max', name, options.max),
+      createSample('db_client_connection_pending_requests', name, waiting),
     ]
   })
   return [...connections, ...backOffices.opened().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
@@ -74,9 +74,9 @@ function backOfficeSamples({
   return [
     ...(breaker === undefined
       ? []
-      : [sample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0)]),
+      : [createSample('tillbridge_back_office_breaker_open', { service }, breaker === 'open' ? 1 : 0)]),
     ...syncs.map(({ name: sync, intervalSeconds }) =>
-      sample('tillbridge_sync_schedule_seconds', { service, sync }, intervalSeconds),
+      createSample('tillbridge_sync_schedule_seconds', { service, sync }, intervalSeconds),
     ),
   ]
 }
@@ -84,11 +84,11 @@ function backOfficeSamples({
 function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] {
   const { state, lag } = standing
   return [
-    sample('tillbridge_replica_left_out', { replica }, state === 'ready' ? 0 : 1),
-    ...(lag ? [sample('tillbridge_replica_lag_seconds', { replica }, lag.seconds)] : []),
-    ...(lag ? [sample('tillbridge_replica_lag_bytes', { replica }, lag.bytes)] : []),
+    createSample('tillbridge_replica_left_out', { replica }, state === 'ready' ? 0 : 1),
+    ...(lag ? [createSample('tillbridge_replica_lag_seconds', { replica }, lag.seconds)] : []),
+    ...(lag ? [createSample('tillbridge_replica_lag_bytes', { replica }, lag.bytes)] : []),
     ...Object.entries(counts).map(([result, count]) =>
-      sample('tillbridge_replica_reads_total', { replica, result }, count),
+      createSample('tillbridge_replica_reads_total', { replica, result }, count),
     ),
   ]
 }
@@ -105,24 +105,24 @@ async function read(db: Db): Promise<Sample[]> {
   const { oldestSeconds } = await dueJobs(db)
   return [
     ...syncs.flatMap(({ service, sync, lagSeconds, fullOnlyIntervalSeconds, isFailed, records }) => [
-      ...(lagSeconds === null ? [] : [sample('tillbridge_sync_lag_seconds', { service, sync }, lagSeconds)]),
+      ...(lagSeconds === null ? [] : [createSample('tillbridge_sync_lag_seconds', { service, sync }, lagSeconds)]),
       ...(fullOnlyIntervalSeconds === null
         ? []
-        : [sample('tillbridge_sync_schedule_seconds', { service, sync }, fullOnlyIntervalSeconds)]),
-      sample('tillbridge_sync_failed', { service, sync }, isFailed ? 1 : 0),
+        : [createSample('tillbridge_sync_schedule_seconds', { service, sync }, fullOnlyIntervalSeconds)]),
+      createSample('tillbridge_sync_failed', { service, sync }, isFailed ? 1 : 0),
       ...Object.entries(records).map(([result, value]) =>
-        sample('tillbridge_sync_records', { service, sync, result }, value),
+        createSample('tillbridge_sync_records', { service, sync, result }, value),
       ),
     ]),
     ...counted.map(({ what, kind, state, count }) =>
       what === 'alerts'
-        ? sample('tillbridge_alerts', { kind }, count)
+        ? createSample('tillbridge_alerts', { kind }, count)
         : what === 'mails'
-          ? sample('tillbridge_mails', { state }, count)
-          : sample('tillbridge_jobs', { kind, state }, count),
+          ? createSample('tillbridge_mails', { state }, count)
+          : createSample('tillbridge_jobs', { kind, state }, count),
     ),
-    sample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
-    sample('tillbridge_database_size_bytes', {}, await databaseBytes(db)),
+    createSample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
+    createSample('tillbridge_database_size_bytes', {}, await databaseBytes(db)),
   ]
 }
 
@@ -138,7 +138,7 @@ export function shardSamples(shards: Shards): () => Promise<Sample[]> {
     asked.set(found, ask)
     return ask()
   }
-  const up = (database: string, value: number) => sample('tillbridge_data_database_up', { database }, value)
+  const up = (database: string, value: number) => createSample('tillbridge_data_database_up', { database }, value)
   return async () => {
     const each = (await shards.names()).map(async name => {
       const late = delay(patienceMs, [up(name, 0)], { ref: false })
@@ -157,8 +157,8 @@ export async function diskSamples(directory: string): Promise<Sample[]> {
   const disk = await statfs(directory).catch(() => undefined)
   if (!disk) return []
   return [
-    sample('tillbridge_disk_size_bytes', {}, disk.blocks * disk.bsize),
-    sample('tillbridge_disk_free_bytes', {}, disk.bavail * disk.bsize),
+    createSample('tillbridge_disk_size_bytes', {}, disk.blocks * disk.bsize),
+    createSample('tillbridge_disk_free_bytes', {}, disk.bavail * disk.bsize),
   ]
 }
 
@@ -171,7 +171,7 @@ export function listenMetrics(port: number, collect: () => Promise<Sample[]>): P
       samples =>
         response
           .writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
-          .end(exposition(samples)),
+          .end(formatExposition(samples)),
       () => response.writeHead(503, { 'retry-after': '5' }).end(),
     )
   })

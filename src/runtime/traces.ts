@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Config } from '../config/config.ts'
 import type { Exporter } from '../telemetry/exporter.ts'
-import { samplerOf } from '../telemetry/sampling.ts'
+import { createSampler } from '../telemetry/sampling.ts'
 import { recordSpans } from '../telemetry/spans.ts'
 
 /** Milliseconds that the last spans of a process may take. */
@@ -39,7 +39,7 @@ export async function startTracing(config: Config, log: Logger): Promise<() => P
       isDelivered ? log.info('Traces are delivered again.') : log.warn({ reason }, 'Traces cannot be delivered.'),
   })
   const end = recordSpans({
-    sampler: samplerOf(config.otelTracesSampler, config.otelTracesSamplerArg),
+    sampler: createSampler(config.otelTracesSampler, config.otelTracesSamplerArg),
     record: own.record,
   })
   exporter = own

@@ -1,8 +1,8 @@
-import { durations } from './samples.ts'
+import { createHistogram } from './samples.ts'
 
 /** What this process has asked of its database, and of back offices. */
-export const databaseDurations = durations('db_client_operation_duration_seconds')
-export const callDurations = durations('http_client_request_duration_seconds')
+export const databaseDurations = createHistogram('db_client_operation_duration_seconds')
+export const callDurations = createHistogram('http_client_request_duration_seconds')
 
 /** Requests that the log of requests of this process had no room for, and lines that standard error had none for. */
-export const unlogged = { requests: 0, lines: 0 }
+export const droppedLogs = { requests: 0, lines: 0 }

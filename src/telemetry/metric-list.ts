@@ -187,4 +187,4 @@ export type MetricName = keyof typeof metrics
 export type LabelOf<Name extends MetricName> = (typeof metrics)[Name]['labels'][number]
 
 /** A metric as it is in the list. */
-export const metric = (name: MetricName): Metric => metrics[name]
+export const getMetric = (name: MetricName): Metric => metrics[name]

@@ -12,12 +12,12 @@ import {
   newMessage,
   written,
 } from './protobuf.ts'
-import type { Attributes, Kind, Span, Value } from './spans.ts'
+import type { Attributes, Span, SpanKind, Value } from './spans.ts'
 
 // The numbers of fields are those of opentelemetry-proto 1.x: `trace/v1/trace.proto`, `common/v1/common.proto`, `resource/v1/resource.proto`.
 
 /** `SpanKind`. */
-const kinds: Readonly<Record<Kind, number>> = { internal: 1, server: 2, client: 3, consumer: 5 }
+const kinds: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3, consumer: 5 }
 
 /** `AnyValue`. */
 function addValue(to: Message, value: Exclude<Value, undefined>) {
@@ -75,10 +75,10 @@ function addFields(to: Message, span: Span, origin: number) {
   if (span.parentId !== undefined) addHex(to, 4, span.parentId)
   addText(to, 5, span.name)
   addNumber(to, 6, kinds[span.kind])
-  addTime(to, 7, origin + span.beganAt)
-  addTime(to, 8, origin + (span.endedAt ?? span.beganAt))
+  addTime(to, 7, origin + span.startedAt)
+  addTime(to, 8, origin + (span.endedAt ?? span.startedAt))
   addKnown(to, span.attributes)
-  if (span.learned) addAttributes(to, spanAttributes, span.learned)
+  if (span.lateAttributes) addAttributes(to, spanAttributes, span.lateAttributes)
   if (span.fault !== undefined) {
     addAttributes(to, spanAttributes, { 'error.type': span.fault })
     addMessage(to, 15, () => addNumber(to, 3, failed))

@@ -1,4 +1,4 @@
-import { type LabelOf, type MetricName, metric } from './metric-list.ts'
+import { getMetric, type LabelOf, type MetricName } from './metric-list.ts'
 
 /** One figure as Prometheus reads it: the text exposition format, 0.0.4. */
 export interface Sample {
@@ -9,16 +9,16 @@ export interface Sample {
   labels: Readonly<Record<string, string>>
   value: number
   /** Of several processes the largest counts, rather than the sum. */
-  largest?: boolean
+  useMax?: boolean
 }
 
 /** Labels of a metric: those of the list, of which some may be absent. */
 type Labels<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: string }
 
 /** A figure of a metric of the list. */
-export function sample<Name extends MetricName>(name: Name, labels: Labels<Name>, value: number): Sample {
-  const { type, help, largest = false } = metric(name)
-  return { name, type, help, labels: labels as Record<string, string>, value, ...(largest && { largest }) }
+export function createSample<Name extends MetricName>(name: Name, labels: Labels<Name>, value: number): Sample {
+  const { type, help, largest = false } = getMetric(name)
+  return { name, type, help, labels: labels as Record<string, string>, value, ...(largest && { useMax: largest }) }
 }
 
 interface Timing {
@@ -28,8 +28,8 @@ interface Timing {
 }
 
 /** Durations of something in this process, as a histogram of the list. */
-export function durations<Name extends MetricName>(name: Name) {
-  const { help, buckets = [] } = metric(name)
+export function createHistogram<Name extends MetricName>(name: Name) {
+  const { help, buckets = [] } = getMetric(name)
   const timings = new Map<string, Timing>()
   return {
     /** `key` stands for the labels, which are asked for when it is new. */
@@ -64,14 +64,14 @@ export function durations<Name extends MetricName>(name: Name) {
 }
 
 /** The figures of several processes as those of one. */
-export function merged(processes: readonly (readonly Sample[])[]): Sample[] {
+export function mergeSamples(processes: readonly (readonly Sample[])[]): Sample[] {
   const found = new Map<string, Sample>()
   for (const sample of processes.flat()) {
-    const key = `${sample.name}${labelsOf(sample)}`
+    const key = `${sample.name}${formatLabels(sample)}`
     const known = found.get(key)
     const value = !known
       ? sample.value
-      : sample.largest
+      : sample.useMax
         ? Math.max(known.value, sample.value)
         : known.value + sample.value
     found.set(key, { ...sample, value })
@@ -80,14 +80,14 @@ export function merged(processes: readonly (readonly Sample[])[]): Sample[] {
 }
 
 /** The text that Prometheus reads: the samples of a metric together, under what it is. */
-export function exposition(samples: readonly Sample[]): string {
+export function formatExposition(samples: readonly Sample[]): string {
   const metricOf = ({ name, type }: Sample) => (type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name)
   return [...Map.groupBy(samples, metricOf)]
     .map(([metric, some]) =>
       [
         `# HELP ${metric} ${some[0]?.help}`,
         `# TYPE ${metric} ${some[0]?.type}`,
-        ...some.map(sample => `${sample.name}${labelsOf(sample)} ${sample.value}`),
+        ...some.map(sample => `${sample.name}${formatLabels(sample)} ${sample.value}`),
         '',
       ].join('\n'),
     )
@@ -96,7 +96,7 @@ export function exposition(samples: readonly Sample[]): string {
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
 
-function labelsOf({ labels }: Sample) {
+function formatLabels({ labels }: Sample) {
   const pairs = Object.entries(labels).map(
     ([name, value]) => `${name}="${value.replace(/[\\"\n]/g, c => escapes[c] ?? c)}"`,
   )

@@ -1,4 +1,4 @@
-import type { Place } from './trace-context.ts'
+import type { SpanContext } from './trace-context.ts'
 
 /** As OpenTelemetry names them (its SDK's `OTEL_TRACES_SAMPLER`). */
 export const samplerNames = [
@@ -13,36 +13,36 @@ export const samplerNames = [
 /** Says of a trace, at its root, whether it is recorded. */
 export interface Sampler {
   /** Whether a caller decides by its flag. */
-  asksCaller: boolean
+  followsCaller: boolean
   /** The share of all others, from 0 to 1; asked for each of them, at its moment (`performance.now()`). */
-  shareAt(moment: number): number
+  getRatio(moment: number): number
 }
 
 /** Traces that a process begins in a second where no share is set: whoever tries something out has all of them, and the busiest day pays for no more. */
-export const enoughInSecond = 500
+export const maxTracesPerSecond = 500
 
 /** The `ratio` of `traceidratio`; without one some hundred a second are recorded, however many there are. */
-export const samplerOf = (name: (typeof samplerNames)[number], ratio: number | undefined): Sampler => ({
-  asksCaller: name.startsWith('parentbased_'),
-  shareAt: name.endsWith('always_on') ? () => 1 : name.endsWith('always_off') ? () => 0 : shareOf(ratio),
+export const createSampler = (name: (typeof samplerNames)[number], ratio: number | undefined): Sampler => ({
+  followsCaller: name.startsWith('parentbased_'),
+  getRatio: name.endsWith('always_on') ? () => 1 : name.endsWith('always_off') ? () => 0 : createRatio(ratio),
 })
 
-function shareOf(ratio: number | undefined): Sampler['shareAt'] {
+function createRatio(ratio: number | undefined): Sampler['getRatio'] {
   if (ratio !== undefined) return () => ratio
-  let [second, begun, begunBefore] = [0, 0, 0]
+  let [second, started, startedBefore] = [0, 0, 0]
   return moment => {
     const now = Math.floor(moment / 1_000)
-    if (now !== second) [second, begun, begunBefore] = [now, 0, now === second + 1 ? begun : 0]
-    return Math.min(1, enoughInSecond / Math.max(++begun, begunBefore))
+    if (now !== second) [second, started, startedBefore] = [now, 0, now === second + 1 ? started : 0]
+    return Math.min(1, maxTracesPerSecond / Math.max(++started, startedBefore))
   }
 }
 
 /** The last 56 bits of a trace's identifier are random by the standard (W3C Trace Context, level 2). The first 52 of them, as a number below 1. */
-const randomness = (traceId: string) => Number.parseInt(traceId.slice(18, 31), 16) / 2 ** 52
+const getRandomness = (traceId: string) => Number.parseInt(traceId.slice(18, 31), 16) / 2 ** 52
 
 /** Whoever else goes by the identifier, with the same share, decides alike. */
-export function isSampled(sampler: Sampler, traceId: string, caller: Place | undefined, moment: number): boolean {
-  if (sampler.asksCaller && caller) return caller.isSampled
-  const share = sampler.shareAt(moment)
-  return share >= 1 || (share > 0 && randomness(traceId) >= 1 - share)
+export function isSampled(sampler: Sampler, traceId: string, caller: SpanContext | undefined, moment: number): boolean {
+  if (sampler.followsCaller && caller) return caller.isSampled
+  const share = sampler.getRatio(moment)
+  return share >= 1 || (share > 0 && getRandomness(traceId) >= 1 - share)
 }

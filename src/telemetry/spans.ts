@@ -1,28 +1,28 @@
 import { isSampled, type Sampler } from './sampling.ts'
-import { newSpanId, newTraceId, type Place } from './trace-context.ts'
+import { newSpanId, newTraceId, type SpanContext } from './trace-context.ts'
 
 export type Value = string | number | boolean | undefined
 export type Attributes = Readonly<Record<string, Value>>
 
 /** As OpenTelemetry has them: what is asked of us, what we ask of others, what follows from something later. */
-export type Kind = 'internal' | 'server' | 'client' | 'consumer'
+export type SpanKind = 'internal' | 'server' | 'client' | 'consumer'
 
 /** A piece of work, from when to when, and what it was part of. It is recorded when it ends. */
-export interface Span extends Place {
+export interface Span extends SpanContext {
   parentId: string | undefined
   name: string
-  kind: Kind
+  kind: SpanKind
   /** Milliseconds of `performance.now()`. */
-  beganAt: number
+  startedAt: number
   endedAt: number | undefined
   /** What is known from the beginning; of those that are alike the same object, which is written out once. */
   attributes: Attributes
   /** What is learned later. */
-  learned: Attributes | undefined
+  lateAttributes: Attributes | undefined
   /** What it came to, where that is a failure: a class or code, never words that may repeat what was sent. */
   fault: string | undefined
   /** How many parts it has. */
-  parts: number
+  childCount: number
 }
 
 interface Tracing {
@@ -31,7 +31,7 @@ interface Tracing {
 }
 
 /** A trace of more parts than that is read by nobody, and a pull asks for a hundred thousand rows: the rest is counted. */
-const mostParts = 1_000
+const maxChildren = 1_000
 
 let tracing: Tracing | undefined
 
@@ -43,36 +43,41 @@ export function recordSpans(to: Tracing): () => void {
   }
 }
 
-const isSpan = (place: Place): place is Span => 'parts' in place
+const isSpan = (place: SpanContext): place is Span => 'parts' in place
 
 /**
  * Begins a trace, or goes on with the one that `parent` names: a span where it is recorded, else a place all the same, so that what is asked
  * of others names the trace. Where nothing is traced it is the parent's place.
  */
-export function beginRoot(name: string, kind: Kind, attributes: Attributes, parent?: Place): Place | undefined {
+export function startRootSpan(
+  name: string,
+  kind: SpanKind,
+  attributes: Attributes,
+  parent?: SpanContext,
+): SpanContext | undefined {
   if (!tracing) return parent
   const traceId = parent?.traceId ?? newTraceId()
   const now = performance.now()
   if (!isSampled(tracing.sampler, traceId, parent, now)) return { traceId, spanId: newSpanId(), isSampled: false }
-  return begin(name, kind, attributes, traceId, parent?.spanId, now)
+  return createSpan(name, kind, attributes, traceId, parent?.spanId, now)
 }
 
 /** Begins a part of what is recorded at a place. Undefined where that is nothing, is over, or has too many. */
-export function beginPart(
-  place: Place | undefined,
+export function startChildSpan(
+  place: SpanContext | undefined,
   name: string,
-  kind: Kind,
+  kind: SpanKind,
   attributes: Attributes,
   beganAt = performance.now(),
 ): Span | undefined {
   if (!tracing || !place?.isSampled || !isSpan(place) || place.endedAt !== undefined) return
-  if (++place.parts > mostParts) return
-  return begin(name, kind, attributes, place.traceId, place.spanId, beganAt)
+  if (++place.childCount > maxChildren) return
+  return createSpan(name, kind, attributes, place.traceId, place.spanId, beganAt)
 }
 
-const begin = (
+const createSpan = (
   name: string,
-  kind: Kind,
+  kind: SpanKind,
   attributes: Attributes,
   traceId: string,
   parentId: string | undefined,
@@ -84,34 +89,35 @@ const begin = (
   parentId,
   name,
   kind,
-  beganAt,
+  startedAt: beganAt,
   endedAt: undefined,
   attributes,
-  learned: undefined,
+  lateAttributes: undefined,
   fault: undefined,
-  parts: 0,
+  childCount: 0,
 })
 
 /** Ends what is recorded at a place; the first time counts. */
-export function endSpan(place: Place | undefined, fault?: string, endedAt = performance.now()) {
-  const span = spanAt(place)
+export function endSpan(place: SpanContext | undefined, fault?: string, endedAt = performance.now()) {
+  const span = findSpan(place)
   if (!span || span.endedAt !== undefined) return
   span.endedAt = endedAt
   span.fault = fault
-  if (span.parts > mostParts) learn(span, { 'tillbridge.parts_left_out': span.parts - mostParts })
+  if (span.childCount > maxChildren) setAttributes(span, { 'tillbridge.parts_left_out': span.childCount - maxChildren })
   tracing?.record(span)
 }
 
 /** The span that is recorded at a place. */
-export const spanAt = (place: Place | undefined): Span | undefined => (place && isSpan(place) ? place : undefined)
+export const findSpan = (place: SpanContext | undefined): Span | undefined =>
+  place && isSpan(place) ? place : undefined
 
 /** Adds to what a span says. */
-export function learn(span: Span | undefined, attributes: Attributes) {
-  if (span) span.learned = span.learned ? { ...span.learned, ...attributes } : attributes
+export function setAttributes(span: Span | undefined, attributes: Attributes) {
+  if (span) span.lateAttributes = span.lateAttributes ? { ...span.lateAttributes, ...attributes } : attributes
 }
 
 /** A failure by its code, or else its class. */
-export function faultOf(error: unknown): string {
+export function getErrorCode(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' ? code : error instanceof Error ? error.constructor.name : 'unknown'
 }

@@ -1,48 +1,48 @@
-import { around } from './current-context.ts'
+import { currentContext } from './current-context.ts'
 import { databaseDurations } from './durations.ts'
-import { type Attributes, beginPart, endSpan, faultOf } from './spans.ts'
+import { type Attributes, endSpan, getErrorCode, startChildSpan } from './spans.ts'
 import { addStatement } from './timeline.ts'
 
-interface Told {
+interface StatementSummary {
   operation: string
   /** The operation and the first table: `select customer`. */
   summary: string
   attributes: Attributes
 }
 
-const told = new Map<string, Told>()
+const summaries = new Map<string, StatementSummary>()
 /** Filters and limits make texts of their own: more than there are of this many is forgotten, and told anew. */
-const mostTold = 2_000
+const maxSummaries = 2_000
 
 /** What is told of a statement: its text is long, and its values are nobody's business. */
-function toldOf(text: string): Told {
-  const known = told.get(text)
+function summarize(text: string): StatementSummary {
+  const known = summaries.get(text)
   if (known) return known
-  const plain = text
+  const lowercase = text
     .replace(/'[^']*'/g, '')
     .trim()
     .toLowerCase()
-  const operation = /^\w+/.exec(plain)?.[0] ?? 'unknown'
-  const [, table = ''] = /\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][\w.]*)/.exec(plain) ?? []
+  const operation = /^\w+/.exec(lowercase)?.[0] ?? 'unknown'
+  const [, table = ''] = /\b(?:from|into|update|join)\s+(?:only\s+)?([a-z_][\w.]*)/.exec(lowercase) ?? []
   const summary = `${operation} ${table}`.trim()
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.summary': summary }
-  const one = { operation, summary, attributes }
-  if (told.size >= mostTold) told.clear()
-  told.set(text, one)
-  return one
+  const entry = { operation, summary, attributes }
+  if (summaries.size >= maxSummaries) summaries.clear()
+  summaries.set(text, entry)
+  return entry
 }
 
 /** Has a statement measured, and be part of the trace that it is asked in. */
-export async function observed<T>(text: string, ask: () => Promise<T>): Promise<T> {
-  const { operation, summary, attributes } = toldOf(text)
-  const { timeline, place } = around()
+export async function observeStatement<T>(text: string, execute: () => Promise<T>): Promise<T> {
+  const { operation, summary, attributes } = summarize(text)
+  const { timeline, place } = currentContext()
   const began = performance.now()
-  const span = beginPart(place, summary, 'client', attributes, began)
+  const span = startChildSpan(place, summary, 'client', attributes, began)
   let fault: string | undefined
   try {
-    return await ask()
+    return await execute()
   } catch (error) {
-    fault = faultOf(error)
+    fault = getErrorCode(error)
     throw error
   } finally {
     const ended = performance.now()

@@ -10,7 +10,7 @@ export interface Step {
 /** What a request under way has taken time for so far. */
 export interface Timeline {
   /** Of `performance.now()`. */
-  begunAt: number
+  startedAt: number
   statements: number
   /** Milliseconds that were waited for the database; of statements that were under way together, each for itself. */
   databaseMs: number
@@ -18,14 +18,19 @@ export interface Timeline {
 }
 
 /** Steps of one request that are kept: a stream of hours has more to tell than anybody reads. */
-const mostSteps = 50
+const maxSteps = 50
 
-export const newTimeline = (): Timeline => ({ begunAt: performance.now(), statements: 0, databaseMs: 0, steps: [] })
+export const createTimeline = (): Timeline => ({
+  startedAt: performance.now(),
+  statements: 0,
+  databaseMs: 0,
+  steps: [],
+})
 
 /** Adds a step that began at `since` (`performance.now()`) and ends now. */
 export function addStep(timeline: Timeline | undefined, what: string, since: number, outcome?: string) {
-  if (!timeline || timeline.steps.length >= mostSteps) return
-  timeline.steps.push({ what, at: since - timeline.begunAt, milliseconds: performance.now() - since, outcome })
+  if (!timeline || timeline.steps.length >= maxSteps) return
+  timeline.steps.push({ what, at: since - timeline.startedAt, milliseconds: performance.now() - since, outcome })
 }
 
 /** Adds a statement, and the milliseconds that it took. */

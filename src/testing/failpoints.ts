@@ -25,20 +25,20 @@ export const failpoints = [
 ] as const
 export type Failpoint = (typeof failpoints)[number]
 
-let armed: { name: string; how: string | undefined } | undefined
+let armedFailpoint: { name: string; how: string | undefined } | undefined
 
 /** Arms one failpoint: `name` kills the process there, `name:stop` halts it until SIGCONT, `name:fail` throws. Without this call there are none. */
 export function armFailpoint(setting: string | undefined) {
   if (setting === undefined) return
   const [name = '', how] = setting.split(':')
-  armed = { name, how }
+  armedFailpoint = { name, how }
 }
 
 /** Where a crash would leave one effect done and the next one not. */
 export function failpoint(name: Failpoint) {
-  if (armed?.name !== name) return
-  const { how } = armed
-  armed = undefined
+  if (armedFailpoint?.name !== name) return
+  const { how } = armedFailpoint
+  armedFailpoint = undefined
   if (how === 'fail') throw new Error(`It was made to fail at ${name}.`)
   process.kill(process.pid, how === 'stop' ? 'SIGSTOP' : 'SIGKILL')
 }

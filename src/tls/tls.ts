@@ -1,7 +1,7 @@
 import { constants, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type Server } from 'node:tls'
-import { ensureLocalFiles } from './local.ts'
+import { ensureLocalFiles } from './local-ca.ts'
 
 /** Mozilla's "intermediate" recommendation 5.7, for a server. */
 export const tlsOptions = Object.freeze({
@@ -43,15 +43,15 @@ export function localCertificate(directory: string): Certificate & { caFile: str
 
 /** Reads a certificate and its key. Throws an error of one line that names the file when a server cannot use them now. */
 export function readCertificate(certFile: string, keyFile: string): Certificate {
-  return checked({ cert: read(certFile), key: read(keyFile), certFile, keyFile })
+  return validate({ cert: read(certFile), key: read(keyFile), certFile, keyFile })
 }
 
 /** What to do when the files of a watched certificate change. */
-interface CertificateWatch {
+interface CertificateWatchOptions {
   /** The server uses the new pair from now on. */
   onChange?: (certificate: Certificate) => void
   /** The server keeps the old pair. */
-  onFault?: (fault: Error) => void
+  onError?: (fault: Error) => void
   intervalMs?: number
 }
 
@@ -59,20 +59,20 @@ interface CertificateWatch {
 export function watchCertificate(
   server: Pick<Server, 'setSecureContext'>,
   inUse: Certificate,
-  { onChange = () => {}, onFault = () => {}, intervalMs = 3_000 }: CertificateWatch = {},
+  { onChange = () => {}, onError: onFault = () => {}, intervalMs = 3_000 }: CertificateWatchOptions = {},
 ): () => void {
   const { certFile, keyFile } = inUse
-  let handled = fingerprint(() => inUse)
-  let before = handled
+  let handledFingerprint = getFingerprint(() => inUse)
+  let previous = handledFingerprint
 
   // The content, not the time of change: it is right with renames, symbolic links and copies of any kind. The two files may be
   // replaced one after the other, so that they are looked at once they have stayed the same for an interval.
   const timer = setInterval(() => {
-    const now = fingerprint(() => ({ cert: read(certFile), key: read(keyFile) }))
-    const settled = now === before
-    before = now
-    if (!settled || now === handled) return
-    handled = now
+    const now = getFingerprint(() => ({ cert: read(certFile), key: read(keyFile) }))
+    const isStable = now === previous
+    previous = now
+    if (!isStable || now === handledFingerprint) return
+    handledFingerprint = now
     try {
       const certificate = readCertificate(certFile, keyFile)
       server.setSecureContext({ ...tlsOptions, cert: certificate.cert, key: certificate.key })
@@ -85,7 +85,7 @@ export function watchCertificate(
   return () => clearInterval(timer)
 }
 
-function fingerprint(pair: () => { cert: string; key: string }): string {
+function getFingerprint(pair: () => { cert: string; key: string }): string {
   try {
     const { cert, key } = pair()
     return `${cert}\n${key}`
@@ -94,7 +94,7 @@ function fingerprint(pair: () => { cert: string; key: string }): string {
   }
 }
 
-function checked(pair: Omit<Certificate, 'notAfter'>): Certificate {
+function validate(pair: Omit<Certificate, 'notAfter'>): Certificate {
   const { cert, key, certFile, keyFile } = pair
   const certificate = parseCertificate(cert, certFile)
   if (!certificate.checkPrivateKey(parseKey(key, keyFile))) {

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { after } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Connection, type Tillbridge, tillbridge } from '../../client/src/index.ts'
-import { ensureLocalFiles } from '../../src/tls/local.ts'
+import { ensureLocalFiles } from '../../src/tls/local-ca.ts'
 import type { Caller, TestService } from '../support/service.ts'
 
 export const apiKeyOf = ({ username, password }: Caller) => Buffer.from(`${username}:${password}`).toString('base64')

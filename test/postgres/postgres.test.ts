@@ -82,7 +82,7 @@ test('a killed server recovers on the same connection, even when busy', async t 
 test('a server that cannot recover is abandoned and its directory freed', async t => {
   const home = await homeWithDatabase(t)
   const notices: string[] = []
-  const postgres = await start(t, home, { restartWaitsMs: [0, 10], onNotice: notice => notices.push(notice) })
+  const postgres = await start(t, home, { restartDelaysMs: [0, 10], onNotice: notice => notices.push(notice) })
   fs.renameSync(join(home, 'data/global/pg_control'), join(home, 'pg_control'))
   process.kill(postgres.pid, 'SIGKILL')
   assert.match((await postgres.ended)?.message ?? '', /^PostgreSQL ended again and again, the last time by .+\.$/)
@@ -144,7 +144,7 @@ test('a data directory of another major version is rejected', async t => {
     ['9', /apt install postgresql-9/],
   ] as const) {
     fs.writeFileSync(join(home, 'data/PG_VERSION'), `${version}\n`)
-    await assert.rejects(startPostgres(home, { carrying }), wayOut)
+    await assert.rejects(startPostgres(home, { upgrade: carrying }), wayOut)
   }
 })
 

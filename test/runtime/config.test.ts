@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Config, ConfigError, envExample, readConfig, table } from '../../src/config/config.ts'
+import { type Config, ConfigError, envExample, readConfig, settings } from '../../src/config/config.ts'
 
 const here = fileURLToPath(import.meta.url)
 const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8')
@@ -67,7 +67,7 @@ test('every setting has a default', () => {
   })
 })
 
-const good: [name: keyof typeof table, text: string, key: keyof Config, value: unknown][] = [
+const good: [name: keyof typeof settings, text: string, key: keyof Config, value: unknown][] = [
   ['PORT', '0', 'port', 0],
   ['PORT', ' 443 ', 'port', 443],
   ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
@@ -103,11 +103,11 @@ for (const [name, text, key, value] of good)
   test(`${name}=${text} sets ${key}`, () => assert.deepEqual(readConfig({ [name]: text })[key], value))
 
 test('an empty setting counts as unset', () => {
-  const empty = Object.fromEntries(Object.keys(table).map(name => [name, ' ']))
+  const empty = Object.fromEntries(Object.keys(settings).map(name => [name, ' ']))
   assert.deepEqual(readConfig(empty), readConfig({}))
 })
 
-const bad: [name: keyof typeof table, texts: string[], fault: string][] = [
+const bad: [name: keyof typeof settings, texts: string[], fault: string][] = [
   [
     'PORT',
     ['-1', '65536', '8443a', '0x10', '1e3', '8.5', '٣', '99999999999999999999'],
@@ -213,7 +213,7 @@ test('all problems are listed in the order of .env.example', () => {
   const named = findProblems(first).map(line => line.split(' ')[0])
   assert.deepEqual(
     named,
-    Object.keys(table).filter(name => name in first),
+    Object.keys(settings).filter(name => name in first),
   )
 })
 
@@ -221,7 +221,7 @@ test('.env.example lists exactly the settings, each with a description', () => {
   assert.equal(example, envExample())
   assert.deepEqual(
     [...example.matchAll(/^#([A-Z_0-9]+)=/gm)].map(([, name]) => name),
-    Object.keys(table),
+    Object.keys(settings),
   )
   for (const block of example.trim().split('\n\n').slice(1)) assert.match(block, /^# .{20,}\n#[A-Z_0-9]+=.+$/)
 })

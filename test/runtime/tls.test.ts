@@ -79,7 +79,7 @@ test('a running server loads a new pair unless it is invalid', async t => {
   const stop = watchCertificate(server, inUse, {
     intervalMs: 20,
     onChange: certificate => told.push(serialOf(certificate.cert)),
-    onFault: fault => told.push(fault.message),
+    onError: fault => told.push(fault.message),
   })
   t.after(stop)
   await delay(100)

@@ -20,7 +20,7 @@ let nova: Caller
 /** Starts a server, which stays dead once it is killed. */
 async function startServer(name: string) {
   const settings = { fsync: 'off', max_connections: '40', shared_buffers: '16MB' }
-  const postgres = await startPostgres(join(home, name), { settings, restartWaitsMs: [] })
+  const postgres = await startPostgres(join(home, name), { settings, restartDelaysMs: [] })
   servers.set(name, postgres)
   return urlOf([postgres], postgres.connection.database)
 }

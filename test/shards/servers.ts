@@ -11,7 +11,7 @@ export function serversIn(home: string) {
     /** Starts one; returns its URL, another one each time. */
     async start(name: string) {
       const settings = { fsync: 'off', max_connections: '60', shared_buffers: '16MB' }
-      const postgres = await startPostgres(join(home, name), { settings, restartWaitsMs: [] })
+      const postgres = await startPostgres(join(home, name), { settings, restartDelaysMs: [] })
       servers.set(name, postgres)
       return urlOf([postgres], postgres.connection.database)
     },

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { askerOf } from '../../simulator/ask.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
-import { ensureLocalFiles } from '../../src/tls/local.ts'
+import { ensureLocalFiles } from '../../src/tls/local-ca.ts'
 
 const simulator = await startSimulator()
 after(() => simulator.close())

@@ -16,12 +16,12 @@ const span = (): Span => ({
   parentId: undefined,
   name: 'select customer',
   kind: 'client',
-  beganAt: 1,
+  startedAt: 1,
   endedAt: 2,
   attributes: { 'db.system.name': 'postgresql' },
-  learned: undefined,
+  lateAttributes: undefined,
   fault: undefined,
-  parts: 0,
+  childCount: 0,
 })
 
 test('spans are exported in batches and once each', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { processSamples } from '../../src/runtime/metrics.ts'
 import { metrics } from '../../src/telemetry/metric-list.ts'
-import { exposition, merged, type Sample } from '../../src/telemetry/samples.ts'
+import { formatExposition, mergeSamples, type Sample } from '../../src/telemetry/samples.ts'
 import { installedWithAccess } from '../support/installations/installations.ts'
 import {
   ask,
@@ -143,10 +143,10 @@ test('metrics of several processes are summed or maximised with escaped labels',
     ...more,
   })
   assert.equal(
-    exposition(merged([[sample(1)], [sample(2)]])),
+    formatExposition(mergeSamples([[sample(1)], [sample(2)]])),
     '# HELP a An a.\n# TYPE a gauge\na{of="x\\"y\\\\z\\n"} 3\n',
   )
-  const largest = merged([[sample(3, { largest: true })], [sample(2, { largest: true })]])
+  const largest = mergeSamples([[sample(3, { useMax: true })], [sample(2, { useMax: true })]])
   assert.deepEqual(
     largest.map(({ value }) => value),
     [3],

@@ -49,7 +49,7 @@ export function restoreCommand(program: Command) {
         })
         const { head, rows, bytes } = checked
         console.log(
-          `Restored ${rows.toLocaleString('en')} rows${head.service === undefined ? '' : ` of the service ${head.service}`} as of ${head.takenAt}: ${formatRate(bytes, performance.now() - began)}.`,
+          `Restored ${rows.toLocaleString('en')} rows${head.service === undefined ? '' : `, service ${head.service},`} as of ${head.takenAt}: ${formatRate(bytes, performance.now() - began)}.`,
         )
         if (migrated.length) console.log(`Migrated: ${migrated.join(', ')}.`)
         if (dataDatabase !== undefined)

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { logLines } from '../../telemetry/log-lines.ts'
+import { createLogStream } from '../../telemetry/log-lines.ts'
 
 /** Returns the log of a command: errors only, on standard error, one line each. */
-export const quietLog = () => pino({ level: 'error', base: null }, logLines())
+export const quietLog = () => pino({ level: 'error', base: null }, createLogStream())

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { ErrorCode } from '../../errors/api-error.ts'
-import { traceparentOf } from '../../telemetry/trace-context.ts'
+import { formatTraceparent } from '../../telemetry/trace-context.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -16,7 +16,7 @@ export const getLogFields = (request: FastifyRequest) => ({
   route: request.routeOptions.url,
   service: request.assignment?.service.name,
   account: request.username,
-  traceparent: request.executionContext?.place && traceparentOf(request.executionContext.place),
+  traceparent: request.executionContext?.place && formatTraceparent(request.executionContext.place),
 })
 
 /** Errors that can mean a stolen or guessed password, or one that was sent in the clear. */

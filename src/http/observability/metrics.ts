@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
-import { unlogged } from '../../telemetry/durations.ts'
-import { durations, type Sample, sample } from '../../telemetry/samples.ts'
+import { droppedLogs } from '../../telemetry/durations.ts'
+import { createHistogram, createSample, type Sample } from '../../telemetry/samples.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
 const getMethodLabel = ({ method = '' }: { method?: string | undefined }, other: string) =>
@@ -16,8 +16,8 @@ const resolutionMs = 20
  */
 export function measureRequests(server: FastifyInstance): () => Sample[] {
   const responses = new Map<string, { labels: { route: string; method: string; status: string }; count: number }>()
-  const routeDurations = durations('tillbridge_http_request_duration_seconds')
-  const conventionDurations = durations('http_server_request_duration_seconds')
+  const routeDurations = createHistogram('tillbridge_http_request_duration_seconds')
+  const conventionDurations = createHistogram('http_server_request_duration_seconds')
   const active = new Map<string, number>()
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()
@@ -54,19 +54,19 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
     // The monitor reports how long a timer took, which includes its resolution.
     const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs) / 1e3
     const loop = (quantile: string, value: number) =>
-      sample('tillbridge_event_loop_delay_seconds', { quantile }, seconds(value))
+      createSample('tillbridge_event_loop_delay_seconds', { quantile }, seconds(value))
     const loops = [loop('0.5', delay.percentile(50)), loop('0.99', delay.percentile(99)), loop('1', delay.max)]
     delay.reset()
     return [
-      ...[...responses.values()].map(({ labels, count }) => sample('tillbridge_http_requests_total', labels, count)),
+      ...[...responses.values()].map(({ labels, count }) => createSample('tillbridge_http_requests_total', labels, count)),
       ...routeDurations.samples(),
       ...conventionDurations.samples(),
       ...[...active].map(([method, count]) =>
-        sample('http_server_active_requests', { http_request_method: method, url_scheme: 'https' }, count),
+        createSample('http_server_active_requests', { http_request_method: method, url_scheme: 'https' }, count),
       ),
-      sample('tillbridge_requests_unlogged_total', {}, unlogged.requests),
+      createSample('tillbridge_requests_unlogged_total', {}, droppedLogs.requests),
       ...loops,
-      sample('tillbridge_resident_memory_bytes', {}, process.memoryUsage.rss()),
+      createSample('tillbridge_resident_memory_bytes', {}, process.memoryUsage.rss()),
     ]
   }
 }

@@ -11,7 +11,7 @@ import {
   newBlock,
   openDay,
 } from '../../store/request-log/blocks.ts'
-import { unlogged } from '../../telemetry/durations.ts'
+import { droppedLogs } from '../../telemetry/durations.ts'
 import { instanceOf } from '../routing/operation.ts'
 
 /** Milliseconds between two writes, unless `flushThreshold` is reached earlier. */
@@ -45,7 +45,7 @@ export function writeRequestLog(server: FastifyInstance, { db, keys, log }: { db
       const { id } = assignment.service
       const shardLog = getLog(gate?.db ?? db)
       if (shardLog.hasRoom()) shardLog.add(id, toLogEntry(request, reply, id, keys))
-      else unlogged.requests++
+      else droppedLogs.requests++
     }
     done()
   })

@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Around, doneFor } from '../../telemetry/current-context.ts'
-import { type Attributes, beginRoot, endSpan, learn, spanAt } from '../../telemetry/spans.ts'
-import { newTimeline } from '../../telemetry/timeline.ts'
-import { placeIn } from '../../telemetry/trace-context.ts'
+import { type Context, runWithContext } from '../../telemetry/current-context.ts'
+import { type Attributes, startRootSpan, endSpan, setAttributes, findSpan } from '../../telemetry/spans.ts'
+import { createTimeline } from '../../telemetry/timeline.ts'
+import { parseTraceparent } from '../../telemetry/trace-context.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The execution context of the request: its timeline and its span. Undefined if its path could not be read. */
-    executionContext: Around | undefined
+    executionContext: Context | undefined
   }
 }
 
@@ -20,21 +20,21 @@ const https = { 'url.scheme': 'https' }
 export function traceRequests(server: FastifyInstance) {
   server.decorateRequest('executionContext', undefined)
   server.addHook('onRequest', (request, _, done) => {
-    const place = beginRoot(request.method, 'server', https, placeIn(request.headers.traceparent))
-    request.executionContext = { timeline: newTimeline(), place }
-    doneFor(request.executionContext, done)
+    const place = startRootSpan(request.method, 'server', https, parseTraceparent(request.headers.traceparent))
+    request.executionContext = { timeline: createTimeline(), place }
+    runWithContext(request.executionContext, done)
   })
   // The bytes of a body arrive outside the execution context of the request, so it is entered again.
   server.addHook('preHandler', (request, _, done) =>
-    request.executionContext ? doneFor(request.executionContext, done) : done(),
+    request.executionContext ? runWithContext(request.executionContext, done) : done(),
   )
   server.addHook('onResponse', (request, { statusCode }, done) => {
-    const span = spanAt(request.executionContext?.place)
+    const span = findSpan(request.executionContext?.place)
     if (span) {
       const route = request.routeOptions.url
       if (route !== undefined) span.name = `${request.method} ${route}`
       span.attributes = getSharedAttributes(request, route, statusCode)
-      learn(span, getOwnAttributes(request))
+      setAttributes(span, getOwnAttributes(request))
       endSpan(span, statusCode >= 500 ? (request.errorCode ?? String(statusCode)) : undefined)
     }
     done()

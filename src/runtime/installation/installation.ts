@@ -7,9 +7,9 @@ import type { Config } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { hasCluster } from '../../postgres/cluster.ts'
-import { clusterNameOf } from '../../postgres/orphans.ts'
+import { getClusterName } from '../../postgres/orphans.ts'
 import { startPostgres } from '../../postgres/postgres.ts'
-import type { Carrying } from '../../postgres/upgrade.ts'
+import type { UpgradeRows } from '../../postgres/upgrade.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 import { connect, type OpenedDatabase, type Opening } from './connect.ts'
 import { keysOf } from './keys.ts'
@@ -59,11 +59,11 @@ async function withKeys(config: Config, opened: OpenedDatabase): Promise<Install
 export const openWithoutMigrating = (config: Config) =>
   openOwnDatabase(config, { asItIs: true, briefly: true, statementTimeoutMs: 0 })
 
-async function openOwnDatabase(config: Config, opening: Opening, carrying?: Carrying): Promise<OpenedDatabase> {
+async function openOwnDatabase(config: Config, opening: Opening, carrying?: UpgradeRows): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const { onNotice = () => {} } = opening
-  const postgres = await startPostgres(homeOf(config), { onNotice, carrying })
+  const postgres = await startPostgres(homeOf(config), { onNotice, upgrade: carrying })
   const connection = JSON.stringify(postgres.connection)
   await writeAtomically(connectionFile(config), draft => writeFile(draft, connection, { mode: 0o600 }))
   const stop = async () => {
@@ -142,7 +142,7 @@ async function reachRunning(config: Config, onRefusal: (error: Error) => void): 
 /** A copy of the directory, such as a snapshot, has the file of the original, whose server answers. */
 async function isOf(config: Config, client: pg.Client) {
   const { rows } = await client.query<{ cluster_name: string }>('show cluster_name')
-  return rows[0]?.cluster_name === clusterNameOf(homeOf(config))
+  return rows[0]?.cluster_name === getClusterName(homeOf(config))
 }
 
 async function joinRunning(config: Config, { connection, kept }: Running, opening: Opening): Promise<OpenedDatabase> {

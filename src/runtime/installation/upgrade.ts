@@ -5,15 +5,15 @@ import { backupOf } from '../../backup/take.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/db.ts'
 import type { Connection } from '../../database/endpoints.ts'
-import type { Carrying } from '../../postgres/upgrade.ts'
+import type { UpgradeRows } from '../../postgres/upgrade.ts'
 import { connect } from './connect.ts'
 
 const lineEveryMs = 10_000
 
 /** Carries a database over to another major version of PostgreSQL as a backup that is restored. Tells in lines how far it is. */
 export const carryingBy =
-  (config: Config, onNotice: (notice: string) => void = () => {}): Carrying =>
-  async ({ from, to, file, whileOlder, whileNewer }) => {
+  (config: Config, onNotice: (notice: string) => void = () => {}): UpgradeRows =>
+  async ({ from, to, file, withOlder: whileOlder, withNewer: whileNewer }) => {
     const by = async <T>(connection: Connection, work: (db: Database) => Promise<T>) => {
       const { db, close } = await connect(config, connection, { asItIs: true, statementTimeoutMs: 0, onNotice })
       return work(db).finally(close)

@@ -39,7 +39,7 @@ export async function openShop(): Promise<KilledShop> {
   const home = mkdtempSync(join(tmpdir(), 'tillbridge-test-'))
   chmodSync(home, 0o711)
   const { DATA_DIR } = await installed({ DATA_DIR: join(home, 'data') })
-  const postgres = await startPostgres(join(DATA_DIR, 'postgres'), { restartWaitsMs: Array(1_000).fill(0) })
+  const postgres = await startPostgres(join(DATA_DIR, 'postgres'), { restartDelaysMs: Array(1_000).fill(0) })
   const db = openDatabase(postgres.connection, { max: 3, statementTimeoutMs: 60_000, onFault: () => {} })
   const secret = randomBytes(32).toString('hex')
   const keys = keysFrom(secret)

@@ -1,6 +1,6 @@
-import { around, traced, traceparentHere } from '../../../telemetry/current-context.ts'
+import { currentContext, currentTraceparent, traced } from '../../../telemetry/current-context.ts'
 import { callDurations } from '../../../telemetry/durations.ts'
-import { endSpan, faultOf, learn } from '../../../telemetry/spans.ts'
+import { endSpan, getErrorCode, setAttributes } from '../../../telemetry/spans.ts'
 import { addStep } from '../../../telemetry/timeline.ts'
 import type { Connection } from './connection.ts'
 import { Failure } from './failure.ts'
@@ -20,7 +20,7 @@ export function observeCall(
 ): Promise<HttpResponse> {
   const port = url.port || (url.protocol === 'https:' ? '443' : '80')
   const began = performance.now()
-  const { timeline } = around()
+  const { timeline } = currentContext()
   const record = (status: number | undefined, errorType: string | undefined) => {
     const milliseconds = performance.now() - began
     addStep(timeline, `${method} ${endpoint}`, began, errorType ?? String(status))
@@ -41,14 +41,14 @@ export function observeCall(
   }
   return traced(`${method} ${endpoint}`, 'client', attributes, async span => {
     try {
-      const response = await call(traceparentHere())
-      learn(span, { 'http.response.status_code': response.status })
+      const response = await call(currentTraceparent())
+      setAttributes(span, { 'http.response.status_code': response.status })
       record(response.status, undefined)
       return response
     } catch (error) {
       const status = error instanceof RetailApiError || error instanceof Failure ? error.status : undefined
-      learn(span, { 'http.response.status_code': status })
-      const errorType = error instanceof Failure ? error.type : (status?.toString() ?? faultOf(error))
+      setAttributes(span, { 'http.response.status_code': status })
+      const errorType = error instanceof Failure ? error.type : (status?.toString() ?? getErrorCode(error))
       record(status, errorType)
       endSpan(span, errorType)
       throw error

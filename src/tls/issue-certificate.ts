@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from '
 import { isIPv4 } from 'node:net'
 
 /** What a certificate says; the rest follows from whether it is an authority's. */
-interface Issue {
+interface CertificateRequest {
   subject: string
   key: KeyObject
   /** The hosts it is good for: of an authority, the only ones it may vouch for. */
@@ -14,52 +14,57 @@ interface Issue {
 }
 
 /** Makes an X.509 certificate (RFC 5280) signed with ECDSA and SHA-256, in PEM form; the keys are private P-256 keys. */
-export function issueCertificate(issue: Issue): string {
+export function issueCertificate(issue: CertificateRequest): string {
   const issuer = issue.authority ?? issue
-  const publicKey = publicKeyOf(issue.key)
+  const publicKey = exportPublicKey(issue.key)
   const toBeSigned = sequence(
-    tagged(0, integer(Buffer.from([2]))),
+    encodeTagged(0, integer(Buffer.from([2]))),
     integer(serialNumber()),
     ecdsaWithSha256,
     commonName(issuer.subject),
     sequence(time(issue.notBefore), time(issue.notAfter)),
     commonName(issue.subject),
     publicKey,
-    tagged(3, sequence(...extensions(issue, keyIdentifier(publicKey), keyIdentifier(publicKeyOf(issuer.key))))),
+    encodeTagged(
+      3,
+      sequence(...extensions(issue, keyIdentifier(publicKey), keyIdentifier(exportPublicKey(issuer.key)))),
+    ),
   )
   const signature = sign('sha256', toBeSigned, issuer.key)
   const certificate = sequence(toBeSigned, ecdsaWithSha256, bitString(signature)).toString('base64')
   return `-----BEGIN CERTIFICATE-----\n${certificate.match(/.{1,64}/g)?.join('\n')}\n-----END CERTIFICATE-----\n`
 }
 
-function extensions({ authority, hosts }: Issue, subjectKey: Buffer, authorityKey: Buffer): Buffer[] {
-  const always = [
+function extensions({ authority, hosts }: CertificateRequest, subjectKey: Buffer, authorityKey: Buffer): Buffer[] {
+  const common = [
     extension('2.5.29.14', octetString(subjectKey)),
-    extension('2.5.29.35', sequence(tlv(0x80, authorityKey))),
+    extension('2.5.29.35', sequence(encodeTlv(0x80, authorityKey))),
   ]
-  const names = hosts.names.map(name => tlv(0x82, Buffer.from(name)))
+  const names = hosts.names.map(name => encodeTlv(0x82, Buffer.from(name)))
   if (authority) {
-    const addresses = hosts.addresses.map(address => tlv(0x87, bytesOf(address)))
+    const addresses = hosts.addresses.map(address => encodeTlv(0x87, toAddressBytes(address)))
     return [
-      ...always,
+      ...common,
       critical('2.5.29.19', sequence()),
       critical('2.5.29.15', bitString(Buffer.from([0b1000_0000]), 7)), // digitalSignature
       extension('2.5.29.37', sequence(objectIdentifier('1.3.6.1.5.5.7.3.1'))), // serverAuth
       extension('2.5.29.17', sequence(...names, ...addresses)),
     ]
   }
-  const addresses = hosts.addresses.map(bytesOf).map(bytes => tlv(0x87, bytes, Buffer.alloc(bytes.length, 0xff)))
+  const addresses = hosts.addresses
+    .map(toAddressBytes)
+    .map(bytes => encodeTlv(0x87, bytes, Buffer.alloc(bytes.length, 0xff)))
   const permitted = [...names, ...addresses].map(name => sequence(name))
   return [
-    ...always,
+    ...common,
     critical('2.5.29.19', sequence(boolean(true), integer(Buffer.from([0])))), // signs end certificates only
     critical('2.5.29.15', bitString(Buffer.from([0b0000_0110]), 1)), // keyCertSign, cRLSign
     // Whoever trusts this authority does not thereby trust its key's thief for any other host.
-    critical('2.5.29.30', sequence(tlv(0xa0, ...permitted))),
+    critical('2.5.29.30', sequence(encodeTlv(0xa0, ...permitted))),
   ]
 }
 
-const publicKeyOf = (key: KeyObject) => createPublicKey(key).export({ type: 'spki', format: 'der' })
+const exportPublicKey = (key: KeyObject) => createPublicKey(key).export({ type: 'spki', format: 'der' })
 // Any digest will do (RFC 5280, 4.2.1.2); 160 bits are customary.
 const keyIdentifier = (publicKey: Buffer) => createHash('sha256').update(publicKey).digest().subarray(0, 20)
 
@@ -70,7 +75,7 @@ function serialNumber(): Buffer {
   return bytes
 }
 
-function bytesOf(address: string): Buffer {
+function toAddressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
   const [head = '', tail = ''] = address.split('::')
   const groups = (text: string) => (text ? text.split(':').map(group => Number.parseInt(group, 16)) : [])
@@ -81,19 +86,19 @@ function bytesOf(address: string): Buffer {
 
 // The encoding (DER): tag, length, value.
 
-function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
+function encodeTlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const value = Buffer.concat(parts)
   const { length } = value
   const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from([tag, ...size]), value])
 }
 
-const boolean = (value: boolean) => tlv(0x01, Buffer.from([value ? 0xff : 0]))
-const integer = (value: Buffer) => tlv(0x02, value)
-const bitString = (value: Buffer, unusedBits = 0) => tlv(0x03, Buffer.from([unusedBits]), value)
-const octetString = (value: Buffer) => tlv(0x04, value)
-const sequence = (...parts: readonly Buffer[]) => tlv(0x30, ...parts)
-const tagged = (number: number, value: Buffer) => tlv(0xa0 | number, value)
+const boolean = (value: boolean) => encodeTlv(0x01, Buffer.from([value ? 0xff : 0]))
+const integer = (value: Buffer) => encodeTlv(0x02, value)
+const bitString = (value: Buffer, unusedBits = 0) => encodeTlv(0x03, Buffer.from([unusedBits]), value)
+const octetString = (value: Buffer) => encodeTlv(0x04, value)
+const sequence = (...parts: readonly Buffer[]) => encodeTlv(0x30, ...parts)
+const encodeTagged = (number: number, value: Buffer) => encodeTlv(0xa0 | number, value)
 
 function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number)
@@ -102,16 +107,18 @@ function objectIdentifier(dotted: string): Buffer {
     for (let left = number >> 7; left > 0; left >>= 7) base128.unshift((left & 0x7f) | 0x80)
     return base128
   })
-  return tlv(0x06, Buffer.from([first * 40 + second, ...bytes]))
+  return encodeTlv(0x06, Buffer.from([first * 40 + second, ...bytes]))
 }
 
 function time(date: Date): Buffer {
   const digits = date.toISOString().replace(/\.\d+|[-:T]/g, '')
-  return date.getUTCFullYear() < 2050 ? tlv(0x17, Buffer.from(digits.slice(2))) : tlv(0x18, Buffer.from(digits))
+  return date.getUTCFullYear() < 2050
+    ? encodeTlv(0x17, Buffer.from(digits.slice(2)))
+    : encodeTlv(0x18, Buffer.from(digits))
 }
 
 const ecdsaWithSha256 = sequence(objectIdentifier('1.2.840.10045.4.3.2'))
 const commonName = (name: string) =>
-  sequence(tlv(0x31, sequence(objectIdentifier('2.5.4.3'), tlv(0x0c, Buffer.from(name)))))
+  sequence(encodeTlv(0x31, sequence(objectIdentifier('2.5.4.3'), encodeTlv(0x0c, Buffer.from(name)))))
 const extension = (id: string, value: Buffer) => sequence(objectIdentifier(id), octetString(value))
 const critical = (id: string, value: Buffer) => sequence(objectIdentifier(id), boolean(true), octetString(value))

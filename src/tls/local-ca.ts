@@ -9,7 +9,7 @@ import {
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { createAtomicallySync, writeAtomicallySync } from '../files/atomic-write.ts'
-import { issueCertificate } from './issue.ts'
+import { issueCertificate } from './issue-certificate.ts'
 
 /** The files of a local authority and of the certificate it has issued for this machine. */
 interface LocalFiles {
@@ -37,18 +37,18 @@ export function ensureLocalFiles(directory: string): LocalFiles {
   fs.chmodSync(directory, 0o700)
   const path = (name: string) => join(directory, name)
   const files = { caFile: path('ca.pem'), certFile: path('cert.pem'), keyFile: path('key.pem') }
-  const key = keyIn(files.keyFile)
-  let ca = certificateIn(files.caFile)
-  if (isGood(certificateIn(files.certFile), key, ca)) return files
+  const key = loadOrCreateKey(files.keyFile)
+  let ca = findCertificate(files.caFile)
+  if (isUsable(findCertificate(files.certFile), key, ca)) return files
 
-  const caKey = keyIn(path('ca-key.pem'))
-  const authority = { subject: authorityName(caKey), key: caKey }
-  if (!ca || !isGood(ca, caKey, ca)) {
-    const certificate = issueCertificate({ ...authority, hosts, ...validity(authorityDays) })
+  const caKey = loadOrCreateKey(path('ca-key.pem'))
+  const authority = { subject: getAuthorityName(caKey), key: caKey }
+  if (!ca || !isUsable(ca, caKey, ca)) {
+    const certificate = issueCertificate({ ...authority, hosts, ...getValidity(authorityDays) })
     writeAtomicallySync(files.caFile, certificate, 0o644)
     ca = new X509Certificate(certificate)
   }
-  const { notBefore, notAfter } = validity(certificateDays)
+  const { notBefore, notAfter } = getValidity(certificateDays)
   const end = new Date(Math.min(notAfter.getTime(), ca.validToDate.getTime()))
   writeAtomicallySync(
     files.certFile,
@@ -58,28 +58,30 @@ export function ensureLocalFiles(directory: string): LocalFiles {
   return files
 }
 
-function isGood(certificate: X509Certificate | undefined, key: KeyObject, ca: X509Certificate | undefined): boolean {
+function isUsable(certificate: X509Certificate | undefined, key: KeyObject, ca: X509Certificate | undefined): boolean {
   if (!certificate || !ca) return false
   const now = Date.now()
-  const inTime = certificate.validFromDate.getTime() <= now && certificate.validToDate.getTime() - now > renewalMs
-  return inTime && certificate.checkPrivateKey(key) && certificate.checkIssued(ca) && certificate.verify(ca.publicKey)
+  const isCurrent = certificate.validFromDate.getTime() <= now && certificate.validToDate.getTime() - now > renewalMs
+  return (
+    isCurrent && certificate.checkPrivateKey(key) && certificate.checkIssued(ca) && certificate.verify(ca.publicKey)
+  )
 }
 
 // From an hour ago, for clients whose clock is behind.
-function validity(days: number): { notBefore: Date; notAfter: Date } {
+function getValidity(days: number): { notBefore: Date; notAfter: Date } {
   const start = Date.now() - 3_600_000
   return { notBefore: new Date(start), notAfter: new Date(start + days * dayMs) }
 }
 
 // Two authorities in one trust store must not be taken for each other.
-function authorityName(key: KeyObject): string {
+function getAuthorityName(key: KeyObject): string {
   const digest = createHash('sha256')
     .update(createPublicKey(key).export({ type: 'spki', format: 'der' }))
     .digest('hex')
   return `Tillbridge local authority ${digest.slice(0, 8)}`
 }
 
-function certificateIn(file: string): X509Certificate | undefined {
+function findCertificate(file: string): X509Certificate | undefined {
   try {
     return new X509Certificate(fs.readFileSync(file))
   } catch {
@@ -88,11 +90,11 @@ function certificateIn(file: string): X509Certificate | undefined {
 }
 
 /** The P-256 key in the file; a new one if there is none, or none that can be used. */
-function keyIn(file: string): KeyObject {
-  const found = readKey(file)
-  if (found) {
+function loadOrCreateKey(file: string): KeyObject {
+  const existing = readKey(file)
+  if (existing) {
     fs.chmodSync(file, 0o600)
-    return found
+    return existing
   }
   fs.rmSync(file, { force: true })
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
