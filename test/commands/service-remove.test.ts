@@ -212,7 +212,7 @@ test("a removed service's backup restores into an empty installation", async t =
   const target = await emptyDatabase()
   t.after(() => target.drop())
   const said = await done(['restore', file], { ...environment, DATABASE_URL: target.connection })
-  assert.match(said, new RegExp(`^Restored [\\d,]+ rows of the service ${shop.service.name} as of `))
+  assert.match(said, new RegExp(`^Restored [\\d,]+ rows, service ${shop.service.name}, as of `))
   const rows = await rowsOf(target.db, shop.service)
   assert.deepEqual([rows.tombstone, rows.store, rows.voucher_entry], [2_500, 2, 1])
   assert.ok((rows.request_block ?? 0) >= 2)

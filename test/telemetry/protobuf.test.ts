@@ -28,12 +28,12 @@ const span: fc.Arbitrary<Span> = fc.record({
     fc.integer({ min: 0, max: 40_000 }).map(length => 'x'.repeat(length)),
   ),
   kind: fc.constantFrom('internal', 'server', 'client', 'consumer'),
-  beganAt: fc.integer({ min: 0, max: 1e9 }),
+  startedAt: fc.integer({ min: 0, max: 1e9 }),
   endedAt: fc.integer({ min: 0, max: 1e9 }),
   attributes,
-  learned: fc.option(attributes, { nil: undefined }),
+  lateAttributes: fc.option(attributes, { nil: undefined }),
   fault: fc.option(texts, { nil: undefined }),
-  parts: fc.nat(),
+  childCount: fc.nat(),
 })
 
 const told = (from: Readonly<Record<string, Value>>) =>
