@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { maxTracesPerSecond, isSampled, createSampler } from '../../src/telemetry/sampling.ts'
+import { createSampler, isSampled, maxTracesPerSecond } from '../../src/telemetry/sampling.ts'
 import { newTraceId } from '../../src/telemetry/trace-context.ts'
 
 /** How many of so many traces that begin in one second are recorded. */

@@ -58,7 +58,9 @@ export function measureRequests(server: FastifyInstance): () => Sample[] {
     const loops = [loop('0.5', delay.percentile(50)), loop('0.99', delay.percentile(99)), loop('1', delay.max)]
     delay.reset()
     return [
-      ...[...responses.values()].map(({ labels, count }) => createSample('tillbridge_http_requests_total', labels, count)),
+      ...[...responses.values()].map(({ labels, count }) =>
+        createSample('tillbridge_http_requests_total', labels, count),
+      ),
       ...routeDurations.samples(),
       ...conventionDurations.samples(),
       ...[...active].map(([method, count]) =>

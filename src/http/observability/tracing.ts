@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Context, runWithContext } from '../../telemetry/current-context.ts'
-import { type Attributes, startRootSpan, endSpan, setAttributes, findSpan } from '../../telemetry/spans.ts'
+import { type Attributes, endSpan, findSpan, setAttributes, startRootSpan } from '../../telemetry/spans.ts'
 import { createTimeline } from '../../telemetry/timeline.ts'
 import { parseTraceparent } from '../../telemetry/trace-context.ts'
 
