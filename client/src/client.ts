@@ -16,15 +16,15 @@ import { stores } from './api/stores.ts'
 import { transactions } from './api/transactions.ts'
 import { vouchers } from './api/vouchers.ts'
 import { webhooks } from './api/webhooks.ts'
-import { callsOf } from './calls/calls.ts'
-import { type Connection, transportOf } from './calls/transport.ts'
-import { type Following, follow } from './follow.ts'
+import { createCalls } from './calls/calls.ts'
+import { type Connection, createTransport } from './calls/transport.ts'
+import { type FollowOptions, follow } from './follow.ts'
 
 export type Tillbridge = ReturnType<typeof tillbridge>
 
-/** A client of one service. It holds nothing open, so nothing has to be closed. */
+/** Creates a client of one service. It keeps nothing open, so there is nothing to close. */
 export function tillbridge(connection: Connection) {
-  const call = callsOf(transportOf(connection))
+  const call = createCalls(createTransport(connection))
   return {
     stores: stores(call),
     staff: staff(call),
@@ -44,6 +44,6 @@ export function tillbridge(connection: Connection) {
     webhooks: webhooks(call),
     audit: audit(call),
     changes: changes(call),
-    follow: (following?: Following) => follow(call, following),
+    follow: (options?: FollowOptions) => follow(call, options),
   }
 }

@@ -1,47 +1,47 @@
 import type { Calls } from './calls/calls.ts'
 import type { RecordChange } from './shapes/changes.ts'
 
-export interface Following {
-  /** What to be told of; all kinds unless told otherwise. */
+export interface FollowOptions {
+  /** The kinds of records. Default: all. */
   kinds?: readonly RecordChange['kind'][] | undefined
-  /** Where to go on: what `save` was given last. Absent: from the beginning, which is everything as it stands. */
+  /** The cursor that `save` received last. Default: from the beginning, which is the current state of everything. */
   from?: string | undefined
-  /** Keeps the place, once all changes before it have been handled; the next run goes on `from` it. */
+  /** Stores the cursor after all changes before it have been handled. The next run continues `from` it. */
   save?: ((cursor: string) => unknown) | undefined
-  /** Whether each change carries its record. */
+  /** True if each change contains its record. */
   records?: boolean | undefined
-  /** Ends it. */
+  /** Stops the iteration. */
   signal?: AbortSignal | undefined
 }
 
-/** Seconds that the service waits for a change before it answers that there is none. */
+/** Seconds that the service waits for a change before it returns an empty response. */
 const wait = 20
 
 /**
- * Follows all changes without end, also while the service is away for a while. A run that breaks off, anywhere, is told again of what
- * it had not saved: each change comes at least once. Ends in `cursor_expired` where `from` is too old; begin without it then.
+ * Yields all changes, endlessly, also across outages of the service. Changes that weren't saved are yielded again after a restart,
+ * so each change comes at least once. Throws `cursor_expired` if `from` is too old: start without it then.
  */
-export async function* follow(call: Calls, following: Following = {}): AsyncGenerator<RecordChange, void, undefined> {
-  const { kinds, save, records, signal } = following
+export async function* follow(call: Calls, options: FollowOptions = {}): AsyncGenerator<RecordChange, void, undefined> {
+  const { kinds, save, records, signal } = options
   const query = { kinds: kinds?.join(','), records, wait }
-  const endurance = { signal, patienceMs: Number.POSITIVE_INFINITY }
-  let place = following.from
+  const retryOptions = { signal, retryTimeoutMs: Number.POSITIVE_INFINITY }
+  let cursor = options.from
   while (!signal?.aborted) {
     const page = await call
-      .list<RecordChange>('/changes', { ...query, afterCursor: place }, endurance)
+      .list<RecordChange>('/changes', { ...query, afterCursor: cursor }, retryOptions)
       .page()
-      .catch(unless(signal))
+      .catch(ignoreAbort(signal))
     if (!page) return
     yield* page.data
     const { endCursor } = page.meta
-    // Whoever asks for the next change has handled this one.
-    if (endCursor !== null && endCursor !== place) await save?.(endCursor)
-    place = endCursor ?? place
+    // The caller requests the next change only after it has handled this page.
+    if (endCursor !== null && endCursor !== cursor) await save?.(endCursor)
+    cursor = endCursor ?? cursor
   }
 }
 
-/** Whoever ends it knows why: that is no error. */
-const unless = (signal: AbortSignal | undefined) => (error: unknown) => {
+/** Aborting the iteration isn't an error. */
+const ignoreAbort = (signal: AbortSignal | undefined) => (error: unknown) => {
   if (!signal?.aborted) throw error
   return undefined
 }

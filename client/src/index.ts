@@ -1,4 +1,3 @@
-export { type About, aboutAnswer } from './calls/answers.ts'
 export type { CallOptions, Paging, WriteOptions } from './calls/calls.ts'
 export {
   AccessError,
@@ -10,10 +9,11 @@ export {
   TooManyError,
   UnavailableError,
 } from './calls/errors.ts'
-export type { Fetch } from './calls/exchange.ts'
+export type { Fetch } from './calls/http.ts'
+export { type Page, Paginator } from './calls/paginator.ts'
+export { type ResponseMeta, responseMeta } from './calls/response-meta.ts'
 export type { Connection } from './calls/transport.ts'
-export { type Page, Walk } from './calls/walk.ts'
 export { type Tillbridge, tillbridge } from './client.ts'
-export type { Following } from './follow.ts'
+export type { FollowOptions } from './follow.ts'
 export type * from './shapes/index.ts'
 export { verifyWebhook, type WebhookDelivery, WebhookError, type WebhookHeaders } from './webhooks.ts'

@@ -22,7 +22,7 @@ export const groups: Readonly<Record<string, Readonly<Record<string, string>>>> 
     place: 'placeOrder',
     get: 'getOrder',
     find: 'findOrders',
-    giveBack: 'createReturn',
+    createReturn: 'createReturn',
     returns: 'listOrderReturns',
     returnable: 'listReturnableGoods',
   },

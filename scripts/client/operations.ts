@@ -73,7 +73,9 @@ export function signature(name: string, told: Told, components: Node): string {
     ...(body ? [`body: ${typeOf(body, 'sent')}`] : []),
     `options${mustSay ? '' : '?'}: ${options}${own.length ? ` & ${membersOf(ownOptions, 'sent', '  ')}` : ''}`,
   ]
-  const answer = isList ? `Walk<${typeOf(data.items, 'read')}>` : `Promise<${data ? typeOf(data, 'read') : 'void'}>`
+  const answer = isList
+    ? `Paginator<${typeOf(data.items, 'read')}>`
+    : `Promise<${data ? typeOf(data, 'read') : 'void'}>`
   return `${documented(`${summary}. ${description}`, '  ')}  ${name}(${given.join(', ')}): ${answer}\n`
 }
 

@@ -101,7 +101,7 @@ const callImports = (text: string) =>
   [
     imported(text, ['CallOptions', 'Calls', 'Paging', 'WriteOptions'], '../calls/calls.ts'),
     text.includes('segment(') ? "import { segment } from '../calls/calls.ts'\n" : '',
-    imported(text, ['Walk'], '../calls/walk.ts'),
+    imported(text, ['Paginator'], '../calls/paginator.ts'),
   ].join('')
 
 const shapeImports = (text: string, folder: string, homes: Map<string, string[]>) =>

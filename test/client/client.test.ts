@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import {
   AccessError,
-  aboutAnswer,
+  responseMeta,
   ConflictError,
   InvalidRequestError,
   NotFoundError,
@@ -60,7 +60,7 @@ test('a paginator that is left early requests no further page', async () => {
 test('a change applies to the read record and rejects a changed one', async () => {
   const read = await client.customers.get('65432')
   assert.equal(read.surname, 'Smith')
-  assert.match(aboutAnswer(read)?.etag ?? '', /^"/)
+  assert.match(responseMeta(read)?.etag ?? '', /^"/)
   const written = await client.customers.update('65432', { title: 'Mr' }, { ifMatch: read })
   assert.equal(written.title, 'Mr')
   const late = await failure(client.customers.update('65432', { title: 'Dr' }, { ifMatch: read }))
@@ -72,19 +72,19 @@ test('a change applies to the read record and rejects a changed one', async () =
 test('an unchanged record is returned from the cache', async () => {
   const read = await client.orders.get((await client.orders.place(orderOf([{ sku: 'TEE', quantity: 1 }]))).id)
   assert.equal(await client.orders.get(read.id, { ifNoneMatch: read }), read)
-  assert.equal(aboutAnswer({ ...read }), undefined)
+  assert.equal(responseMeta({ ...read }), undefined)
 })
 
 test('a write returns its warnings with the record', async () => {
   const body = { firstname: 'Ann', surname: 'Lee', contact: { email: 'ann@example.com' }, emailSubscription: true }
   const customer = await client.customers.create({ ...body, privacy: true })
-  const warnings = aboutAnswer(customer)?.warnings.map(({ code }) => code) ?? []
+  const warnings = responseMeta(customer)?.warnings.map(({ code }) => code) ?? []
   assert.ok(warnings.includes('privacy_overridden'), String(warnings))
 })
 
 test('a dry run returns a result and keeps nothing', async () => {
   const body = { firstname: 'Try', surname: 'Out', contact: { email: 'try@example.com' } }
-  const tried = await client.customers.create(body, { tryOut: true })
+  const tried = await client.customers.create(body, { dryRun: true })
   assert.deepEqual([tried.id, tried.firstname], [null, 'Try'])
   assert.equal(await client.customers.find({ email: 'try@example.com' }).first(), undefined)
 })
@@ -108,7 +108,7 @@ test('errors have a code, a class for handling and all field errors', async () =
   const refused = await failure(client.orders.place(wrong))
   assert.ok(refused instanceof InvalidRequestError && refused instanceof TillbridgeError)
   assert.deepEqual([refused.code, refused.status, refused.name], ['invalid_field', 422, 'InvalidRequestError'])
-  assert.deepEqual(refused.faults.map(({ pointer }) => pointer).sort(), ['/billingAddress/city', '/lines/0/quantity'])
+  assert.deepEqual(refused.errors.map(({ pointer }) => pointer).sort(), ['/billingAddress/city', '/lines/0/quantity'])
   assert.match(refused.requestId ?? '', /./)
   assert.match(refused.idempotencyKey ?? '', /^[\w-]{36}$/)
   const missing = await failure(client.customers.get('no/such?customer'))
@@ -122,7 +122,7 @@ test('errors have a code, a class for handling and all field errors', async () =
   assert.ok(stranger instanceof AccessError)
   assert.equal(stranger.code, 'invalid_credentials')
   const unread = await failure(client.transactions.search({ updatedAfter: 'yesterday' }).all())
-  assert.deepEqual([unread.code, unread.faults[0]?.parameter], ['invalid_timestamp', 'updated_after'])
+  assert.deepEqual([unread.code, unread.errors[0]?.parameter], ['invalid_timestamp', 'updated_after'])
 })
 
 test('an invalid request is rejected before it is sent', async () => {
@@ -141,27 +141,27 @@ test('an error never contains a PIN', async () => {
 test('a bulk export is one response with its asOf', async () => {
   const walk = client.customers.search({ limit: 3 })
   const whole: unknown[] = []
-  for await (const customer of walk.whole()) whole.push(customer)
+  for await (const customer of walk.export()) whole.push(customer)
   const paged = client.customers.search()
   assert.deepEqual(whole, await paged.all())
   assert.equal(walk.meta?.asOf, paged.meta?.asOf)
   const feed = client.changes.list({ kinds: 'customer', records: true })
   const records: unknown[] = []
-  for await (const { record } of feed.whole()) records.push(record)
+  for await (const { record } of feed.export()) records.push(record)
   assert.deepEqual(records, whole)
   const more = await client.changes.list({ kinds: 'customer', afterCursor: feed.meta?.endCursor ?? '' }).all()
   assert.deepEqual(more, [])
-  const refused = await failure(client.inventory.list({ sku: 'none' }).whole().next())
+  const refused = await failure(client.inventory.list({ sku: 'none' }).export().next())
   assert.ok(refused instanceof NotFoundError)
 })
 
 test('a bulk export left early or aborted sends no further request', async () => {
-  for await (const customer of client.customers.search().whole()) {
+  for await (const customer of client.customers.search().export()) {
     assert.ok(customer.id)
     break
   }
   const stop = new AbortController()
-  const lines = client.customers.search({}, { signal: stop.signal }).whole()
+  const lines = client.customers.search({}, { signal: stop.signal }).export()
   await lines.next()
   stop.abort(new Error('enough'))
   await assert.rejects(async () => {
@@ -176,7 +176,7 @@ test('a truncated bulk export is an error', async () => {
     firstname: randomBytes(7_500).toString('base64'),
   }))
   await upsertCustomers(api.db, large.service, some)
-  const lines = clientOf(api, large).customers.search().whole()
+  const lines = clientOf(api, large).customers.search().export()
   await lines.next()
   await api.db.run(sql`alter table customer rename column record to elsewhere`)
   try {
@@ -185,7 +185,7 @@ test('a truncated bulk export is an error', async () => {
         for await (const _ of lines);
       })(),
     )
-    assert.equal(error.code, 'cut_off')
+    assert.equal(error.code, 'truncated')
   } finally {
     await api.db.run(sql`alter table customer rename column elsewhere to record`)
   }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import {
   type AccessError,
-  aboutAnswer,
+  responseMeta,
   type ConflictError,
   OutcomeUnknownError,
   TooManyError,
@@ -32,7 +32,7 @@ test('an order whose response is lost twice is placed once', async () => {
   const before = await orders()
   network.loseAnswers(2)
   const placed = await client.orders.place(order)
-  assert.equal(aboutAnswer(placed)?.replayed, true, 'the first try was carried out')
+  assert.equal(responseMeta(placed)?.replayed, true, 'the first try was carried out')
   assert.equal(await orders(), before + 1)
 })
 
@@ -44,13 +44,13 @@ test('a read with a lost response is repeated', async () => {
 test('an unanswered write ends as unknown and is found by its key', async () => {
   const before = await orders()
   network.loseAnswers(1_000)
-  const lost = await client.orders.place(order, { patienceMs: 300, settleMs: 300 }).catch(error => error)
+  const lost = await client.orders.place(order, { retryTimeoutMs: 300, reconcileTimeoutMs: 300 }).catch(error => error)
   network.loseAnswers(0)
   assert.ok(lost instanceof OutcomeUnknownError)
   assert.equal(lost.code, 'outcome_unknown')
   assert.equal(await orders(), before + 1)
   const placed = await client.orders.place(order, { idempotencyKey: lost.idempotencyKey })
-  assert.equal(aboutAnswer(placed)?.replayed, true)
+  assert.equal(responseMeta(placed)?.replayed, true)
   assert.equal(await orders(), before + 1)
 })
 
@@ -82,7 +82,7 @@ test('a write whose repeat is rejected early has an unknown outcome', async () =
   assert.ok(unknown instanceof OutcomeUnknownError)
   assert.equal((unknown.cause as AccessError).code, 'invalid_credentials')
   const placed = await client.orders.place(order, { idempotencyKey: unknown.idempotencyKey })
-  assert.equal(aboutAnswer(placed)?.replayed, true)
+  assert.equal(responseMeta(placed)?.replayed, true)
 })
 
 test('a call survives a restart of the server', async () => {
@@ -107,9 +107,9 @@ test('a call survives a restart of the server', async () => {
 
 test('a read without a server ends on timeout or abort', async () => {
   network.leadTo('https://localhost:1')
-  const away = await client.customers.get('65432', { patienceMs: 500 }).catch(error => error)
+  const away = await client.customers.get('65432', { retryTimeoutMs: 500 }).catch(error => error)
   assert.ok(away instanceof UnavailableError)
-  assert.equal(away.code, 'no_answer')
+  assert.equal(away.code, 'no_response')
   const asking = client.customers.get('65432', { signal: AbortSignal.timeout(100) })
   await assert.rejects(asking, { name: 'TimeoutError' })
   network.leadTo(api.baseUrl)
@@ -126,7 +126,7 @@ test('a write already in progress is waited for', async () => {
     await holding.query('rollback')
     const [one, other] = await both
     assert.equal(one.id, other.id)
-    assert.deepEqual([one, other].map(each => aboutAnswer(each)?.replayed).sort(), [false, true])
+    assert.deepEqual([one, other].map(each => responseMeta(each)?.replayed).sort(), [false, true])
   } finally {
     holding.release(true)
   }
@@ -141,7 +141,7 @@ test('an untrusted certificate fails immediately', async () => {
     .all()
     .catch(error => error)
   setDefaultCACertificates(trusted)
-  assert.equal(refused.code, 'certificate_refused')
+  assert.equal(refused.code, 'certificate_rejected')
 })
 
 test('an exhausted rate limit is waited for within the timeout', async () => {
@@ -155,14 +155,14 @@ test('an exhausted rate limit is waited for within the timeout', async () => {
   })
   for (let i = 0; i < 2; i++) await counting.stores.list().all()
   const refused = await counting.staff
-    .list({}, { patienceMs: 0 })
+    .list({}, { retryTimeoutMs: 0 })
     .all()
     .catch(error => error)
   assert.ok(refused instanceof TooManyError)
   assert.equal(refused.code, 'rate_limited')
   assert.ok((refused.retryAfter ?? 0) > 0)
   assert.equal(sent, 3)
-  const waiting = counting.staff.list({}, { patienceMs: 90_000, signal: AbortSignal.timeout(300) }).all()
+  const waiting = counting.staff.list({}, { retryTimeoutMs: 90_000, signal: AbortSignal.timeout(300) }).all()
   await assert.rejects(waiting, { name: 'TimeoutError' })
   assert.equal(sent, 3, 'nothing is sent that would be refused')
 })

@@ -1,13 +1,13 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccount, RoleChange } from '../shapes/accounts.ts'
 
 /** API accounts with access to this service. */
 export interface AccountsApi {
   /** List accounts. With the role that each has in this service, and when it was last used; passwords are never shown. */
-  list(query?: Paging, options?: CallOptions): Walk<ListedAccount>
+  list(query?: Paging, options?: CallOptions): Paginator<ListedAccount>
   /** Get an account. As far as it may use this service. */
   get(username: string, options?: CallOptions): Promise<Account>
   /** Create an account. Its password is in this answer and nowhere else, ready to be sent as `apiKey`. Usernames belong to the whole installation: one that is taken is 409, whoever has it. In the answer to a trial null, unless the body says it: `password`, `apiKey`. */

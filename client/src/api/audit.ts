@@ -1,6 +1,6 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { Audit } from '../shapes/audit.ts'
 
 /** Who changed what, and when. */
@@ -15,7 +15,7 @@ export interface AuditApi {
     account?: string | undefined
     /** Whether the oldest line comes first, or the newest. As lines the oldest comes first anyway. */
     asc?: boolean | undefined
-  }, options?: CallOptions): Walk<Audit>
+  }, options?: CallOptions): Paginator<Audit>
 }
 
 export const audit = (call: Calls): AuditApi => ({

@@ -1,6 +1,6 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { RecordChange } from '../shapes/changes.ts'
 
 /** The change sync: every change to every record, in order. */
@@ -13,7 +13,7 @@ export interface ChangesApi {
     records?: boolean | undefined
     /** Seconds to wait for a change where there is none. */
     wait?: number | undefined
-  }, options?: CallOptions): Walk<RecordChange>
+  }, options?: CallOptions): Paginator<RecordChange>
 }
 
 export const changes = (call: Calls): ChangesApi => ({

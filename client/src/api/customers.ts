@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { Customer, CustomerChange, CustomerInput } from '../shapes/customers.ts'
 import type { RetailTransaction } from '../shapes/transactions.ts'
 import type { Order } from '../shapes/orders.ts'
@@ -15,14 +15,14 @@ export interface CustomersApi {
     updatedAfter?: string | Date | undefined
     /** The beginning of a surname, or the surname and the beginning of a first name: `smith`, `Smith, Jo`. Case and accents do not matter. Not together with `updated_after`. */
     name?: string | undefined
-  }, options?: CallOptions): Walk<Customer>
+  }, options?: CallOptions): Paginator<Customer>
   /** Find a customer by email. Takes exactly one of `email` and `updated_after`. With `updated_after` both e-commerce identifiers are absent, and below release 2022.1 of the back office the list is empty, with a warning; `Prefer: handling=strict` makes that an error. */
   find(query?: Paging & {
     /** Exactly this e-mail address, whatever its case. */
     email?: string | undefined
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined
-  }, options?: CallOptions): Walk<Customer>
+  }, options?: CallOptions): Paginator<Customer>
   /** Get a customer. With loyalty programme, joined store and both e-commerce identifiers. */
   get(id: string, options?: CallOptions): Promise<Customer>
   /** Create a customer. Needs `firstname`, `surname` and `contact.email`. With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded. In the answer to a trial null, unless the body says it: `id`, `code`. */
@@ -35,9 +35,9 @@ export interface CustomersApi {
     soldAfter?: string | Date | undefined
     /** Only what was sold earlier than this. */
     soldBefore?: string | Date | undefined
-  }, options?: CallOptions): Walk<RetailTransaction>
+  }, options?: CallOptions): Paginator<RetailTransaction>
   /** List a customer's orders. Each with its lines and its payments. A back office that keeps orders of its own is asked for them, for the first page. Where it does not answer within a few seconds, the list is what is known here: a warning says so. */
-  orders(id: string, query?: Paging, options?: CallOptions): Walk<Order>
+  orders(id: string, query?: Paging, options?: CallOptions): Paginator<Order>
   /** Get a customer's rewards. What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer. */
   rewards(id: string, options?: CallOptions): Promise<RewardAccount>
 }

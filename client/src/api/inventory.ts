@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { StockLevel } from '../shapes/inventory.ts'
 
 /** Stock levels by store and SKU, and how much you can sell online. */
@@ -14,7 +14,7 @@ export interface InventoryApi {
     storeNumber?: string | undefined
     /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
     updatedAfter?: string | Date | undefined
-  }, options?: CallOptions): Walk<StockLevel>
+  }, options?: CallOptions): Paginator<StockLevel>
   /** Get a stock level. By the `id` that the list shows, which is the store and the SKU. */
   get(id: string, options?: CallOptions): Promise<StockLevel>
 }

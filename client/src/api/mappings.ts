@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { CustomerMapping, CustomerMappingChange, MappingFix, MappingFixInput, MappingIssue, MappingStatus, SkuMapping, SkuMappingChange, StoreMapping, StoreMappingChange } from '../shapes/mappings.ts'
 
 /** Links between your stores, SKUs and customers and the e-commerce platform. */
@@ -10,7 +10,7 @@ export interface MappingsApi {
   stores(query?: Paging & {
     /** Only this state. `mapped`: the record has a location. */
     state?: 'mapped' | 'unmapped' | undefined
-  }, options?: CallOptions): Walk<StoreMapping>
+  }, options?: CallOptions): Paginator<StoreMapping>
   /** Get a store mapping. A field is null if it is not mapped. */
   store(id: string, options?: CallOptions): Promise<StoreMapping>
   /** Map a store. Keeps fields that the body doesn't mention; null unmaps. Inventory and stores return it as `ecommerceLocationId`. */
@@ -19,7 +19,7 @@ export interface MappingsApi {
   skus(query?: Paging & {
     /** Only this state. `mapped`: the record has an e-commerce SKU other than its `skuId`. */
     state?: 'mapped' | 'unmapped' | undefined
-  }, options?: CallOptions): Walk<SkuMapping>
+  }, options?: CallOptions): Paginator<SkuMapping>
   /** Get a SKU mapping. A field is null if it is not mapped. */
   sku(id: string, options?: CallOptions): Promise<SkuMapping>
   /** Map a SKU. Keeps fields that the body doesn't mention; null unmaps. Products and inventory return the e-commerce SKU as `sku`, and orders accept it. Existing sales and orders keep the SKU they were made with. */
@@ -28,7 +28,7 @@ export interface MappingsApi {
   customers(query?: Paging & {
     /** Only this state. `mapped`: the record has an e-commerce identifier in either form. */
     state?: 'mapped' | 'unmapped' | undefined
-  }, options?: CallOptions): Walk<CustomerMapping>
+  }, options?: CallOptions): Paginator<CustomerMapping>
   /** Get a customer mapping. A field is null if it is not mapped. */
   customer(id: string, options?: CallOptions): Promise<CustomerMapping>
   /** Map a customer. Keeps fields that the body doesn't mention; null unmaps. Customers return them. The back office is not involved. */
@@ -41,19 +41,19 @@ export interface MappingsApi {
   storeIssues(query?: Paging & {
     /** Only this state. */
     state?: 'unmapped' | 'platformOnly' | 'duplicate' | 'orphaned' | 'nearMatch' | 'matched' | 'unverified' | undefined
-  }, options?: CallOptions): Walk<MappingIssue>
+  }, options?: CallOptions): Paginator<MappingIssue>
   /** List SKU mapping issues. Problems first, then by units sold in 90 days, then by units in stock. Matched records are included: filter with `state`. */
   skuIssues(query?: Paging & {
     /** Only this state. */
     state?: 'unmapped' | 'platformOnly' | 'duplicate' | 'orphaned' | 'nearMatch' | 'matched' | 'unverified' | undefined
-  }, options?: CallOptions): Walk<MappingIssue>
+  }, options?: CallOptions): Paginator<MappingIssue>
   /** List customer mapping issues. Problems first, then by units sold in 90 days, then by units in stock. Matched records are included: filter with `state`. */
   customerIssues(query?: Paging & {
     /** Only this state. */
     state?: 'unmapped' | 'platformOnly' | 'duplicate' | 'orphaned' | 'nearMatch' | 'matched' | 'unverified' | undefined
-  }, options?: CallOptions): Walk<MappingIssue>
+  }, options?: CallOptions): Paginator<MappingIssue>
   /** List mapping fixes. The fixes of the last 90 days, newest first. */
-  fixes(query?: Paging, options?: CallOptions): Walk<MappingFix>
+  fixes(query?: Paging, options?: CallOptions): Paginator<MappingFix>
   /** Apply a mapping fix. Maps a record like `PUT /mappings/…`, so that the change can be undone. For a customer, it sets the legacy form. The admin form is kept only if it ends with the same identifier. In the answer to a trial null, unless the body says it: `id`. */
   fix(body: MappingFixInput, options?: WriteOptions): Promise<MappingFix>
   /** Undo a mapping fix. Restores the previous mapping, unless the mapping has changed since the fix. Undoing a fix twice changes nothing. */

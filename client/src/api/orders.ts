@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { Order, OrderInput, ReturnInput, Returnable } from '../shapes/orders.ts'
 import type { OrderReturn } from '../shapes/returns.ts'
 
@@ -15,11 +15,11 @@ export interface OrdersApi {
   find(query: Paging & {
     /** Exactly this number. */
     orderNumber: string
-  }, options?: CallOptions): Walk<Order>
+  }, options?: CallOptions): Paginator<Order>
   /** Create a return. Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`. In the answer to a trial null, unless the body says it: `id`, `returnNumber`, `returnAuthorisationNumber`. */
-  giveBack(id: string, body: ReturnInput, options?: WriteOptions): Promise<OrderReturn>
+  createReturn(id: string, body: ReturnInput, options?: WriteOptions): Promise<OrderReturn>
   /** List an order's returns. Each with its status and its lines. */
-  returns(id: string, query?: Paging, options?: CallOptions): Walk<OrderReturn>
+  returns(id: string, query?: Paging, options?: CallOptions): Paginator<OrderReturn>
   /** List returnable items. What is not shipped, or cancelled, is not sold. */
   returnable(id: string, options?: CallOptions): Promise<Returnable[]>
 }
@@ -28,7 +28,7 @@ export const orders = (call: Calls): OrdersApi => ({
   place: (body, options) => call.post('/orders', body, options),
   get: (id, options) => call.get(`/orders/${segment(id)}`, {}, options),
   find: (query, options) => call.list('/orders', query, options),
-  giveBack: (id, body, options) => call.post(`/orders/${segment(id)}/returns`, body, options),
+  createReturn: (id, body, options) => call.post(`/orders/${segment(id)}/returns`, body, options),
   returns: (id, query, options) => call.list(`/orders/${segment(id)}/returns`, query, options),
   returnable: (id, options) => call.get(`/orders/${segment(id)}/returnable`, {}, options),
 })

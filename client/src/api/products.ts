@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { ListedProduct, Product } from '../shapes/products.ts'
 
 /** Styles with their colours, sizes, prices and barcodes. */
@@ -16,7 +16,7 @@ export interface ProductsApi {
     updatedAfter?: string | Date | undefined
     /** Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`. */
     removed?: boolean | undefined
-  }, options?: CallOptions): Walk<ListedProduct>
+  }, options?: CallOptions): Paginator<ListedProduct>
   /** Get a product. With all its colours and sizes. */
   get(id: string, options?: CallOptions): Promise<Product>
 }

@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { Request, RequestDetails } from '../shapes/requests.ts'
 
 /** Search logged API requests and see what each one did. */
@@ -30,7 +30,7 @@ export interface RequestsApi {
     answeredAfter?: string | Date | undefined
     /** Only those that were answered earlier than this. */
     answeredBefore?: string | Date | undefined
-  }, options?: CallOptions): Walk<Request>
+  }, options?: CallOptions): Paginator<Request>
   /** Get a logged request. Where several came with the same `X-Request-Id`, the newest of them. */
   get(id: string, options?: CallOptions): Promise<RequestDetails>
 }

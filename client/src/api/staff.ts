@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { StaffMember } from '../shapes/staff.ts'
 
 /** Store staff. */
@@ -12,7 +12,7 @@ export interface StaffApi {
     email?: string | undefined
     /** Exactly this code. */
     code?: string | undefined
-  }, options?: CallOptions): Walk<StaffMember>
+  }, options?: CallOptions): Paginator<StaffMember>
   /** Get a staff member. Whoever has left is not active any more, and still found. */
   get(id: string, options?: CallOptions): Promise<StaffMember>
 }

@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { Store } from '../shapes/stores.ts'
 
 /** Retail locations and the platform locations they map to. */
@@ -10,7 +10,7 @@ export interface StoresApi {
   list(query?: Paging & {
     /** Only the stores mapped to this location of the e-commerce platform. */
     ecommerceLocationId?: string | undefined
-  }, options?: CallOptions): Walk<Store>
+  }, options?: CallOptions): Paginator<Store>
   /** Get a store. By its number, which is text: `008` is not `8`. */
   get(storeNumber: string, options?: CallOptions): Promise<Store>
 }

@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { Sync, SyncRun, SyncRunInput } from '../shapes/syncs.ts'
 
 /** Syncs from the back office: schedule, lag and run history. */
@@ -9,7 +9,7 @@ export interface SyncsApi {
   /** List syncs. The syncs from the back office come first, in the order of their dependencies. Import types with at least one imported file follow. */
   list(options?: CallOptions): Promise<Sync[]>
   /** List sync runs. The runs of the last 30 days, newest first. A running one has the counts so far. */
-  runs(sync: string, query?: Paging, options?: CallOptions): Walk<SyncRun>
+  runs(sync: string, query?: Paging, options?: CallOptions): Paginator<SyncRun>
   /** Start a sync. The run starts when a worker is free. If a run is in progress, the requested run follows it. `Location` lists the runs of the sync. */
   run(sync: string, body: SyncRunInput, options?: WriteOptions): Promise<Sync>
 }

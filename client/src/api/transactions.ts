@@ -1,7 +1,7 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { RetailTransaction } from '../shapes/transactions.ts'
 
 /** Sales and returns from stores, head office and the web. */
@@ -18,7 +18,7 @@ export interface TransactionsApi {
     soldBefore?: string | Date | undefined
     /** Whether the oldest sale comes first, or the newest. */
     asc?: boolean | undefined
-  }, options?: CallOptions): Walk<RetailTransaction>
+  }, options?: CallOptions): Paginator<RetailTransaction>
   /** Get a transaction. A sale or a return, in a store or on the web. */
   get(id: string, options?: CallOptions): Promise<RetailTransaction>
 }

@@ -1,13 +1,13 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { IssuedWebhook, RemovedWebhook, Rewind, Webhook, WebhookAttempt, WebhookChange, WebhookInput } from '../shapes/webhooks.ts'
 
 /** Endpoints that receive change notifications (Standard Webhooks). */
 export interface WebhooksApi {
   /** List webhooks. Each webhook has its state, cursor and lag. */
-  list(query?: Paging, options?: CallOptions): Walk<Webhook>
+  list(query?: Paging, options?: CallOptions): Paginator<Webhook>
   /** Get a webhook. The webhook with its state, cursor and lag, without its secret. */
   get(id: string, options?: CallOptions): Promise<Webhook>
   /** Create a webhook. Sends changes from now on, at most 100 per delivery, one delivery at a time. With `fromBeginning`, all existing records come first. Use the secret in this response to verify deliveries (Standard Webhooks). It is shown only once. In the answer to a trial null, unless the body says it: `id`, `secret`, `cursor`. */
@@ -27,7 +27,7 @@ export interface WebhooksApi {
   /** Rotate a signing secret. Both secrets sign deliveries for 24 hours. After that, only the new one does. In the answer to a trial null, unless the body says it: `secret`. */
   rotateSecret(id: string, options?: WriteOptions): Promise<IssuedWebhook>
   /** List delivery attempts. The attempts of the last 30 days, newest first. Delivered content is not stored. */
-  attempts(id: string, query?: Paging, options?: CallOptions): Walk<WebhookAttempt>
+  attempts(id: string, query?: Paging, options?: CallOptions): Paginator<WebhookAttempt>
 }
 
 export const webhooks = (call: Calls): WebhooksApi => ({

@@ -1,72 +1,75 @@
-import { dataOf, etagOf } from './answers.ts'
-import type { Endurance, Send } from './transport.ts'
-import { type Page, Walk } from './walk.ts'
+import { type Page, Paginator } from './paginator.ts'
+import { getEtag, readData } from './response-meta.ts'
+import type { RetryOptions, Send } from './transport.ts'
 
-/** What any read may be told. */
+/** Options of every read. */
 export interface CallOptions {
-  /** Ends the call, and is what it ends with. */
+  /** Aborts the call. The call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
-  /** How long this call goes on trying. */
-  patienceMs?: number | undefined
-  /** A record that was read before: where it has not changed, it is what the call answers with. */
+  /** Milliseconds for which the call is retried. Default: the client's. */
+  retryTimeoutMs?: number | undefined
+  /** A record that was read before. If it hasn't changed, the call returns it. */
   ifNoneMatch?: object | undefined
-  /** Rather an error than an empty list with a warning (`Prefer: handling=strict`). */
+  /** Throws an error instead of returning an empty list with a warning (`Prefer: handling=strict`). */
   strict?: boolean | undefined
 }
 
-/** What any write may be told. */
-export interface WriteOptions extends Endurance {
-  /** Names this very write, in all its tries; made up where none is given. */
+/** Options of every write. */
+export interface WriteOptions extends RetryOptions {
+  /** Identifies the write in all attempts. Default: a random UUID. */
   idempotencyKey?: string | undefined
-  /** The record, as it was read, that the change was decided on; or its ETag. */
+  /** The record as it was read, or its ETag. If it has changed, the write is rejected. */
   ifMatch?: object | string | undefined
-  /** Works it all out, and keeps nothing (`Prefer: tx=rollback`). */
-  tryOut?: boolean | undefined
+  /** Computes the result and stores nothing (`Prefer: tx=rollback`). */
+  dryRun?: boolean | undefined
 }
 
-/** Where a list begins, and the size of its pages. */
+/** The start of a list and the size of its pages. */
 export interface Paging {
-  /** Records in a page. */
+  /** Records per page, 1 to 100. Default 100. */
   limit?: number | undefined
-  /** The `endCursor` to go on from. */
+  /** The `endCursor` to continue from. */
   afterCursor?: string | undefined
 }
 
-/** What the operations are made with. */
+/** Functions that send the requests of all operations. */
 export interface Calls {
-  list<T>(path: string, query?: object, options?: CallOptions): Walk<T>
+  list<T>(path: string, query?: object, options?: CallOptions): Paginator<T>
   get<T>(path: string, query?: object, options?: CallOptions): Promise<T>
   post<T>(path: string, body: object | undefined, options?: WriteOptions): Promise<T>
   put<T>(path: string, body: object | undefined, options?: WriteOptions): Promise<T>
   delete<T>(path: string, body: object | undefined, options?: WriteOptions): Promise<T>
-  /** A PUT that takes an Idempotency-Key. */
+  /** A PUT that accepts an idempotency key. */
   putOnce<T>(path: string, body: object | undefined, options?: WriteOptions): Promise<T>
 }
 
-export function callsOf(send: Send): Calls {
+export function createCalls(send: Send): Calls {
   const read = (path: string, query: object, options: CallOptions, headers = {}) =>
-    send({ method: 'GET', path: path + textOf(query), headers: { ...readHeaders(options), ...headers } }, options)
+    send(
+      { method: 'GET', path: path + toQueryString(query), headers: { ...readHeaders(options), ...headers } },
+      options,
+    )
 
   const write =
     (method: 'POST' | 'PUT' | 'DELETE', isKeyed: boolean) =>
     async (path: string, body: object | undefined, options: WriteOptions = {}) => {
       const key = isKeyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined
       const headers = writeHeaders(options, key, body)
-      return dataOf(await send({ method, path, headers, ...(body && { body: JSON.stringify(body) }) }, options))
+      return readData(await send({ method, path, headers, ...(body && { body: JSON.stringify(body) }) }, options))
     }
 
   return {
     list: <T>(path: string, query = {}, options = {}) =>
-      new Walk<T>(
+      new Paginator<T>(
         async cursor => {
           const { json } = await read(path, cursor === undefined ? query : { ...query, afterCursor: cursor }, options)
           return json as Page<T>
         },
-        () => read(path, { ...query, ...ofPages }, options, { accept: 'application/x-ndjson' }),
+        () => read(path, { ...query, ...withoutPaging }, options, { accept: 'application/x-ndjson' }),
       ),
     async get(path, query = {}, options = {}) {
       const answer = await read(path, query, options)
-      return answer.status === 304 ? options.ifNoneMatch : dataOf(answer)
+      return answer.status === 304 ? options.ifNoneMatch : readData(answer)
     },
     post: write('POST', true),
     put: write('PUT', false),
@@ -75,19 +78,19 @@ export function callsOf(send: Send): Calls {
   }
 }
 
-/** What a whole list knows nothing of. */
-const ofPages = { limit: undefined, afterCursor: undefined, wait: undefined }
+/** Removes the parameters that an export doesn't accept. */
+const withoutPaging = { limit: undefined, afterCursor: undefined, wait: undefined }
 
-/** A piece of a path. What a URL would read as another path is no identifier of anything. */
+/** Encodes a path segment. Throws if the text is empty or would change the path. */
 export function segment(text: string): string {
-  if (/^\.{0,2}$/.test(text)) throw new TypeError(`'${text}' is no identifier.`)
+  if (/^\.{0,2}$/.test(text)) throw new TypeError(`'${text}' can't be used as an identifier.`)
   return encodeURIComponent(text)
 }
 
-/** Options that are headers of some operations, by their names there. */
+/** Options that are sent as headers. */
 const headerNames = { voucherPin: 'x-voucher-pin', shopperIp: 'x-shopper-ip' }
 
-function ownHeaders(options: object): Record<string, string> {
+function optionHeaders(options: object): Record<string, string> {
   const given = options as Record<string, string | undefined>
   return Object.fromEntries(
     Object.entries(headerNames).flatMap(([option, name]) =>
@@ -97,21 +100,21 @@ function ownHeaders(options: object): Record<string, string> {
 }
 
 const readHeaders = (options: CallOptions) => ({
-  ...ownHeaders(options),
-  ...(options.ifNoneMatch && { 'if-none-match': etagOf(options.ifNoneMatch) }),
+  ...optionHeaders(options),
+  ...(options.ifNoneMatch && { 'if-none-match': getEtag(options.ifNoneMatch) }),
   ...(options.strict && { prefer: 'handling=strict' }),
 })
 
 const writeHeaders = (options: WriteOptions, key: string | undefined, body: object | undefined) => ({
-  ...ownHeaders(options),
+  ...optionHeaders(options),
   ...(body && { 'content-type': 'application/json' }),
   ...(key && { 'idempotency-key': key }),
-  ...(options.ifMatch && { 'if-match': etagOf(options.ifMatch) }),
-  ...(options.tryOut && { prefer: 'tx=rollback' }),
+  ...(options.ifMatch && { 'if-match': getEtag(options.ifMatch) }),
+  ...(options.dryRun && { prefer: 'tx=rollback' }),
 })
 
-/** A query as text: `updatedAfter` is `updated_after`, a `Date` is RFC 3339. */
-function textOf(query: object): string {
+/** Returns a query string. `updatedAfter` becomes `updated_after`, and a `Date` becomes RFC 3339. */
+function toQueryString(query: object): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (value !== undefined)

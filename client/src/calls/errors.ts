@@ -1,36 +1,40 @@
 import type { ErrorCode, Fault, Problem } from '../shapes/general.ts'
 
-/** What is known of an error beside its words. */
-interface Facts {
+/** Details of an error. */
+interface ErrorDetails {
   problem?: Problem | undefined
   retryAfter?: number | undefined
   idempotencyKey?: string | undefined
   cause?: unknown
 }
 
-/** What a call ends in instead of data. Told apart by `code`; the classes are for what is done about it. */
+/** The error of a failed call. `code` is the cause; the subclasses group causes by what to do. */
 export class TillbridgeError extends Error {
-  /** What went wrong: the catalogue's word, or `no_answer`, `certificate_refused`, `odd_answer`, `cut_off`. */
+  /** A code of the API's catalogue, or `no_response`, `certificate_rejected`, `unexpected_response` or `truncated`. */
   readonly code: ErrorCode
-  /** The HTTP status; absent where no answer came. */
+  /** The HTTP status, or undefined if no response arrived. */
   readonly status: number | undefined
-  /** Every fault of the request: where it is, and what. */
-  readonly faults: readonly Fault[]
-  /** What to quote when asking for help. */
+  /** Every validation error of the request, with its place. */
+  readonly errors: readonly Fault[]
+  /** The request ID, for support. */
   readonly requestId: string | undefined
-  /** Seconds after which trying again makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfter: number | undefined
-  /** The key that the write was sent with. */
+  /** The idempotency key of the write. */
   readonly idempotencyKey: string | undefined
-  /** All that the service said (RFC 9457): `lockedUntil` and `reason` of vouchers are there. */
+  /** The complete error body (RFC 9457), with `lockedUntil` and `reason` of vouchers. */
   readonly problem: Problem | undefined
 
-  constructor(code: ErrorCode, status: number | undefined, { problem, retryAfter, idempotencyKey, cause }: Facts = {}) {
-    super(`${problem?.detail ?? problem?.title ?? words[code] ?? 'The call failed.'} (${code})`, { cause })
+  constructor(
+    code: ErrorCode,
+    status: number | undefined,
+    { problem, retryAfter, idempotencyKey, cause }: ErrorDetails = {},
+  ) {
+    super(`${problem?.detail ?? problem?.title ?? messages[code] ?? 'The call failed.'} (${code})`, { cause })
     this.name = new.target.name
     this.code = code
     this.status = status
-    this.faults = problem?.errors ?? []
+    this.errors = problem?.errors ?? []
     this.requestId = problem?.requestId
     this.retryAfter = retryAfter
     this.idempotencyKey = idempotencyKey
@@ -38,35 +42,36 @@ export class TillbridgeError extends Error {
   }
 }
 
-const words: Readonly<Record<string, string>> = {
-  no_answer: 'The service did not answer.',
-  certificate_refused: 'The certificate of the service is not trusted here.',
-  cut_off: 'The list was cut off: what has come of it is not the whole.',
-  odd_answer: 'Something answered that is not the service.',
-  outcome_unknown: 'It is not known whether this was done: repeat it with the same `idempotencyKey`.',
+const messages: Readonly<Record<string, string>> = {
+  no_response: 'No response from the service.',
+  certificate_rejected:
+    "The service's certificate is not trusted. Trust its authority, for example with NODE_EXTRA_CA_CERTS.",
+  truncated: 'The export is incomplete. Start it again.',
+  unexpected_response: 'The response is not from the service. Check the URL.',
+  outcome_unknown: 'The outcome is unknown. Retry with the same `idempotencyKey`.',
 }
 
-/** The request is wrong: `faults` says where. Repeating it does not help. */
+/** The request is invalid, see `errors`. A retry doesn't help. */
 export class InvalidRequestError extends TillbridgeError {}
-/** The credentials, the role, or what a voucher is opened with. */
+/** The credentials, the role, or a voucher's PIN or validation are not accepted. */
 export class AccessError extends TillbridgeError {}
-/** There is no such record. */
+/** The record doesn't exist. */
 export class NotFoundError extends TillbridgeError {}
-/** What is there does not allow it: taken, held, changed by somebody else. */
+/** The record's state doesn't allow the write: taken, locked or changed. */
 export class ConflictError extends TillbridgeError {}
-/** Too many requests, or too many failed attempts: `retryAfter`. */
+/** Too many requests or failed attempts. Wait for `retryAfter` seconds. */
 export class TooManyError extends TillbridgeError {}
-/** The service, or the back office behind it, cannot; nothing was done. */
+/** The service or its back office is unavailable. Nothing was changed. */
 export class UnavailableError extends TillbridgeError {}
-/** A write of which nobody knows whether it was done: repeat it with `idempotencyKey`, later if need be. */
+/** The outcome of a write is unknown. Retry it with `idempotencyKey`. */
 export class OutcomeUnknownError extends TillbridgeError {}
 
-/** The error of an answer that is none of success. */
-export function errorOf(code: ErrorCode, status: number | undefined, facts: Facts): TillbridgeError {
-  return new (classOf(code, status))(code, status, facts)
+/** Creates the error of the class that fits a code and status. */
+export function createError(code: ErrorCode, status: number | undefined, facts: ErrorDetails): TillbridgeError {
+  return new (getErrorClass(code, status))(code, status, facts)
 }
 
-function classOf(code: ErrorCode, status = 503) {
+function getErrorClass(code: ErrorCode, status = 503) {
   if (code === 'outcome_unknown') return OutcomeUnknownError
   if (status >= 500) return UnavailableError
   if (status === 401 || status === 403) return AccessError

@@ -1,75 +1,76 @@
-import { errorOf, TillbridgeError } from './errors.ts'
-import { type Answer, exchange, type Fetch, type Request, refusalIn } from './exchange.ts'
-import { delay, verdictOn, waitBefore } from './patience.ts'
-import { pausesOfPolicies } from './pauses.ts'
+import { createError, TillbridgeError } from './errors.ts'
+import { type Fetch, findError, type HttpResponse, type Request, sendOnce } from './http.ts'
+import { createRateLimiter } from './rate-limit.ts'
+import { decideRetry, delay, getRetryDelayMs } from './retry.ts'
 
-/** How a service is reached. */
+/** The connection to one service. */
 export interface Connection {
-  /** Where it is: `https://api.example.com`. */
+  /** The base URL, such as `https://api.example.com`. */
   url: string
-  /** The API key of the account: base64 of username and password. */
+  /** The account's API key: base64 of username and password. */
   apiKey: string
-  /** The service to act on, one of the account's. */
+  /** The name of one of the account's services. */
   service: string
-  /** What sends requests; the runtime's own `fetch` unless told otherwise. */
+  /** Sends requests. Default: the runtime's `fetch`. */
   fetch?: Fetch | undefined
-  /** How long one try may take; 30 s unless told otherwise. */
+  /** Milliseconds per attempt. Default 30,000. */
   timeoutMs?: number | undefined
-  /** How long a call goes on trying while nothing was done; 60 s unless told otherwise. */
-  patienceMs?: number | undefined
-  /** How long a write goes on finding out whether it was done; 120 s unless told otherwise. */
-  settleMs?: number | undefined
+  /** Milliseconds for which a call without effect is retried. Default 60,000. */
+  retryTimeoutMs?: number | undefined
+  /** Milliseconds for which a write with an unknown outcome is retried. Default 120,000. */
+  reconcileTimeoutMs?: number | undefined
 }
 
-/** How long one call is gone on with, and what ends it. */
-export interface Endurance {
+/** The retry limits of one call, and its abort signal. */
+export interface RetryOptions {
   signal?: AbortSignal | undefined
-  patienceMs?: number | undefined
-  settleMs?: number | undefined
+  retryTimeoutMs?: number | undefined
+  reconcileTimeoutMs?: number | undefined
 }
 
-export type Send = (request: Request, endurance: Endurance) => Promise<Answer>
+export type Send = (request: Request, options: RetryOptions) => Promise<HttpResponse>
 
 /**
- * Sends until there is an answer that stands. All tries of a write are one request with one key, so that it is done once; a write
- * without a key is one that a repeat leaves as it is.
+ * Sends a request until its response is final. All attempts of a write share one idempotency key, so it takes effect once.
+ * A write without a key is idempotent.
  */
-export function transportOf(connection: Connection): Send {
+export function createTransport(connection: Connection): Send {
   const { url, apiKey, service, timeoutMs = 30_000 } = connection
   const fetch = connection.fetch ?? ((target, init) => globalThis.fetch(target, init))
   const origin = url.replace(/\/+$/, '')
   const own = { authorization: `Basic ${apiKey}`, 'x-service-name': service, accept: 'application/json' }
-  const pauses = pausesOfPolicies()
+  const limiter = createRateLimiter()
 
-  return async (request, endurance) => {
-    const { signal, patienceMs = connection.patienceMs ?? 60_000 } = endurance
-    const { settleMs = connection.settleMs ?? 120_000 } = endurance
-    const whole = { ...request, headers: { ...own, ...request.headers } }
-    // What cannot be sent is told at once: `fetch` says no more of it than of a network that is down.
-    new Headers(whole.headers)
-    const begun = Date.now()
+  return async (request, options) => {
+    const { signal, retryTimeoutMs = connection.retryTimeoutMs ?? 60_000 } = options
+    const { reconcileTimeoutMs = connection.reconcileTimeoutMs ?? 120_000 } = options
+    const complete = { ...request, headers: { ...own, ...request.headers } }
+    // Throws for an invalid header at once. `fetch` would report it like a network failure.
+    new Headers(complete.headers)
+    const startedAt = Date.now()
     let isUnknown = false
-    for (let tries = 0; ; tries++) {
-      const pauseMs = pauses.before(request)
-      if (pauseMs > 0 && Date.now() + pauseMs <= begun + patienceMs) await delay(pauseMs, signal)
-      const found = await attempt(whole, signal)
-      if (!(found instanceof TillbridgeError)) return found
-      const verdict = verdictOn(found.code, found.status)
-      if (verdict === 'final') throw isUnknown && leavesOpen(request, found) ? unknown(request, found) : found
-      if (verdict === 'settle' && request.method !== 'GET') isUnknown = true
-      const waitMs = waitBefore(tries, found.retryAfter)
-      const until = begun + (isUnknown ? Math.max(settleMs, patienceMs) : patienceMs)
-      if (Date.now() + waitMs > until) throw isUnknown ? unknown(request, found) : found
+    for (let attempts = 0; ; attempts++) {
+      const delayMs = limiter.getDelayMs(request)
+      if (delayMs > 0 && Date.now() + delayMs <= startedAt + retryTimeoutMs) await delay(delayMs, signal)
+      const result = await attempt(complete, signal)
+      if (!(result instanceof TillbridgeError)) return result
+      const decision = decideRetry(result.code, result.status)
+      if (decision === 'final')
+        throw isUnknown && leavesOutcomeOpen(request, result) ? createOutcomeUnknown(request, result) : result
+      if (decision === 'reconcile' && request.method !== 'GET') isUnknown = true
+      const waitMs = getRetryDelayMs(attempts, result.retryAfter)
+      const until = startedAt + (isUnknown ? Math.max(reconcileTimeoutMs, retryTimeoutMs) : retryTimeoutMs)
+      if (Date.now() + waitMs > until) throw isUnknown ? createOutcomeUnknown(request, result) : result
       await delay(waitMs, signal)
     }
   }
 
-  /** One try. What it fails with is judged; what ends it is thrown. */
-  async function attempt(request: Request, signal: AbortSignal | undefined): Promise<Answer | TillbridgeError> {
+  /** Sends the request once. Returns a failure that may be retried, and throws everything else. */
+  async function attempt(request: Request, signal: AbortSignal | undefined): Promise<HttpResponse | TillbridgeError> {
     try {
-      const answer = await exchange(fetch, origin + request.path, request, timeoutMs, signal)
-      pauses.heed(request, answer)
-      return refusalIn(answer, keyOf(request)) ?? answer
+      const response = await sendOnce(fetch, origin + request.path, request, timeoutMs, signal)
+      limiter.update(request, response)
+      return findError(response, getIdempotencyKey(request)) ?? response
     } catch (error) {
       if (error instanceof TillbridgeError) return error
       throw error
@@ -77,22 +78,26 @@ export function transportOf(connection: Connection): Send {
   }
 }
 
-const keyOf = ({ headers }: Request) => headers['idempotency-key']
+const getIdempotencyKey = ({ headers }: Request) => headers['idempotency-key']
 
-const unknown = (request: Request, cause: TillbridgeError) =>
-  errorOf('outcome_unknown', undefined, { cause, idempotencyKey: keyOf(request), retryAfter: cause.retryAfter })
+const createOutcomeUnknown = (request: Request, cause: TillbridgeError) =>
+  createError('outcome_unknown', undefined, {
+    cause,
+    idempotencyKey: getIdempotencyKey(request),
+    retryAfter: cause.retryAfter,
+  })
 
-/** Whether a refusal leaves open what became of an earlier try. */
-function leavesOpen({ method }: Request, { code, status = 0 }: TillbridgeError): boolean {
-  // That the record has changed, or gone, may be our own doing.
+/** True if an error says nothing about the outcome of an earlier attempt. */
+function leavesOutcomeOpen({ method }: Request, { code, status = 0 }: TillbridgeError): boolean {
+  // Our own earlier attempt may have changed or deleted the record.
   if (status === 412 || (method === 'DELETE' && status === 404)) return true
-  // The key was not looked at, or not to the end.
-  return status >= 500 || status === 401 || status === 429 || besideTheWrite.has(code)
+  // The service didn't look up the key, or not completely.
+  return status >= 500 || status === 401 || status === 429 || codesBeforeTheWrite.has(code)
 }
 
-const besideTheWrite: ReadonlySet<string> = new Set([
-  'odd_answer',
-  'certificate_refused',
+const codesBeforeTheWrite: ReadonlySet<string> = new Set([
+  'unexpected_response',
+  'certificate_rejected',
   'service_not_assigned',
   'insufficient_role',
 ])

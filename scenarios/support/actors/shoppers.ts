@@ -265,7 +265,7 @@ export async function runShopper(
         restock: random.chance(0.7),
         ...(random.chance(0.3) && { returnNumber: `R${key}` }),
       }
-      await write('return', key, (api, options) => api.orders.giveBack(original.id, body, options), {
+      await write('return', key, (api, options) => api.orders.createReturn(original.id, body, options), {
         target: original.id,
       })
     },

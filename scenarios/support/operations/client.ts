@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import {
-  aboutAnswer,
+  responseMeta,
   type Connection,
   type Fetch,
   type Tillbridge,
@@ -50,8 +50,8 @@ export const openClient = (
     url: 'https://any-process.test',
     fetch: fetchFromAny(targets, random),
     timeoutMs: 20_000,
-    patienceMs: 0,
-    settleMs: 0,
+    retryTimeoutMs: 0,
+    reconcileTimeoutMs: 0,
     ...credentials,
     ...options,
   })
@@ -73,7 +73,7 @@ export interface Outcome<T> {
 export async function toOutcome<T>(call: Promise<T>): Promise<Outcome<T>> {
   try {
     const data = await call
-    const response = typeof data === 'object' && data ? aboutAnswer(data) : undefined
+    const response = typeof data === 'object' && data ? responseMeta(data) : undefined
     return { status: response?.status ?? 200, data, isReplay: response?.replayed ?? false }
   } catch (error) {
     if (!(error instanceof TillbridgeError)) throw error

@@ -95,7 +95,7 @@ test('refused connections affect only live requests, and service recovers', asyn
   const walk = clientOf(front, caller).customers.search()
   await walk.page()
   const paged = walk.meta?.syncedAt
-  await walk.whole().next()
+  await walk.export().next()
   assert.ok(paged)
   assert.equal(walk.meta?.syncedAt, paged, 'as a whole')
   await simulator.refuse()

@@ -1,24 +1,24 @@
 import type { ListMeta } from '../shapes/general.ts'
-import type { Answer } from './exchange.ts'
+import type { HttpResponse } from './http.ts'
 
 export interface Page<T> {
   data: T[]
   meta: ListMeta
 }
 
-/** A list that is walked: `for await (const record of walk)`. Nothing is asked for before, and a page is asked for when it is needed. */
-export class Walk<T> implements AsyncIterable<T> {
-  /** What the newest page said: `asOf` is the `updatedAfter` of the next walk. */
+/** A list, read page by page: `for await (const record of list)`. A page is requested when it is needed. */
+export class Paginator<T> implements AsyncIterable<T> {
+  /** The `meta` of the last page. Its `asOf` is the `updatedAfter` of the next poll. */
   meta: ListMeta | undefined
   readonly #read: (cursor?: string) => Promise<Page<T>>
-  readonly #readWhole: () => Promise<Answer>
+  readonly #readExport: () => Promise<HttpResponse>
 
-  constructor(read: (cursor?: string) => Promise<Page<T>>, readWhole: () => Promise<Answer>) {
+  constructor(read: (cursor?: string) => Promise<Page<T>>, readExport: () => Promise<HttpResponse>) {
     this.#read = read
-    this.#readWhole = readWhole
+    this.#readExport = readExport
   }
 
-  /** One page: that after a cursor, else the first. */
+  /** Returns the page after a cursor, or the first page. */
   async page(cursor?: string): Promise<Page<T>> {
     const page = await this.#read(cursor)
     this.meta = page.meta
@@ -39,11 +39,10 @@ export class Walk<T> implements AsyncIterable<T> {
   }
 
   /**
-   * All records in one answer, as they come: faster than pages, for lists of any length. Where it is cut off it ends in an error
-   * `cut_off`, and is begun again, not gone on with.
+   * Yields all records of one bulk export. It is faster than pages. Throws `truncated` if the export is incomplete: start it again.
    */
-  async *whole(): AsyncGenerator<T, void, undefined> {
-    const { header, records } = await this.#readWhole()
+  async *export(): AsyncGenerator<T, void, undefined> {
+    const { header, records } = await this.#readExport()
     if (!records) return
     this.meta = {
       hasNextPage: false,
@@ -56,13 +55,13 @@ export class Walk<T> implements AsyncIterable<T> {
     yield* records as AsyncGenerator<T>
   }
 
-  /** The first record, if there is one; asks for one page. */
+  /** Returns the first record, or undefined. Requests one page. */
   async first(): Promise<T | undefined> {
     for await (const record of this) return record
     return
   }
 
-  /** All records at once; for lists that are known to be short. */
+  /** Returns all records in an array. Use it for short lists only. */
   async all(): Promise<T[]> {
     const all: T[] = []
     for await (const { data } of this.pages()) all.push(...data)
