@@ -1,13 +1,13 @@
 // Made of the operations of the API by `npm run docs`.
 import type { CallOptions, Calls, Paging, WriteOptions } from '../calls/calls.ts'
 import { segment } from '../calls/calls.ts'
-import type { Walk } from '../calls/walk.ts'
+import type { Paginator } from '../calls/paginator.ts'
 import type { Alert } from '../shapes/alerts.ts'
 
 /** Problems that need attention, with steps to fix them. */
 export interface AlertsApi {
   /** List alerts. Unresolved alerts, each with its remedy. An alert with `autoResolves` disappears when its cause is fixed. */
-  list(query?: Paging, options?: CallOptions): Walk<Alert>
+  list(query?: Paging, options?: CallOptions): Paginator<Alert>
   /** Resolve an alert. If the problem recurs, Tillbridge records a new alert. */
   resolve(id: string, options?: WriteOptions): Promise<Alert>
 }

@@ -7,7 +7,7 @@ import type { Audit } from '../shapes/audit.ts'
 export interface AuditApi {
   /** List audit log entries. A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept. */
   list(query?: Paging & {
-    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
     /** Only what was written of the record at this path. */
     record?: string | undefined

@@ -11,7 +11,7 @@ import type { RewardAccount } from '../shapes/rewards.ts'
 export interface CustomersApi {
   /** Search customers. Ordered by change time, then id; with loyalty programme and joined store. With `name` it is a look-up instead: those whose names begin with it, as they are now, in the order of a directory: surname, first name, id. */
   search(query?: Paging & {
-    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
     /** The beginning of a surname, or the surname and the beginning of a first name: `smith`, `Smith, Jo`. Case and accents do not matter. Not together with `updated_after`. */
     name?: string | undefined
@@ -20,12 +20,12 @@ export interface CustomersApi {
   find(query?: Paging & {
     /** Exactly this e-mail address, whatever its case. */
     email?: string | undefined
-    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
   }, options?: CallOptions): Paginator<Customer>
   /** Get a customer. With loyalty programme, joined store and both e-commerce identifiers. */
   get(id: string, options?: CallOptions): Promise<Customer>
-  /** Create a customer. Needs `firstname`, `surname` and `contact.email`. With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded. In the answer to a trial null, unless the body says it: `id`, `code`. */
+  /** Create a customer. Needs `firstname`, `surname` and `contact.email`. With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded. In a dry run, these fields are null unless the body contains them: `id`, `code`. */
   create(body: CustomerInput, options?: WriteOptions): Promise<Customer>
   /** Update a customer. What the body does not mention stays, also within `contact.phones` and `address`; `null` clears. An empty text is `null`. What the service keeps itself, such as `code`, may come back as it was read, and is refused where it is another; `updateTimeStamp` is always refused. A value that is stored although no body may set it may come back too. With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded. */
   update(id: string, body: CustomerChange, options?: WriteOptions): Promise<Customer>

@@ -12,7 +12,7 @@ export interface InventoryApi {
     sku?: string | undefined
     /** Only this store. */
     storeNumber?: string | undefined
-    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
   }, options?: CallOptions): Paginator<StockLevel>
   /** Get a stock level. By the `id` that the list shows, which is the store and the SKU. */

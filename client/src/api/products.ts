@@ -12,7 +12,7 @@ export interface ProductsApi {
     code?: string | undefined
     /** Only the product that this e-commerce SKU belongs to. */
     sku?: string | undefined
-    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
     /** Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`. */
     removed?: boolean | undefined

@@ -8,7 +8,7 @@ import type { RetailTransaction } from '../shapes/transactions.ts'
 export interface TransactionsApi {
   /** Search transactions. With `asc` by sale date, the oldest first (`true`) or the newest (`false`). Without it by change where `updated_after` is given, else the newest sale first. Ties by id. A return is a line with negative quantity and value. Where a range of changes is asked for in the order of sales, or the other way round, a page may hold less than `limit`, even nothing, while `hasNextPage` is true. */
   search(query?: Paging & {
-    /** Only what has changed later than this. The `asOf` of the last walk, and no change is missed. */
+    /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
     /** Only what has changed earlier than this. */
     updatedBefore?: string | Date | undefined

@@ -40,15 +40,15 @@ export interface Fault {
 }
 
 export interface ListMeta {
-  /** Whether more records follow. */
+  /** True if there are more records. */
   hasNextPage: boolean
-  /** Where this page ends: the `after_cursor` of the next; null for an empty list. */
+  /** The `after_cursor` of the next page. Null for an empty list. */
   endCursor: string | null
-  /** The moment up to which this walk shows changes, with `updated_before` no later than that: the next poll is `updated_after=<asOf>`. */
+  /** The instant up to which the list contains all changes, at most `updated_before`. To poll for later changes, send it as `updated_after`. */
   asOf: string
-  /** The zone of the wall-clock times in the records. */
+  /** The time zone of the local times in the records. */
   timeZone: string
-  /** When the list was last brought up to date with a back office that is pulled from, a few seconds late. Absent where it is always up to date, and where it never was. */
+  /** When the list was last synced with the back office, a few seconds late. Absent if the list needs no sync or has never been synced. */
   syncedAt?: string
   warnings?: Warning[]
 }

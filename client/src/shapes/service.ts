@@ -2,9 +2,9 @@
 import type { Open } from './general.ts'
 
 export interface SettingsChange {
-  /** The name shoppers know the retailer by. */
+  /** The name of the retailer that shoppers see. */
   retailerName?: string | null | undefined
-  /** The time zone of all wall-clock times, as the IANA names it. */
+  /** The IANA time zone of all local times. */
   timeZone?: string | null | undefined
   /** The currency of all amounts (ISO 4217). */
   currency?: string | null | undefined
@@ -129,9 +129,9 @@ export interface SyncState {
 }
 
 export interface Settings {
-  /** The name shoppers know the retailer by. */
+  /** The name of the retailer that shoppers see. */
   retailerName: string
-  /** The time zone of all wall-clock times, as the IANA names it. */
+  /** The IANA time zone of all local times. */
   timeZone: string
   /** The currency of all amounts (ISO 4217). */
   currency: string
@@ -197,9 +197,9 @@ export interface Settings {
   tombstoneRetentionDays: number
   /** How many days requests stay in the request log (`GET /requests`). 0 turns the log off. */
   requestLogRetentionDays: number
-  /** Reads per account and minute, or `off`. */
+  /** Reads per account and minute, or `off`. Counted per process. */
   readsPerMinute: number | 'off'
-  /** Writes per account and minute, or `off`. */
+  /** Writes per account and minute, or `off`. Counted per process. */
   writesPerMinute: number | 'off'
   /** The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`). */
   gateways: string[]
