@@ -46,12 +46,12 @@ export async function expireLeases(db: Db, jobs?: 'of running jobs too'): Promis
   await db.run(sql`update intent set claimed_until = now() - interval '1 s', next_check_at = now()`)
   await db.run(sql`update reservation set reserved_until = now() - interval '1 s'`)
   await (jobs
-    ? db.run(sql`update job set leased_until = now() - interval '1 s', due_at = now() where name = 'settle-writes'`)
+    ? db.run(sql`update job set leased_until = now() - interval '1 s', due_at = now() where name = 'reconcile-writes'`)
     : runRecoveryNow(db))
 }
 
 const runRecoveryNow = (db: Db) =>
-  db.run(sql`update job set due_at = now() where name = 'settle-writes' and lease is null`)
+  db.run(sql`update job set due_at = now() where name = 'reconcile-writes' and lease is null`)
 
 /** Lists the writes whose outcome is open, and the locks on vouchers that are still valid. */
 export const listOpenWrites = async (db: Db): Promise<string[]> =>

@@ -129,7 +129,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     alert: 'TillbridgeMailWaits',
-    expr: `sum(${of('tillbridge_jobs', { kind: 'send-mail', state: 'due' })}) > 0`,
+    expr: `sum(${of('tillbridge_jobs', { kind: 'send-email', state: 'due' })}) > 0`,
     for: '15m',
     severity: 'page',
     summary: 'E-mails that are due are not sent',

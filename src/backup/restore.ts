@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { type Database, over, sql } from '../database/db.ts'
-import { connectAlone } from '../database/dedicated-connection.ts'
+import { type Database, wrapClient, sql } from '../database/db.ts'
+import { openDedicatedConnection } from '../database/dedicated-connection.ts'
 import { migrate } from '../database/migrate.ts'
 import { readMark } from '../store/shards/shards.ts'
 import { takeOff } from './deferred-indexes.ts'
@@ -29,11 +29,11 @@ export async function restore(
   frames: AsyncIterable<Frame>,
   { nothingLost = false, onIndexing = () => {} }: Restoring,
 ) {
-  const { client, becomeIdle, end: leave } = await connectAlone(db)
+  const { client, markReusable, end: leave } = await openDedicatedConnection(db)
   try {
     await requireLater(client, head.takenAt)
     await clear(client)
-    const tx = over(client)
+    const tx = wrapClient(client)
     const within = { ...tx, transaction: <T>(work: (db: typeof tx) => Promise<T>) => work(tx) }
     await migrate(within, { upTo: head.migrations })
     await client.query(`set local maintenance_work_mem = '128MB'`)
@@ -51,7 +51,7 @@ export async function restore(
     await client.query('commit')
     // Until it has looked at the tables, PostgreSQL plans as if they were empty.
     await client.query('begin; set local statement_timeout = 0; analyze; commit')
-    becomeIdle()
+    markReusable()
     return { migrated, dataDatabase: known?.name ?? undefined }
   } finally {
     await leave()

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Database } from '../database/db.ts'
-import { connectAlone } from '../database/dedicated-connection.ts'
+import { openDedicatedConnection } from '../database/dedicated-connection.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { tablesOfAccounts } from '../store/shards/control-tables.ts'
 import { frame, type Head } from './frames.ts'
@@ -30,11 +30,11 @@ export async function* backupOf(
   db: Database,
   { service, control = db, onProgress = () => {}, onHead = () => {} }: Taking,
 ): AsyncGenerator<Buffer> {
-  const main = await connectAlone(db, snapshot)
+  const main = await openDedicatedConnection(db, snapshot)
   const { client } = main
   let accounts = main
   try {
-    if (control !== db) accounts = await connectAlone(control, snapshot)
+    if (control !== db) accounts = await openDedicatedConnection(control, snapshot)
     const head = await headOf(client, service)
     onHead(head)
     yield frame('H', head)
@@ -62,7 +62,7 @@ export async function* backupOf(
     const counters = await countersOf(client)
     for (const each of new Set([main, accounts])) {
       await each.client.query('commit')
-      each.becomeIdle()
+      each.markReusable()
     }
     yield frame('E', { tables: taken.map(({ copy, ...rest }) => ({ ...rest, rows: copy.rowCount })), counters })
   } finally {

@@ -4,7 +4,7 @@ import type { Driver } from '../backoffice/port/driver.ts'
 import { runSyncIfReady } from '../backoffice/run-sync.ts'
 import { backOfficeSettings, readConfig } from '../config/config.ts'
 import type { Database } from '../database/db.ts'
-import { DatabaseAway } from '../database/errors.ts'
+import { DatabaseUnavailable } from '../database/errors.ts'
 import type { SyncDefinition } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
@@ -104,7 +104,7 @@ async function runSyncs(
           remarks.push(`${sync.name}: ${formatNumber(times)} ${text}.`)
       }
     } catch (error) {
-      if (!stop.signal.aborted && !(error instanceof ApiError || error instanceof DatabaseAway)) throw error
+      if (!stop.signal.aborted && !(error instanceof ApiError || error instanceof DatabaseUnavailable)) throw error
       fail(sync.name, stop.signal.aborted ? 'stopped. The next run continues from there.' : describeError(error))
     }
   }

@@ -1,17 +1,17 @@
-import { nameOf, serversIn } from '../database/endpoints.ts'
+import { getServerName, parseServers } from '../database/endpoints.ts'
 import { InvalidSetting, integer, oneOf, type Setting } from './parsers.ts'
 
 /** Returns the display names (host and port) of the servers in a connection URL. Never returns a part of its password. */
 function serverNamesIn(url: string): string[] {
   if (!/^postgres(ql)?:\/\//.test(url)) throw new InvalidSetting('must begin with postgres://')
-  return serversIn(url).map(server => {
+  return parseServers(url).map(server => {
     // `pg` reads a URL without a host, such as one for a Unix socket, as localhost.
     const connectionString = server.connectionString?.replace('@/', '@localhost/') ?? ''
     const { pathname = '@', search = '', hash = '' } = URL.parse(connectionString) ?? {}
     if (`${pathname}${search}${hash}`.includes('@'))
       throw new InvalidSetting('must be a URL: write special characters in the password as %XX, for example %23 for #')
     try {
-      return nameOf(server)
+      return getServerName(server)
     } catch (error) {
       throw new InvalidSetting(`can't be parsed: ${(error as Error).message}`)
     }

@@ -1,68 +1,69 @@
 import pg from 'pg'
 import { handleLater } from '../telemetry/ignored-errors.ts'
 import { observeStatement } from '../telemetry/statements.ts'
-import { type Connection, lend, primaryAmong, serversIn, straightTo } from './endpoints.ts'
-import { CommitUnknown, DatabaseAway, isOutage, told } from './errors.ts'
+import { type Connection, connectToPrimary, connectToServer, parseServers, withPooledClient } from './endpoints.ts'
+import { CommitUnknown, DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { rollback } from './pg/batching.ts'
-import { pastContention } from './pg/contention.ts'
-import { nameOf, raw, type Sql, written } from './pg/sql.ts'
-import { processOf, streamOf, watchStatements } from './pg/statements.ts'
-import { watchStandstill } from './pg/watchdog.ts'
-import { asOptions, asStatement, settingsFor } from './session-settings.ts'
+import { retryOnContention } from './pg/contention.ts'
+import { getServerPid, getSocket } from './pg/internals.ts'
+import { getStatementName, raw, render, type Sql } from './pg/sql.ts'
+import { watchStatements } from './pg/statements.ts'
+import { detectStalls } from './pg/watchdog.ts'
+import { createSessionSettings, toConnectionOptions, toSetStatement } from './session-settings.ts'
 
 export { raw, Sql, sql } from './pg/sql.ts'
 
 interface QueryOptions {
-  /** Planned anew for the values of each call: for statements whose best plan depends on them. */
+  /** True to plan the statement for the values of each call. For statements whose best plan depends on them. Default false. */
   planned?: boolean
-  /** Where in the log of the primary all is that is asked about (`Db.position`): a replica that has come so far may answer. */
+  /** LSN that a replica must have replayed to answer (`Db.position`). Without it, the primary answers. */
   position?: string | undefined
 }
 
-/** Something that runs SQL: the pool, or a transaction. Everything throws `DatabaseAway` where the statement is not to blame. */
+/** Runs SQL, in a pool or in a transaction. Every method throws `DatabaseUnavailable` if the statement is not the cause of the failure. */
 export interface Db {
   rows<T extends object>(query: Sql, options?: QueryOptions): Promise<T[]>
-  /** The first row. */
+  /** Returns the first row. */
   row<T extends object>(query: Sql, options?: QueryOptions): Promise<T | undefined>
-  /** How many rows were touched. */
+  /** Returns the number of affected rows. */
   run(query: Sql): Promise<number>
-  /** SQL of where in its log the primary is now, as a text: for reads that replicas may answer. Absent where there are none. */
+  /** SQL expression for the current LSN of the primary, as text, for reads that replicas can answer. Absent without replicas. */
   position?: Sql
 }
 
 export interface Database extends Db {
   /**
-   * Runs `work` in one transaction: all of it, or nothing. Statements are carried out in the order in which they are asked, also those of
-   * one `Promise.all`: one that reads sees what those before it have written. What it asks last need not be waited for: it goes out with
-   * the commit.
+   * Runs `work` in one transaction. Statements run in the order of their calls, also within one `Promise.all`: a read sees the writes before
+   * it. The last statements need not be awaited: they are sent together with the commit.
    */
   transaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   /**
-   * Asks over one connection, which is the same value each time, of the server's process `pid`; behind a pooler in one transaction, by a
-   * value of its own, of whichever.
+   * Runs `work` on one connection. `db` is the same object each time for the same connection, and `pid` is the server process of the connection.
+   * Behind a pooler, runs `work` in one transaction with a new `db` and without a `pid`.
    */
-  together<T>(work: (db: Db, pid: number | undefined) => T | Promise<T>): Promise<T>
-  /** The pool underneath, for COPY and LISTEN. */
+  withConnection<T>(work: (db: Db, pid: number | undefined) => T | Promise<T>): Promise<T>
+  /** The underlying pool, for COPY and LISTEN. */
   pool: pg.Pool
   close(): Promise<void>
 }
 
-/** Of statements of a transaction that nobody waits for: they go out with the commit, which fails where they do. */
-export function unawaited(...statements: readonly Promise<unknown>[]) {
+/** Leaves statements of a transaction to its commit: they are sent together with it, and it fails if one of them fails. */
+export function sendWithCommit(...statements: readonly Promise<unknown>[]) {
   for (const each of statements) handleLater(each)
 }
 
-/** Runs one statement. */
-type Ask = (config: pg.QueryConfig) => Promise<pg.QueryResult>
+type RunStatement = (config: pg.QueryConfig) => Promise<pg.QueryResult>
 
-function runner(ask: Ask): Db {
+function createDb(runStatement: RunStatement): Db {
   const query = async (statement: Sql, { planned = false }: QueryOptions = {}) => {
     const values: unknown[] = []
-    const text = written(statement, values)
+    const text = render(statement, values)
     try {
-      return await observeStatement(text, () => ask({ text, values, ...(planned ? {} : { name: nameOf(text) }) }))
+      return await observeStatement(text, () =>
+        runStatement({ text, values, ...(planned ? {} : { name: getStatementName(text) }) }),
+      )
     } catch (error) {
-      throw told(error)
+      throw toDatabaseError(error)
     }
   }
   return {
@@ -74,166 +75,173 @@ function runner(ask: Ask): Db {
   }
 }
 
-/** SQL on one connection, beside what else is asked of it: COPY. */
-export const over = (client: pg.ClientBase): Db => runner(config => client.query(unnamed(config)))
+/** Returns a `Db` on a connection that is also used directly, for COPY. */
+export const wrapClient = (client: pg.ClientBase): Db => createDb(config => client.query(withoutName(config)))
 
-/** The waits of a statement by itself: it is asked again at once. */
-const twiceAtOnce = [0, 0]
+/** Delays before the retries of a single statement. */
+const immediateRetries = [0, 0]
 
-/** A transaction on one connection, which knows what was asked in it and has not been answered yet. */
+/** A transaction on one connection. It tracks the statements without a result. */
 interface OpenTransaction {
-  ask: Ask
+  run: RunStatement
   tx: Db
   /**
-   * Commits, together with what nobody has waited for: where any of it failed, nothing of the transaction is kept, and the failure is
-   * thrown. A connection that breaks here leaves open whether the work is kept.
+   * Commits together with the statements that were not awaited. If one of them fails, the transaction is rolled back, and its error is
+   * thrown. Throws `CommitUnknown` if the connection breaks, because the work may be committed.
    */
   commit(): Promise<void>
-  /** Undoes it. What a part of the work that nobody has waited for asks from now on is asked of nobody. */
+  /** Rolls back. Statements that `work` runs afterwards are rejected. */
   undo(): Promise<unknown>
 }
 
-function transactionOver(ask: Ask): OpenTransaction {
-  const unanswered = new Set<Promise<pg.QueryResult>>()
+function beginTransaction(runStatement: RunStatement): OpenTransaction {
+  const pending = new Set<Promise<pg.QueryResult>>()
   let cause: unknown
-  // What follows a statement that failed fails because it follows, also where it was to be prepared behind it: told is the failure itself,
-  // the newest where a savepoint undid others.
-  const orCause = (error: { code?: unknown }) => {
+  // A statement after a failed one fails too (25P02), or is not prepared (26000). Throw the original error instead: the newest one, because a
+  // savepoint can undo earlier ones.
+  const throwCause = (error: { code?: unknown }) => {
     if (error.code === '25P02' || error.code === '26000') throw cause ?? error
     cause = error
     throw error
   }
   let isOver = false
-  const asked: Ask = config => {
+  const run: RunStatement = config => {
     if (isOver) return Promise.reject(new Error('The transaction is over.'))
-    const answer = ask(config).catch(orCause)
-    unanswered.add(answer)
-    const answered = () => unanswered.delete(answer)
-    answer.then(answered, answered)
-    return answer
+    const result = runStatement(config).catch(throwCause)
+    pending.add(result)
+    const onSettled = () => pending.delete(result)
+    result.then(onSettled, onSettled)
+    return result
   }
   return {
-    ask: asked,
-    tx: runner(asked),
+    run,
+    tx: createDb(run),
     async commit() {
-      const rest = [...unanswered]
+      const unfinished = [...pending]
       isOver = true
-      const ended = observeStatement('commit', () => ask({ text: 'commit', name: nameOf('commit') }))
-      const [failed] = (await Promise.allSettled(rest)).flatMap(one => (one.status === 'rejected' ? [one.reason] : []))
-      const { command } = await ended.catch(error => {
-        // Behind a statement that PostgreSQL itself has ended nothing is committed. Of class 08 is what a pooler says that has lost PostgreSQL.
-        const isEnded = failed instanceof pg.DatabaseError && !failed.code?.startsWith('08')
-        const isKnown = isEnded || !isOutage(failed ?? error)
-        throw isOutage(error) && !isKnown ? new CommitUnknown(error) : told(failed ?? error)
+      const committed = observeStatement('commit', () =>
+        runStatement({ text: 'commit', name: getStatementName('commit') }),
+      )
+      const [failure] = (await Promise.allSettled(unfinished)).flatMap(result =>
+        result.status === 'rejected' ? [result.reason] : [],
+      )
+      const { command } = await committed.catch(error => {
+        // If PostgreSQL itself rejected a statement, nothing is committed. A pooler that lost PostgreSQL reports class 08.
+        const isRejected = failure instanceof pg.DatabaseError && !failure.code?.startsWith('08')
+        const isKnown = isRejected || !isOutage(failure ?? error)
+        throw isOutage(error) && !isKnown ? new CommitUnknown(error) : toDatabaseError(failure ?? error)
       })
-      if (failed !== undefined) throw told(failed)
-      // PostgreSQL's answer to `commit` where a statement failed whose failure somebody has put up with.
-      if (command !== 'COMMIT') throw new Error('A transaction in which a statement had failed was to be committed.')
+      if (failure !== undefined) throw toDatabaseError(failure)
+      // PostgreSQL answers `commit` with ROLLBACK if a statement failed and the caller ignored its error.
+      if (command !== 'COMMIT') throw new Error('commit rolled back: a statement of the transaction failed')
     },
     undo() {
       isOver = true
-      return observeStatement('rollback', () => ask({ text: rollback, name: nameOf(rollback) }))
+      return observeStatement('rollback', () => runStatement({ text: rollback, name: getStatementName(rollback) }))
     },
   }
 }
 
-interface Connecting {
+interface DatabaseOptions {
+  /** Maximum number of connections. Default 6. */
   max?: number
-  /** Milliseconds a statement may take; 0: as long as it needs (imports, migrations). */
+  /** Milliseconds a statement can take; 0: no limit, for imports and migrations. Default 15,000. */
   statementTimeoutMs?: number
   /** Called when an idle connection breaks. */
   onFault?: (error: Error) => void
-  /** Plans each statement once a connection, whatever its values: for short ones that find what they touch by its key. */
-  settled?: boolean
-  /** Between us and PostgreSQL there is a pooler that lends its connections for a transaction at a time: nothing of a session stays. */
+  /** True to plan each statement once per connection, whatever its values. For short statements that find their rows by key. Default false. */
+  genericPlans?: boolean
+  /** True if a pooler between Tillbridge and PostgreSQL lends its connections per transaction, so that session state is lost. Default false. */
   pooled?: boolean
-  /** Not the primary among servers, but this one, whatever it is. */
+  /** True to connect to the first server of the URL, primary or not. Default false. */
   straight?: boolean
-  /** Milliseconds a statement may wait for a lock; 0: as long as it may take. */
+  /** Milliseconds a statement can wait for a lock; 0: no limit. Default 0. */
   lockTimeoutMs?: number
 }
 
-/** Without the name that PostgreSQL would keep it prepared under, in a session that the next one may not be in. */
-const unnamed = ({ text, values = [] }: pg.QueryConfig): pg.QueryConfig => ({ text, values })
+/** Removes the name, under which PostgreSQL would prepare the statement in a session that the next statement may not be in. */
+const withoutName = ({ text, values = [] }: pg.QueryConfig): pg.QueryConfig => ({ text, values })
 
-/** Opens a pool. Of a URL that names several servers it is of the one that is the primary. */
-export function openDatabase(connection: Connection, connecting: Connecting = {}): Database {
+/** Opens a pool. If the URL names several servers, it connects to the primary. */
+export function openDatabase(connection: Connection, options: DatabaseOptions = {}): Database {
   const {
     max = 6,
     statementTimeoutMs = 15_000,
     onFault,
-    settled = false,
+    genericPlans = false,
     pooled = false,
     lockTimeoutMs = 0,
-  } = connecting
-  const settings = settingsFor({ statementTimeoutMs, settled, lockTimeoutMs })
-  const { Client, tries } = connecting.straight ? straightTo(serversIn(connection)[0] ?? {}) : primaryAmong(connection)
+  } = options
+  const settings = createSessionSettings({ statementTimeoutMs, genericPlans, lockTimeoutMs })
+  const { Client, tries } = options.straight
+    ? connectToServer(parseServers(connection)[0] ?? {})
+    : connectToPrimary(connection)
   const pool = new pg.Pool({
     Client,
     max,
     connectionTimeoutMillis: 5_000,
-    // What a connection has prepared, and cached, goes with it.
+    // Frees the prepared statements and caches of a connection once an hour.
     maxLifetimeSeconds: 3_600,
     keepAlive: true,
-    // What is asked without waiting for the answer before goes out at once.
+    // Sends statements without waiting for the results of earlier ones.
     pipeline: true,
-    ...(!pooled && { options: asOptions(settings) }),
+    ...(!pooled && { options: toConnectionOptions(settings) }),
     application_name: 'tillbridge',
   })
   pool.on('error', (error: Error) => onFault?.(error))
-  // The client waits a little longer than the server, which answers with a reason.
-  const standstill = watchStandstill(Client)
-  const watch = watchStatements(statementTimeoutMs && statementTimeoutMs + 2_000, standstill)
-  const lent = async <T>(work: (client: pg.PoolClient) => Promise<T>) => {
-    if (standstill.isStill()) throw new DatabaseAway(undefined, 'The database stands still.')
-    return lend(pool, tries, work)
+  const stallDetector = detectStalls(Client)
+  // Longer than the limit of the server, which reports the reason.
+  const watchdog = watchStatements(statementTimeoutMs && statementTimeoutMs + 2_000, stallDetector)
+  const withClient = async <T>(work: (client: pg.PoolClient) => Promise<T>) => {
+    if (stallDetector.isStalled()) throw new DatabaseUnavailable(undefined, 'The database does not answer.')
+    return withPooledClient(pool, tries, work)
   }
-  const askOf =
-    (client: pg.PoolClient): Ask =>
+  const createRunner =
+    (client: pg.PoolClient): RunStatement =>
     config =>
-      watch.ask(client, pooled ? unnamed(config) : config)
+      watchdog.run(client, pooled ? withoutName(config) : config)
   const inTransaction = <T>(work: (transaction: OpenTransaction) => T | Promise<T>) =>
-    lent(async client => {
-      const transaction = transactionOver(askOf(client))
-      // Nobody waits for these: they go out with the first statement, and where they fail there is no connection.
+    withClient(async client => {
+      const transaction = beginTransaction(createRunner(client))
+      // Not awaited: they are sent with the first statement. If they fail, the connection is broken.
       handleLater(transaction.tx.run(raw(pooled ? 'begin isolation level read committed' : 'begin')))
-      if (pooled) handleLater(transaction.tx.run(raw(asStatement(settings))))
+      if (pooled) handleLater(transaction.tx.run(raw(toSetStatement(settings))))
       try {
         const result = await work(transaction)
         await transaction.commit()
         return result
       } catch (error) {
-        await transaction.undo().catch(fault => {
-          // The end of a connection undoes all of it too, and its pool is told: nobody is lent it any more.
-          streamOf(client).destroy()
-          client.emit('error', fault)
+        await transaction.undo().catch(rollbackError => {
+          // Closing the connection rolls back too. The event makes the pool discard the connection.
+          getSocket(client).destroy()
+          client.emit('error', rollbackError)
         })
         throw error
       }
     })
-  const alone: Ask = config => lent(client => askOf(client)(config))
-  const known = new WeakMap<pg.PoolClient, Db>()
-  const overIt = (client: pg.PoolClient): Db => {
-    const db = known.get(client) ?? runner(askOf(client))
-    known.set(client, db)
+  const runAlone: RunStatement = config => withClient(client => createRunner(client)(config))
+  const dbs = new WeakMap<pg.PoolClient, Db>()
+  const getDb = (client: pg.PoolClient): Db => {
+    const db = dbs.get(client) ?? createDb(createRunner(client))
+    dbs.set(client, db)
     return db
   }
-  // It goes out with all of its transaction, which takes no longer.
-  const inItsOwn: Ask = config =>
-    inTransaction(({ ask }) => ({ answer: ask(config) })).then(
-      ({ answer }) => answer,
-      error => Promise.reject(error instanceof CommitUnknown ? new DatabaseAway(error.cause) : error),
+  // The whole transaction is sent at once, so it takes no longer than a single statement.
+  const runInTransaction: RunStatement = config =>
+    inTransaction(({ run }) => ({ result: run(config) })).then(
+      ({ result }) => result,
+      error => Promise.reject(error instanceof CommitUnknown ? new DatabaseUnavailable(error.cause) : error),
     )
   return {
-    ...runner(config => pastContention(() => (pooled ? inItsOwn : alone)(config), twiceAtOnce)),
+    ...createDb(config => retryOnContention(() => (pooled ? runInTransaction : runAlone)(config), immediateRetries)),
     pool,
     transaction: work => inTransaction(({ tx }) => work(tx)),
-    together: work =>
+    withConnection: work =>
       pooled
         ? inTransaction(({ tx }) => work(tx, undefined))
-        : lent(async client => work(overIt(client), processOf(client))),
+        : withClient(async client => work(getDb(client), getServerPid(client))),
     async close() {
-      watch.end()
+      watchdog.end()
       await pool.end()
     },
   }

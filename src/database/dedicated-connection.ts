@@ -2,57 +2,55 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { type Database, sql } from './db.ts'
-import { streamOf } from './pg/statements.ts'
-import { asStatement, unhurried } from './session-settings.ts'
+import { getClientClass, getSocket } from './pg/internals.ts'
+import { toSetStatement, withoutTimeouts } from './session-settings.ts'
 
-/** Milliseconds after which what is answered at once is answered no more. */
-const promptMs = 10_000
-/** Milliseconds that a goodbye may take. */
-const goodbyeMs = 2_000
+const responseTimeoutMs = 10_000
+const closeTimeoutMs = 2_000
 
 /**
- * A connection beside the pool with a transaction that has begun, for COPY and for locks that are held for long: without its limits of time,
- * and without requests sent ahead. What is under way on it at the end is broken off.
+ * Opens a connection outside the pool and begins a transaction on it, for COPY and for locks that are held for a long time. It has no time
+ * limits and no pipelining. `begin`: the statement that begins the transaction.
  */
-export async function connectAlone(db: Database, begin = 'begin') {
-  // Whoever asks the pool finds the primary: this connection is made to the same server.
+export async function openDedicatedConnection(db: Database, begin = 'begin') {
+  // Makes the pool find the primary, so that this connection goes to the same server.
   await db.rows(sql`select`)
-  const Client = db.pool.options.Client as unknown as typeof pg.Client
+  const Client = getClientClass(db.pool)
   const client = new Client({ ...db.pool.options, pipeline: false } as pg.ClientConfig)
-  // Without a listener, a connection that breaks while it is idle would end the process.
+  // Without a listener, an idle connection that breaks would end the process.
   client.on('error', () => {})
-  const breakOff = () => void streamOf(client).destroy()
-  async function promptly<T>(asked: Promise<T>): Promise<T> {
-    const late = setTimeout(breakOff, promptMs)
-    return asked.finally(() => clearTimeout(late))
+  const destroy = () => void getSocket(client).destroy()
+  async function withTimeout<T>(result: Promise<T>): Promise<T> {
+    const timer = setTimeout(destroy, responseTimeoutMs)
+    return result.finally(() => clearTimeout(timer))
   }
   try {
-    await promptly(client.connect())
-    await promptly(client.query(begin))
-    await promptly(client.query(asStatement(unhurried)))
+    await withTimeout(client.connect())
+    await withTimeout(client.query(begin))
+    await withTimeout(client.query(toSetStatement(withoutTimeouts)))
   } catch (error) {
-    breakOff()
+    destroy()
     throw error
   }
-  let isIdle = false
+  let isReusable = false
   return {
     client,
-    /** Waits for what is answered at once: where it is not, the connection is broken off, and it fails. */
-    promptly,
-    /** What is under way fails. */
-    breakOff,
-    /** Nothing is under way: it may say goodbye. */
-    becomeIdle() {
-      isIdle = true
+    /** Waits for a result that must arrive within 10 s. Otherwise destroys the connection, so that the statement fails. */
+    withTimeout,
+    /** Closes the connection at once. Statements in flight fail. */
+    destroy,
+    /** Declares that no statement is in flight, so that `end` can close the connection cleanly. */
+    markReusable() {
+      isReusable = true
     },
     async end() {
-      // A machine that has vanished never answers a goodbye.
-      if (isIdle)
+      // A machine that has vanished never confirms the close.
+      if (isReusable)
         await Promise.race([
           ignoreError(client.end(), 'connection was already closed'),
-          delay(goodbyeMs, undefined, { ref: false }),
+          delay(closeTimeoutMs, undefined, { ref: false }),
         ])
-      breakOff()
+      destroy()
     },
   }
 }

@@ -1,40 +1,40 @@
 import pg from 'pg'
-import { DatabaseAway, isOutage, told } from './errors.ts'
+import { DatabaseUnavailable, isOutage, toDatabaseError } from './errors.ts'
 import { BatchingClient } from './pg/batching.ts'
-import { streamOf } from './pg/statements.ts'
+import { getConnection, getSocket } from './pg/internals.ts'
 
-/** Where a database is: a URL, or what `pg` takes. */
+/** A database: a URL, or a configuration of `pg`. */
 export type Connection = string | pg.ClientConfig
 
-/** How to reach each of the servers that a URL names: `postgres://user@one:5432,two:5432/shop` names two, of which one is the primary. */
-export function serversIn(connection: Connection): pg.ClientConfig[] {
+/** Returns a configuration for each server of a URL: `postgres://user@one:5432,two:5432/shop` names two, one of which is the primary. */
+export function parseServers(connection: Connection): pg.ClientConfig[] {
   if (typeof connection !== 'string') return [connection]
-  const [, before = '', hosts = '', behind = ''] = /^(\w+:\/\/(?:[^/?]*@)?)([^/?]*)(.*)$/s.exec(connection) ?? []
-  return hosts.split(',').map(host => ({ connectionString: `${before}${host}${behind}` }))
+  const [, prefix = '', hosts = '', suffix = ''] = /^(\w+:\/\/(?:[^/?]*@)?)([^/?]*)(.*)$/s.exec(connection) ?? []
+  return hosts.split(',').map(host => ({ connectionString: `${prefix}${host}${suffix}` }))
 }
 
-/** A server as people know it: host and port, without how to sign in there. */
-export function nameOf(server: pg.ClientConfig): string {
+/** Returns host and port of a server, without credentials. */
+export function getServerName(server: pg.ClientConfig): string {
   const { host, port } = new pg.Client(server)
   return `${host}:${port}`
 }
 
-/** What connects to a server. */
-interface Way {
-  /** As many find it, if it is there: to the primary of several, one at each. */
+/** A client class that connects to certain servers. */
+interface Connector {
+  /** Attempts that reach the primary if it is available: one for each server. */
   tries: number
   Client: new (config?: pg.ClientConfig) => pg.Client
 }
 
-/** To whichever of some servers is the primary: the one that was so last. Where it is not, connecting fails, and the next one is of the next server. */
-export function primaryAmong(connection: Connection): Way {
-  const servers = serversIn(connection)
+/** Connects to the last known primary. If the server turns out not to be the primary, connecting fails, and the next attempt uses the next server. */
+export function connectToPrimary(connection: Connection): Connector {
+  const servers = parseServers(connection)
   let current = 0
   class Client extends BatchingClient {
     constructor(config?: pg.ClientConfig) {
       const server = current
       super({ ...config, ...servers[server] })
-      onVain(this, () => {
+      onUnusable(this, () => {
         if (server === current) current = (current + 1) % servers.length
       })
     }
@@ -42,8 +42,8 @@ export function primaryAmong(connection: Connection): Way {
   return { tries: servers.length, Client }
 }
 
-/** To this very server, whatever it is. */
-export function straightTo(server: pg.ClientConfig): Way {
+/** Connects to this server, whether it is a primary or a standby. */
+export function connectToServer(server: pg.ClientConfig): Connector {
   class Client extends BatchingClient {
     constructor(config?: pg.ClientConfig) {
       super({ ...config, ...server })
@@ -52,56 +52,60 @@ export function straightTo(server: pg.ClientConfig): Way {
   return { tries: 1, Client }
 }
 
-/** Breaks off a connection to a standby, which says so of itself without being asked; tells of this, and of one that is refused. */
-function onVain(client: pg.Client, isVain: () => void) {
-  const { connection } = client as unknown as { connection: NodeJS.EventEmitter }
-  let isSettled = false
-  const tell = () => {
-    if (!isSettled) isVain()
-    isSettled = true
+/** Calls `callback` once if a client can't connect, or connects to a standby; destroys a connection to a standby. PostgreSQL reports it on connecting. */
+function onUnusable(client: pg.Client, callback: () => void) {
+  const connection = getConnection(client)
+  let isDecided = false
+  const report = () => {
+    if (!isDecided) callback()
+    isDecided = true
   }
   client.once('connect', () => {
-    isSettled = true
+    isDecided = true
   })
-  for (const event of ['error', 'errorMessage', 'end']) connection.on(event, tell)
+  for (const event of ['error', 'errorMessage', 'end']) connection.on(event, report)
   connection.on('parameterStatus', ({ parameterName, parameterValue }: Record<string, string>) => {
-    if (parameterName === 'in_hot_standby' && parameterValue === 'on') streamOf(client).destroy()
+    if (parameterName === 'in_hot_standby' && parameterValue === 'on') getSocket(client).destroy()
   })
 }
 
-/** What connects, as often as there are servers. Where all connections of the pool are busy, it is not for want of another server. */
-export async function triedAt<T>(tries: number, connect: () => Promise<T>): Promise<T> {
-  for (let left = tries; ; left--)
+/** Tries to connect once per server. Doesn't retry if the pool is exhausted: another server would not help. */
+export async function tryServers<T>(tries: number, connect: () => Promise<T>): Promise<T> {
+  for (let remaining = tries; ; remaining--)
     try {
       return await connect()
     } catch (error) {
       const { cause } = error as { cause?: unknown }
-      const isBusy = cause instanceof Error && /^timeout exceeded/.test(cause.message)
-      if (left <= 1 || isBusy || !(error instanceof DatabaseAway || isOutage(error))) throw error
+      const isPoolExhausted = cause instanceof Error && /^timeout exceeded/.test(cause.message)
+      if (remaining <= 1 || isPoolExhausted || !(error instanceof DatabaseUnavailable || isOutage(error))) throw error
     }
 }
 
-/** Lends a connection of the pool, which gets it back unless it broke. */
-export async function lend<T>(pool: pg.Pool, tries: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+/** Runs `work` with a connection of the pool, and releases it. A broken connection is discarded. */
+export async function withPooledClient<T>(
+  pool: pg.Pool,
+  tries: number,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   let broken: Error | undefined
-  // Without a listener from the very moment it is ours, a connection that breaks between two statements would end the process.
-  const onBreak = (fault: Error) => {
-    broken = fault
+  // Added as soon as the pool lends the connection: without a listener, a connection that breaks between two statements would end the process.
+  const onBreak = (error: Error) => {
+    broken = error
   }
-  const lent = () =>
+  const borrowClient = () =>
     new Promise<pg.PoolClient>((resolve, reject) =>
       pool.connect((error, client) => {
-        if (!client) return reject(told(error))
+        if (!client) return reject(toDatabaseError(error))
         client.on('error', onBreak)
         resolve(client)
       }),
     )
-  const client = await triedAt(tries, lent)
+  const client = await tryServers(tries, borrowClient)
   try {
     return await work(client)
   } finally {
     client.release(broken)
-    // A broken one may have more to complain of; it is not used again.
+    // A broken connection can emit further errors, so it keeps the listener.
     if (!broken) client.off('error', onBreak)
   }
 }

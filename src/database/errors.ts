@@ -1,49 +1,52 @@
 /**
- * The database is away, or too busy to answer; `cause` says what was met. Nothing is kept of a transaction that ends in it; whether
- * a statement of its own was carried out nobody knows.
+ * The database is unavailable or overloaded; `cause` is the original error. A transaction that throws this is rolled back. A single statement
+ * outside a transaction may have run.
  */
-export class DatabaseAway extends Error {
-  constructor(cause: unknown, message = 'The database cannot be reached.') {
+export class DatabaseUnavailable extends Error {
+  constructor(cause: unknown, message = 'The database is unavailable.') {
     super(message, { cause })
   }
 }
 
-/** PostgreSQL has no room for what is to be written. What is there can be read. */
-export class DiskFull extends DatabaseAway {
+/** The disk of the database is full. Reads still work. */
+export class DiskFull extends DatabaseUnavailable {
   constructor(cause: unknown) {
     super(cause, 'The disk of the database is full.')
   }
 }
 
-/** It went while a transaction was committed: nobody knows whether the work is kept. */
-export class CommitUnknown extends DatabaseAway {
+/** The connection broke during a commit. The work may be committed or not. */
+export class CommitUnknown extends DatabaseUnavailable {
   constructor(cause: unknown) {
-    super(cause, 'The database went while the work was committed.')
+    super(cause, 'The connection to the database broke during a commit.')
   }
 }
 
-/** The service is written in another database by now, or will be in seconds. Nothing is kept of a transaction that ends in it. */
-export class OnTheMove extends DatabaseAway {
+/** Writes of the service go to another shard, now or within seconds. A transaction that throws this is rolled back. */
+export class ServiceMoving extends DatabaseUnavailable {
   constructor(cause: unknown) {
-    super(cause, 'The service is being moved to another database, which takes seconds, or removed.')
+    super(cause, 'The service is being moved to another shard, or deleted.')
   }
 }
 
-/** An outage as what it is; anything else stays as it is. */
-export const told = (error: unknown) =>
+/** Converts an outage to one of the errors above. Returns other errors unchanged. */
+export const toDatabaseError = (error: unknown) =>
   isMoving(error)
-    ? new OnTheMove(error)
-    : isFull(error)
+    ? new ServiceMoving(error)
+    : isDiskFull(error)
       ? new DiskFull(error)
       : isOutage(error)
-        ? new DatabaseAway(error)
+        ? new DatabaseUnavailable(error)
         : error
 
-/** What `require_writable` of the migrations raises. */
+/** True for the error that the SQL function `require_writable` raises. */
 const isMoving = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '57M01'
-const isFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
+const isDiskFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
 
-/** Whether the database is away or too busy, rather than the statement wrong (SQLSTATE classes 08, 53 and 57, a statement that was cancelled among them; sockets, of which we may have none left). */
+/**
+ * True if the database is unavailable or overloaded, so that the statement is not the cause: SQLSTATE classes 08, 53 and 57, which include a cancelled
+ * statement, and socket errors, which include a lack of file descriptors.
+ */
 export function isOutage(error: unknown) {
   if (!(error instanceof Error)) return false
   const code = String((error as { code?: unknown }).code ?? '')

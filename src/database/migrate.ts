@@ -4,15 +4,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, raw, sql } from './db.ts'
 import { isContention } from './pg/contention.ts'
 
-const ours = new URL('../../migrations/', import.meta.url)
+const bundledFolder = new URL('../../migrations/', import.meta.url)
 
 /** The numbered migrations of a folder in their order: `0001_services.sql` … */
-export async function migrationFiles(folder = ours) {
+export async function migrationFiles(folder = bundledFolder) {
   return (await readdir(folder)).filter(name => /^\d{4}_\w+\.sql$/.test(name)).sort()
 }
 
 /** What tells two texts of a migration apart, as `sha256sum` writes it. */
-export const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
+export const toSha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
 
 interface Migration {
   number: number
@@ -21,11 +21,11 @@ interface Migration {
   sha256: string
 }
 
-const migrationsIn = async (folder: URL): Promise<Migration[]> =>
+const loadMigrations = async (folder: URL): Promise<Migration[]> =>
   Promise.all(
     (await migrationFiles(folder)).map(async name => {
       const text = await readFile(new URL(name, folder), 'utf8')
-      return { number: Number(name.slice(0, 4)), name, text, sha256: digestOf(text) }
+      return { number: Number(name.slice(0, 4)), name, text, sha256: toSha256Hex(text) }
     }),
   )
 
@@ -36,26 +36,30 @@ const migrationsIn = async (folder: URL): Promise<Migration[]> =>
  * was made of: only these are applied, and refused where they are not ours.
  */
 export async function migrate(
-  db: Migrated,
-  { folder = ours, upTo }: { folder?: URL; upTo?: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[] } = {},
+  db: MigrationTarget,
+  {
+    folder = bundledFolder,
+    upTo,
+  }: { folder?: URL; upTo?: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[] } = {},
 ): Promise<string[]> {
-  await makeTable(db)
-  const known = await migrationsIn(folder)
-  const migrations = upTo ? firstOf(known, upTo) : known
+  await createMigrationTable(db)
+  const known = await loadMigrations(folder)
+  const migrations = upTo ? selectBackupMigrations(known, upTo) : known
   const applied: string[] = []
-  for (const migration of await lacking(db, migrations)) if (await apply(db, migration)) applied.push(migration.name)
+  for (const migration of await selectPending(db, migrations))
+    if (await applyMigration(db, migration)) applied.push(migration.name)
   return applied
 }
 
 /** What a database has not had yet, which is left as it is. Throws where it is refused. */
-export async function missingMigrations(db: Database): Promise<string[]> {
+export async function findPendingMigrations(db: Database): Promise<string[]> {
   const found = await db.row<{ isThere: boolean }>(sql`select to_regclass('migration') is not null as "isThere"`)
-  const known = await migrationsIn(ours)
-  return (found?.isThere ? await lacking(db, known) : known).map(({ name }) => name)
+  const known = await loadMigrations(bundledFolder)
+  return (found?.isThere ? await selectPending(db, known) : known).map(({ name }) => name)
 }
 
-async function lacking(db: Migrated, migrations: Migration[]): Promise<Migration[]> {
-  const had = await appliedTo(db)
+async function selectPending(db: MigrationTarget, migrations: Migration[]): Promise<Migration[]> {
+  const had = await loadApplied(db)
   const changed = migrations.find(({ number, sha256 }) => had.has(number) && had.get(number) !== sha256)
   if (changed)
     throw new Error(
@@ -70,10 +74,10 @@ async function lacking(db: Migrated, migrations: Migration[]): Promise<Migration
 }
 
 /** How often a migration is begun anew that the requests of a release that still runs stand in the way of. */
-const attempts = 60
+const maxAttempts = 60
 
 /** Applies one, unless another process has. A table that is in use is waited for for a second at a time: behind that wait, all requests would stand in line. */
-async function apply(db: Migrated, { number, name, text, sha256 }: Migration): Promise<boolean> {
+async function applyMigration(db: MigrationTarget, { number, name, text, sha256 }: Migration): Promise<boolean> {
   for (let attempt = 1; ; attempt++)
     try {
       return await db.transaction(async tx => {
@@ -82,23 +86,23 @@ async function apply(db: Migrated, { number, name, text, sha256 }: Migration): P
         )
         if (!fresh) return false
         await tx.run(sql`set local lock_timeout = '1s'`)
-        for (const statement of statements(text)) await tx.run(raw(statement))
+        for (const statement of splitStatements(text)) await tx.run(raw(statement))
         await tx.run(sql`set local lock_timeout = 0`)
         return true
       })
     } catch (error) {
-      if (!(isContention(error) || hasWaited(error)) || attempt === attempts) throw error
+      if (!(isContention(error) || isLockTimeout(error)) || attempt === maxAttempts) throw error
       await delay(Math.random() * 500)
     }
 }
 
 /** Whether a lock did not come in time. */
-const hasWaited = (error: unknown) => (error as { code?: unknown }).code === '55P03'
+const isLockTimeout = (error: unknown) => (error as { code?: unknown }).code === '55P03'
 
 /** What is migrated: a database, or one transaction in it. */
-type Migrated = Pick<Database, 'rows' | 'transaction'>
+type MigrationTarget = Pick<Database, 'rows' | 'transaction'>
 
-function firstOf(known: Migration[], wanted: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[]) {
+function selectBackupMigrations(known: Migration[], wanted: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[]) {
   const strange = wanted.find(({ sha256 }, i) => known[i]?.sha256 !== sha256)
   if (strange)
     throw new Error(
@@ -107,7 +111,7 @@ function firstOf(known: Migration[], wanted: readonly Pick<Migration, 'number' |
   return known.slice(0, wanted.length)
 }
 
-const makeTable = (db: Migrated) =>
+const createMigrationTable = (db: MigrationTarget) =>
   db.transaction(async tx => {
     // Of two processes that make it at the same moment one would fail, for all its `if not exists`.
     await tx.run(sql`select pg_advisory_xact_lock(hashtext('tillbridge'), hashtext('migration'))`)
@@ -132,7 +136,7 @@ const makeTable = (db: Migrated) =>
   })
 
 /** The digests of the migrations that a database has had, by their numbers. */
-async function appliedTo(db: Migrated) {
+async function loadApplied(db: MigrationTarget) {
   // As JSON, because the table of a database from before the first release has no digests: such a one is refused in words as well.
   const rows = await db.rows<{ number: number; sha256: string | null }>(
     sql`select number, to_jsonb(m)->>'sha256' as sha256 from migration m`,
@@ -141,7 +145,7 @@ async function appliedTo(db: Migrated) {
 }
 
 /** Splits at semicolons that end a line, but for those between `$$` quotes: the extended protocol takes one statement at a time. */
-function statements(text: string) {
+function splitStatements(text: string) {
   const found: string[] = []
   let current = ''
   for (const line of text.split('\n')) {

@@ -1,47 +1,47 @@
-/** Settings of PostgreSQL that hold for what is asked over a connection, by their names there. */
+/** PostgreSQL settings of a session, by name. */
 type SessionSettings = Readonly<Record<string, string | number>>
 
-/** What a connection begins with. */
-export const asOptions = (settings: SessionSettings) =>
+/** Returns the settings as the `options` of a connection. */
+export const toConnectionOptions = (settings: SessionSettings) =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${String(value).replaceAll(' ', '\\ ')}`)
     .join(' ')
 
-/** The same for a transaction: a statement behind its `begin`. Behind a pooler the next one may go over another connection. */
-export const asStatement = (settings: SessionSettings) =>
+/** Returns a statement that sets them for the current transaction. Behind a pooler, the next transaction can use another connection. */
+export const toSetStatement = (settings: SessionSettings) =>
   `select ${Object.entries(settings)
     .map(([name, value]) => `set_config('${name}', '${value}', true)`)
     .join(', ')}`
 
 /**
- * A plan that is made while a table is empty is kept while it fills: it is one by index from the beginning, and walks no two tables side by
- * side, which costs nothing as long as they are short.
+ * Plans for writes, which find their rows by key. PostgreSQL plans each statement once per connection, so a plan from an empty table stays in
+ * use while the table fills: it must use indexes from the start. Reasons: contributing/decisions/0035-planner-fences.md.
  */
-const settledPlans = {
+const genericPlans = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_mergejoin: 'off',
   jit: 'off',
 }
 
-interface Wanted {
-  /** Milliseconds a statement may take; 0: as long as it needs. */
+interface SettingsOptions {
+  /** Milliseconds a statement can take; 0: no limit. */
   statementTimeoutMs: number
-  /** Plans each statement once a connection, whatever its values. */
-  settled: boolean
-  /** Milliseconds a statement may wait for a lock; 0: as long as it may take. */
+  /** Plans each statement once per connection, whatever its values. */
+  genericPlans: boolean
+  /** Milliseconds a statement can wait for a lock; 0: no limit. */
   lockTimeoutMs: number
 }
 
-export const settingsFor = ({ statementTimeoutMs, settled, lockTimeoutMs }: Wanted): SessionSettings => ({
+export const createSessionSettings = (options: SettingsOptions): SessionSettings => ({
   timezone: 'UTC',
-  statement_timeout: statementTimeoutMs,
+  statement_timeout: options.statementTimeoutMs,
   idle_in_transaction_session_timeout: 60_000,
-  // Row locks and constraints keep writes apart; a stricter level that the database has for all would only refuse them.
+  // Row locks and constraints isolate writes. A stricter default of the database would only make them fail.
   default_transaction_isolation: 'read committed',
-  ...(settled && settledPlans),
-  ...(lockTimeoutMs > 0 && { lock_timeout: lockTimeoutMs }),
+  ...(options.genericPlans && genericPlans),
+  ...(options.lockTimeoutMs > 0 && { lock_timeout: options.lockTimeoutMs }),
 })
 
-/** For work that may take as long as it needs, in a transaction that may stand still meanwhile. */
-export const unhurried = { timezone: 'UTC', statement_timeout: 0, idle_in_transaction_session_timeout: 0 }
+/** For work of any duration, in a transaction that can be idle. */
+export const withoutTimeouts = { timezone: 'UTC', statement_timeout: 0, idle_in_transaction_session_timeout: 0 }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { CommitUnknown, DatabaseAway, DiskFull, OnTheMove } from '../database/errors.ts'
+import { CommitUnknown, DatabaseUnavailable, DiskFull, ServiceMoving } from '../database/errors.ts'
 import { LocalTime, Words } from '../domain/values/fields.ts'
 import { ApiError, type ErrorCode, errorCodes } from '../errors/api-error.ts'
 import { type Static, Type } from '../schemas/schemas.ts'
@@ -71,8 +71,8 @@ export function apiErrorOf(error: unknown): ApiError {
     return new ApiError('service_unavailable', 'Writes are not possible at the moment. Reads still work.', {
       retryAfter: fullSeconds,
     })
-  if (error instanceof OnTheMove) return new ApiError('service_unavailable', error.message, { retryAfter: awaySeconds })
-  if (error instanceof DatabaseAway) return new ApiError('service_unavailable', undefined, { retryAfter: awaySeconds })
+  if (error instanceof ServiceMoving) return new ApiError('service_unavailable', error.message, { retryAfter: awaySeconds })
+  if (error instanceof DatabaseUnavailable) return new ApiError('service_unavailable', undefined, { retryAfter: awaySeconds })
   const code = String((error as { code?: unknown } | undefined)?.code)
   return bodyErrors[code]?.() ?? new ApiError('internal_error')
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
-import { DatabaseAway, DiskFull } from '../database/errors.ts'
+import { DatabaseUnavailable, DiskFull } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { behind, reachedIn } from './checkpoint.ts'
@@ -136,7 +136,7 @@ function cutShort(error: unknown, imported: number): unknown {
   const stay = `${imported} lines were imported and stay`
   if (error instanceof ImportError && imported)
     return new ImportError(`${error.message} ${stay}; importing the file again is safe.`, error.kept)
-  if (!(error instanceof DatabaseAway)) return error
+  if (!(error instanceof DatabaseUnavailable)) return error
   const [what, until] =
     error instanceof DiskFull
       ? [error.message, 'there is room']

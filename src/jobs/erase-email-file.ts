@@ -2,7 +2,13 @@ import { isBeingSent, messageIdOf } from '../store/mail/mails.ts'
 import type { ServiceJobRun } from './job.ts'
 
 /** Deletes the file of an email to an erased customer, if emails are written to files. */
-export async function eraseMail({ db, service, subject, mailTransport, reschedule }: ServiceJobRun): Promise<void> {
+export async function eraseEmailFile({
+  db,
+  service,
+  subject,
+  mailTransport,
+  reschedule,
+}: ServiceJobRun): Promise<void> {
   // A running job may still write the file.
   if (await isBeingSent(db, service, subject)) return reschedule(60)
   const messageId = await messageIdOf(db, service, subject)

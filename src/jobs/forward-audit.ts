@@ -6,7 +6,7 @@ import { type JobRun, throwErrors } from './job.ts'
  * Hands lines of the audit on to the data databases of their services: accounts are written in the control database. A line that arrives
  * twice is there once. Where a database was away it throws, once the others have had theirs.
  */
-export const handOnAudit =
+export const forwardAudit =
   (open: (database: string) => Promise<{ db: Database }>) =>
   async ({ db, signal }: JobRun): Promise<void> => {
     const errors: unknown[] = []

@@ -2,7 +2,7 @@ import { type ExportFile, isSame, type Look, lookInto } from '../backoffice/appa
 import { type Imported, importExport } from '../backoffice/apparel21/export-files/import.ts'
 import { mostBytes, tooLarge } from '../backoffice/apparel21/export-files/lines.ts'
 import type { BackOffices } from '../backoffice/back-offices.ts'
-import { DatabaseAway } from '../database/errors.ts'
+import { DatabaseUnavailable } from '../database/errors.ts'
 import { noCounts } from '../import/pipeline/counts.ts'
 import { type ExportPlace, ExportsUnreadable } from '../import/sources/export-source.ts'
 import { openExports } from '../import/sources/open-source.ts'
@@ -57,7 +57,7 @@ async function run(offices: BackOffices, looks: Map<number, Looked>, work: Servi
     }
   } catch (error) {
     const isLasting = error instanceof ExportsUnreadable && error.isLasting
-    if (!signal.aborted && (isLasting || attempt >= failuresToTell) && !(error instanceof DatabaseAway)) {
+    if (!signal.aborted && (isLasting || attempt >= failuresToTell) && !(error instanceof DatabaseUnavailable)) {
       const { code = 'no code' } = error as NodeJS.ErrnoException
       const detail = error instanceof ExportsUnreadable ? error.message : `The exports cannot be taken: ${code}.`
       await raiseAlert(db, service.id, { kind: unreadable, subject: '', detail: detail.slice(0, 500) })

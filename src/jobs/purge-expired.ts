@@ -13,7 +13,7 @@ import { type JobRun, throwErrors } from './job.ts'
  * the words of mails that failed, old alerts, attempts at webhooks, runs of syncs. Done twice it finds nothing more. Throws in the end where
  * some of it could not be deleted; the others are.
  */
-export async function forgetExpired({ db, signal }: JobRun): Promise<void> {
+export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
   const errors: unknown[] = []
   for (const each of [
     forgetHolds,

@@ -7,7 +7,7 @@ import type { JobRun } from './job.ts'
  * Forgets requests that are older than services keep them (setting `requestLogRetentionDays`), and calls that nobody charts any more. Done twice,
  * it finds nothing more.
  */
-export async function forgetRequests({ db, log, signal }: JobRun): Promise<void> {
+export async function purgeRequests({ db, log, signal }: JobRun): Promise<void> {
   const days = await forget(db, await listServices(db), () => signal.aborted)
   await purgeCallMinutes(db)
   if (days) log.info({ days }, 'Days of the log of requests were dropped.')

@@ -7,7 +7,7 @@ import { recoverWrite } from '../writes/recover.ts'
 import type { Job } from './job.ts'
 
 /** Recovers writes whose outcome is unknown, because the process died or the back office's response was lost. */
-export const settleWrites = (offices: BackOffices, routes: readonly RouteDefinition[]): Job => ({
+export const reconcileWrites = (offices: BackOffices, routes: readonly RouteDefinition[]): Job => ({
   intervalSeconds: 5,
   concurrency: 2,
   retryDelaysSeconds: [5, 30],

@@ -7,7 +7,7 @@ import { type JobRun, throwErrors } from './job.ts'
  * Ends moves of services whose mover has died: back, or forward where the service was switched. Whoever takes a move over is alone at it,
  * and each step finds what is done already. Where a database was away it throws, once the others were seen to.
  */
-export const endMoves =
+export const recoverMoves =
   (open: (database: string) => Promise<{ db: Database }>) =>
   async ({ db, log, signal }: JobRun): Promise<void> => {
     const errors: unknown[] = []

@@ -1,5 +1,5 @@
 import type { Database } from '../database/db.ts'
-import { pastContention } from '../database/pg/contention.ts'
+import { retryOnContention } from '../database/pg/contention.ts'
 import { listServicesWithStaleStock, renderStaleBatch } from '../store/inventory/stale-stock.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { failpoint } from '../testing/failpoints.ts'
@@ -20,7 +20,7 @@ export async function renderStaleStock(db: Database, signal: AbortSignal): Promi
       if (faults.has(id)) continue
       try {
         const service = await readServiceOfJob(db, id)
-        if (service && (await pastContention(() => renderStaleBatch(db, service)))) found = true
+        if (service && (await retryOnContention(() => renderStaleBatch(db, service)))) found = true
       } catch (error) {
         faults.set(id, error)
       }

@@ -1,6 +1,6 @@
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { runSyncIfReady } from '../backoffice/run-sync.ts'
-import { DatabaseAway } from '../database/errors.ts'
+import { DatabaseUnavailable } from '../database/errors.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync/schedule.ts'
@@ -37,7 +37,7 @@ async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
     log.error({ ...about, alert: failingAlert, attempt }, 'A sync cannot be pulled.')
   }
   const pulled = await runSyncIfReady(db, service, driver, sync, { signal }).catch(async error => {
-    if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseAway))
+    if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseUnavailable))
       await tellFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
     throw error
   })

@@ -7,9 +7,9 @@ import { readServiceOfJob } from '../store/tenancy/services.ts'
 import {
   type Failing,
   failingAlert,
+  findIdleWebhooks,
   hasWebhooks,
-  type Idle,
-  idleWebhooks,
+  type IdleEndpoint,
   newlyFailing,
   planDeliveries,
 } from '../store/webhooks/schedule.ts'
@@ -20,20 +20,20 @@ import { sendAlertJob, subjectOf } from './send-alert.ts'
 const idleSeconds = 5
 
 /** Looks which endpoints have something to be told, and whether somebody is to be told of one that takes nothing. */
-export async function lookForDeliveries(work: JobRun): Promise<void> {
+export async function scheduleDeliveries(work: JobRun): Promise<void> {
   const { db, reschedule } = work
   if (!(await hasWebhooks(db))) return reschedule(idleSeconds)
   await tellOfFailing(work)
-  const idle = await idleWebhooks(db)
+  const idle = await findIdleWebhooks(db)
   await Promise.all([...Map.groupBy(idle, ({ serviceId }) => serviceId)].map(([id, of]) => plan(work, id, of)))
 }
 
-async function plan({ db, keys }: JobRun, serviceId: number, idle: readonly Idle[]) {
+async function plan({ db, keys }: JobRun, serviceId: number, idle: readonly IdleEndpoint[]) {
   const service = await readServiceOfJob(db, serviceId)
   if (!service) return
   const kinds = [...new Set(idle.flatMap(each => each.kinds))]
   const newest = await readCurrentPositions(db, service, kinds)
-  const isBehind = (each: Idle) => {
+  const isBehind = (each: IdleEndpoint) => {
     const places = decodeCursor({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
     return each.hasDelivery || !places || mayHaveChanges(places, newest)
   }

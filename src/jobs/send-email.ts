@@ -1,4 +1,4 @@
-import { DatabaseAway } from '../database/errors.ts'
+import { DatabaseUnavailable } from '../database/errors.ts'
 import { compose, DeliveryFailed, InvalidAddress } from '../mail/message.ts'
 import { buildVoucherEmail } from '../mail/voucher-email.ts'
 import { type Alert, raiseAlert } from '../store/alerts/alerts.ts'
@@ -12,7 +12,7 @@ import { retryUntilRecorded } from './retry-until-recorded.ts'
  * Sends one email and marks it as sent. If the process is killed in between, the next attempt sends the email again with the same
  * Message-ID. After the last attempt, or if the server rejects it permanently, the email has failed and an alert is raised.
  */
-export async function sendMail(work: ServiceJobRun): Promise<void> {
+export async function sendEmail(work: ServiceJobRun): Promise<void> {
   const { db, keys, mailTransport, service, subject: id, attempt, signal, renewLease } = work
   try {
     const waiting = await readWaiting(db, keys, service, id)
@@ -24,7 +24,7 @@ export async function sendMail(work: ServiceJobRun): Promise<void> {
     await traced('send mail', 'client', {}, () => mailTransport.send(message, signal))
   } catch (error) {
     // A database failure or a shutdown doesn't count as an attempt.
-    if (signal.aborted || error instanceof DatabaseAway) throw error
+    if (signal.aborted || error instanceof DatabaseUnavailable) throw error
     return giveUpOrThrow(work, error as Error)
   }
   failpoint('after_smtp')

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sleep } from '../concurrency/backoff.ts'
 import type { Db } from '../database/db.ts'
-import { DatabaseAway } from '../database/errors.ts'
+import { DatabaseUnavailable } from '../database/errors.ts'
 import {
   addScheduled,
   deferJob,
   finishJob,
   giveBack,
   hastenScheduled,
+  type LeasedJob,
+  leaseDueJobs,
   postponeJob,
   renewalMs,
   renewLeases,
   type Slots,
-  type Taken,
-  takeDue,
 } from '../store/jobs/jobs.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { runWithContext } from '../telemetry/current-context.ts'
@@ -31,11 +31,11 @@ export interface Worker {
 /** What a worker that died has begun is taken over after this long. */
 const leaseSeconds = 20
 /** How often what is due is looked for, and jobs of set times are looked after. Milliseconds. */
-const pollMs = 1_000
-const planMs = 60_000
+const pollIntervalMs = 1_000
+const scheduleIntervalMs = 60_000
 
 interface Running {
-  taken: Taken
+  taken: LeasedJob
   abort: AbortController
   done: Promise<void>
 }
@@ -50,7 +50,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
   let stopping = false
   let pollNow = new AbortController()
   const wake = () => pollNow.abort()
-  const outage = outageOf(tools)
+  const outage = trackOutage(tools)
 
   function freeSlots() {
     const slots: Record<string, Slots> = {}
@@ -66,20 +66,20 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
     while (!stopping) {
       pollNow = new AbortController()
       try {
-        if (performance.now() - plannedAt > planMs) {
+        if (performance.now() - plannedAt > scheduleIntervalMs) {
           await addScheduledJobs(db, table)
           plannedAt = performance.now()
         }
-        for (const taken of await takeDue(db, freeSlots(), leaseSeconds)) begin(taken)
+        for (const taken of await leaseDueJobs(db, freeSlots(), leaseSeconds)) begin(taken)
         outage.over()
       } catch (error) {
         outage.seen(error)
       }
-      if (!stopping) await sleep(pollMs, { signal: pollNow.signal })
+      if (!stopping) await sleep(pollIntervalMs, { signal: pollNow.signal })
     }
   }
 
-  function begin(taken: Taken) {
+  function begin(taken: LeasedJob) {
     const abort = new AbortController()
     const place = placeOf(taken, table[taken.name])
     const done = runWithContext({ timeline: undefined, place }, () => work(taken, abort.signal, place)).finally(() => {
@@ -89,7 +89,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
     running.set(taken.lease, { taken, abort, done })
   }
 
-  async function work(taken: Taken, signal: AbortSignal, place: SpanContext | undefined) {
+  async function work(taken: LeasedJob, signal: AbortSignal, place: SpanContext | undefined) {
     const { serviceId, name, subject, attempt, begun, lease } = taken
     const { run, retryDelaysSeconds, intervalSeconds, jitter = 0 } = table[name] as Job
     const about = { job: name, service: serviceId, subject, attempt }
@@ -174,7 +174,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
 const lookSeconds = 60
 
 /** A job goes on with the trace of what it was asked for in, or begins one. */
-function placeOf({ name, traceparent, attempt, serviceId, subject }: Taken, job: Job | undefined) {
+function placeOf({ name, traceparent, attempt, serviceId, subject }: LeasedJob, job: Job | undefined) {
   const asked = parseTraceparent(traceparent)
   if (!asked && (job?.intervalSeconds ?? lookSeconds) < lookSeconds) return
   const about = {
@@ -200,7 +200,7 @@ export async function addScheduledJobs(db: Db, table: Readonly<Record<string, Jo
 }
 
 /** One line when the database goes, one when it comes back. */
-function outageOf({ log }: JobContext) {
+function trackOutage({ log }: JobContext) {
   let away = false
   return {
     seen(error: unknown) {
@@ -216,4 +216,4 @@ function outageOf({ log }: JobContext) {
 
 /** True if the database was unavailable, for each part of the job that failed. */
 const isOutage = (error: unknown): boolean =>
-  error instanceof DatabaseAway || (error instanceof AggregateError && error.errors.every(isOutage))
+  error instanceof DatabaseUnavailable || (error instanceof AggregateError && error.errors.every(isOutage))

@@ -1,5 +1,5 @@
 import type { Database } from '../database/db.ts'
-import { DatabaseAway } from '../database/errors.ts'
+import { DatabaseUnavailable } from '../database/errors.ts'
 import type { ReferenceKey, Refresh, SyncBatch, SyncDefinition, SyncEnd, SyncRequest } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
@@ -121,7 +121,7 @@ export async function runSync(
 
 function describeError(error: unknown) {
   if (error instanceof ApiError) return `${error.code}: ${error.message}`
-  return error instanceof DatabaseAway ? error.message : 'internal_error'
+  return error instanceof DatabaseUnavailable ? error.message : 'internal_error'
 }
 
 /** Stores all batches and, after a full sync, removes unseen records. */

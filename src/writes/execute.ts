@@ -1,4 +1,4 @@
-import { type Db, unawaited } from '../database/db.ts'
+import { type Db, sendWithCommit } from '../database/db.ts'
 import { CommitUnknown } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
@@ -82,7 +82,7 @@ async function step<T>(
   holding?: Holding,
 ): Promise<T> {
   const inStep = async (tx: Db) => {
-    unawaited(requireWritable(tx, service))
+    sendWithCommit(requireWritable(tx, service))
     if (!claim.isMade) await claim.begin(tx)
     const [isClaimed, areKept] = await Promise.all([claim.keeps(tx), holdings.keeps(tx)])
     if (!isClaimed || !areKept) throw new TakenOver()
@@ -132,8 +132,8 @@ async function underKey<T>(tx: Db, service: Service, keyed: KeyedWrite, of: Comm
 
 /** Keeps audit line and answer, which go out with the commit. */
 function keep(tx: Db, { site, service, keyed }: UnderWay, { answer, audited }: Done) {
-  unawaited(audited ? leaveAuditLine(tx, service, audited) : requireWritable(tx, service))
-  if (keyed) unawaited(keepAnswer(tx, site.keys, service, keyed, answer, audited?.subject))
+  sendWithCommit(audited ? leaveAuditLine(tx, service, audited) : requireWritable(tx, service))
+  if (keyed) sendWithCommit(keepAnswer(tx, site.keys, service, keyed, answer, audited?.subject))
   return answer
 }
 

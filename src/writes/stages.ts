@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, unawaited } from '../database/db.ts'
+import { type Db, sendWithCommit } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { requireWritable } from '../store/lists/change-timestamp.ts'
 import { giveBackHolds } from '../store/writes/intents.ts'
@@ -19,7 +19,7 @@ export async function inSteps<T>(
   let holds = false
   const inTransaction = <R>(of: (tx: Db) => Promise<R>) =>
     transact(site, service, async tx => {
-      unawaited(requireWritable(tx, service))
+      sendWithCommit(requireWritable(tx, service))
       if (!(await holdings.keeps(tx))) throw new TakenOver()
       return of(tx)
     })

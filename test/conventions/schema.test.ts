@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from '../../src/database/db.ts'
-import { digestOf, migrate, migrationFiles } from '../../src/database/migrate.ts'
+import { migrate, migrationFiles, toSha256Hex } from '../../src/database/migrate.ts'
 import { type FreshDatabase, freshDatabase, reaching } from '../support/database.ts'
 import { directory, run } from '../support/processes.ts'
 
@@ -38,7 +38,7 @@ test('a released migration never changes', async () => {
   )
   for (const [digest, name = ''] of released)
     assert.equal(
-      digestOf(await readFile(new URL(name, migrations), 'utf8')),
+      toSha256Hex(await readFile(new URL(name, migrations), 'utf8')),
       digest,
       `${name}: a released migration never changes: add a new one`,
     )
@@ -86,7 +86,7 @@ test('start reports a changed migration in one line', async () => {
   try {
     const settings = { DATA_DIR: join(directory(), 'data'), ...reaching(fresh), PORT: '0' }
     const refused = /^tillbridge: Migration 0001_services\.sql has changed since this database applied it: .+\.\n$/
-    await fresh.db.run(sql`update migration set sha256 = ${digestOf('')} where number = 1`)
+    await fresh.db.run(sql`update migration set sha256 = ${toSha256Hex('')} where number = 1`)
     const { code, err } = await run(['start'], settings)
     assert.equal(code, 1)
     assert.match(err, refused)

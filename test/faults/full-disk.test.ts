@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { DatabaseAway } from '../../src/database/errors.ts'
+import { DatabaseUnavailable } from '../../src/database/errors.ts'
 import { importing } from '../import/import-command.ts'
 import { john } from '../support/customer-bodies.ts'
 import { isProblem } from '../support/problem.ts'
@@ -92,7 +92,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
         await database.db.run(sql`select pg_switch_wal()`)
       }
     }
-    await assert.rejects(crash(), DatabaseAway)
+    await assert.rejects(crash(), DatabaseUnavailable)
     await until(async () => (await post(api, '/customers', john())).status === 503, 'writes are refused', 20_000)
     disk.makeRoom()
     await until(async () => (await post(api, '/customers', john())).status === 201, 'it takes writes again', 40_000)

@@ -5,7 +5,7 @@ import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { conninfoOf, startStandby, urlOf } from '../../scenarios/support/standby.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase, raw, sql } from '../../src/database/db.ts'
-import { currentPosition, positionIn } from '../../src/database/replicas/lsn.ts'
+import { currentPosition, parsePosition } from '../../src/database/replicas/lsn.ts'
 import type { Postgres } from '../../src/postgres/postgres.ts'
 import { connect, type OpenedDatabase } from '../../src/runtime/installation/connect.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -165,7 +165,7 @@ describe('two replicas', () => {
     await until(async () => {
       const row = await primary.db.row<{ position: string }>(sql`
         with begun as materialized (select pg_switch_wal()) select ${currentPosition} as position from begun`)
-      return positionIn(row?.position ?? '').at % (1n << 20n) === 0n
+      return parsePosition(row?.position ?? '').at % (1n << 20n) === 0n
     }, 'behind the header of the file there is nothing')
     await until(async () => {
       const { answered } = counted()

@@ -8,8 +8,8 @@ import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
 import { keysFrom } from '../../src/crypto/keys.ts'
-import { type Database, openDatabase, sql, unawaited } from '../../src/database/db.ts'
-import { CommitUnknown, DatabaseAway } from '../../src/database/errors.ts'
+import { type Database, openDatabase, sql, sendWithCommit } from '../../src/database/db.ts'
+import { CommitUnknown, DatabaseUnavailable } from '../../src/database/errors.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -60,11 +60,11 @@ test('a hanging connection times out and is not reused', async () => {
   }
   try {
     halt(await backend())
-    await assert.rejects(impatient.row(sql`select 1`), DatabaseAway)
+    await assert.rejects(impatient.row(sql`select 1`), DatabaseUnavailable)
     halt(await backend())
     await assert.rejects(
       impatient.transaction(tx => tx.row(sql`select 1`)),
-      DatabaseAway,
+      DatabaseUnavailable,
     )
     const left = await backend()
     assert.ok(!halted.includes(left))
@@ -87,7 +87,7 @@ test('statements fail fast while PostgreSQL hangs, but slow ones do not', async 
         patient.transaction(tx => tx.row(sql`select 1`)),
         patient.row(sql`select 2`),
       ]
-      await Promise.all(waiting.map(one => assert.rejects(one, DatabaseAway)))
+      await Promise.all(waiting.map(one => assert.rejects(one, DatabaseUnavailable)))
       assert.ok(performance.now() - begun < 60_000, 'not only when their time is over')
       const refusal = () => patient.row(sql`select 3`).then(String, (error: Error) => error.message)
       await until(async () => /stands still/.test(await refusal()), 'it is known to stand still', 30_000)
@@ -134,8 +134,8 @@ test('a failure after a savepoint rollback reports its own cause', async () => {
 test('a transaction ended before its commit is known to be lost', async () => {
   const hasty = openDatabase(postgres.connection, { max: 1, statementTimeoutMs: 100 })
   try {
-    const work = hasty.transaction(async tx => unawaited(tx.run(sql`select pg_sleep(60)`)))
-    await assert.rejects(work, error => error instanceof DatabaseAway && !(error instanceof CommitUnknown))
+    const work = hasty.transaction(async tx => sendWithCommit(tx.run(sql`select pg_sleep(60)`)))
+    await assert.rejects(work, error => error instanceof DatabaseUnavailable && !(error instanceof CommitUnknown))
   } finally {
     await hasty.close()
   }

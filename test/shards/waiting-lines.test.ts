@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../src/database/db.ts'
-import { handOnAudit } from '../../src/jobs/forward-audit.ts'
+import { forwardAudit } from '../../src/jobs/forward-audit.ts'
 import type { JobRun } from '../../src/jobs/job.ts'
 import { placeService } from '../../src/store/shards/shards.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
@@ -17,7 +17,7 @@ test('audit entries wait until the shard has the service', async () => {
   await control.db.run(sql`update service set shard_name = 'eu' where service_id = ${service.id}`)
   await control.db.run(sql`
     insert into audit (service_id, id, changed_at, record) values (${service.id}, 'one', now(), '{"username":"ann","operation":"POST /accounts"}')`)
-  const handOn = () => handOnAudit(async () => data)({ db: control.db, signal: AbortSignal.timeout(20_000) } as JobRun)
+  const handOn = () => forwardAudit(async () => data)({ db: control.db, signal: AbortSignal.timeout(20_000) } as JobRun)
   const lines = ({ db }: typeof data) => db.run(sql`select from audit where service_id = ${service.id}`)
   await assert.rejects(handOn(), /is not in its data database/)
   assert.deepEqual([await lines(control), await lines(data)], [1, 0])

@@ -122,7 +122,7 @@ export function setUpMailing() {
         const { attempts: made, wait } = await mail()
         return made === attempts && wait !== null && wait > 1
       }, `attempt ${attempts}`),
-    hasten: () => database.db.run(sql`update job set due_at = now() where name = 'send-mail'`),
+    hasten: () => database.db.run(sql`update job set due_at = now() where name = 'send-email'`),
   }
 }
 

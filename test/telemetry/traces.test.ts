@@ -88,7 +88,7 @@ test('a write, its statements, job and email form one trace', async () => {
     mailTransport: openMailTransport({ smtpUrl: sink.url, dataDir: '' }),
   })
   try {
-    const spans = await traceOf(parent.traceId, 'job send-mail')
+    const spans = await traceOf(parent.traceId, 'job send-email')
     const request = one(spans, 'POST /vouchers')
     assert.equal(request.parentSpanId, parent.spanId)
     assert.equal(request.kind, 2)
@@ -110,7 +110,7 @@ test('a write, its statements, job and email form one trace', async () => {
       assert.equal(statement.attributes['db.system.name'], 'postgresql')
       assert.ok(statement.milliseconds <= request.milliseconds, name)
     }
-    const job = one(spans, 'job send-mail')
+    const job = one(spans, 'job send-email')
     assert.equal(job.parentSpanId, request.spanId)
     assert.equal(job.kind, 5)
     assert.equal(one(spans, 'send mail').parentSpanId, job.spanId)

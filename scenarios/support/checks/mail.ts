@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { jobs } from '../../../src/jobs/jobs.ts'
-import { retryMails, sendMailJob } from '../../../src/store/mail/mails.ts'
+import { retryMails, sendEmailJob } from '../../../src/store/mail/mails.ts'
 import { type CheckResult, check } from '../expectations/check.ts'
 import type { ReceivedEmail } from '../mailbox.ts'
 import { abandoned } from '../operations/client.ts'
@@ -22,7 +22,7 @@ export function checkEmails(
   const emailsByKey = Map.groupBy(emails, ({ subject }) => subject)
   const repeated = emails.length - emailsByKey.size
   const kills = workers.reduce((sum, worker) => sum + worker.kills.length, 0)
-  const maxRepeated = kills * (jobs[sendMailJob]?.concurrency ?? 0)
+  const maxRepeated = kills * (jobs[sendEmailJob]?.concurrency ?? 0)
   return [
     check(
       'each acknowledged voucher was emailed with its number and PIN',

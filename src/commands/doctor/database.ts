@@ -1,5 +1,5 @@
 import { sql } from '../../database/db.ts'
-import { missingMigrations } from '../../database/migrate.ts'
+import { findPendingMigrations } from '../../database/migrate.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { requireOneServer } from '../../runtime/installation/require-one-server.ts'
 import { listAlerts } from '../../store/alerts/alerts.ts'
@@ -7,7 +7,7 @@ import { dueJobs } from '../../store/jobs/jobs.ts'
 
 /** Throws if a migration is missing. Doctor never migrates: a running older release couldn't start again after that. */
 export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
-  const missing = await missingMigrations(db)
+  const missing = await findPendingMigrations(db)
   if (!missing.length) return
   const remedy = 'Run "tillbridge start" or "tillbridge migrate".'
   throw new Error(

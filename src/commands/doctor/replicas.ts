@@ -2,33 +2,33 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Config } from '../../config/config.ts'
 import { type Database, openDatabase, sql } from '../../database/db.ts'
-import { nameOf, serversIn } from '../../database/endpoints.ts'
-import { reachedBy, type Standing, standingOf, whyOf } from '../../database/replicas/health.ts'
-import { currentPosition, positionIn } from '../../database/replicas/lsn.ts'
-import { type Trail, trailOf } from '../../database/replicas/lsn-history.ts'
+import { getServerName, parseServers } from '../../database/endpoints.ts'
+import { reachedBy, type ReplicaHealth, assessHealth, describeHealth } from '../../database/replicas/health.ts'
+import { currentPosition, parsePosition } from '../../database/replicas/lsn.ts'
+import { type LsnHistory, createLsnHistory } from '../../database/replicas/lsn-history.ts'
 
 /** Returns the lag of each replica. Throws if one can't be used. */
 export async function checkReplicas(config: Config, primary: Database) {
   if (config.databaseReadUrl === undefined) return 'no replicas (DATABASE_READ_URL is not set)'
-  const trail = trailOf()
+  const trail = createLsnHistory()
   const now = await primary.row<{ position: string }>(sql`select ${currentPosition} as position`)
-  if (now) trail.add(positionIn(now.position))
-  const found = await Promise.all(serversIn(config.databaseReadUrl).map(server => probeReplica(server, config, trail)))
+  if (now) trail.add(parsePosition(now.position))
+  const found = await Promise.all(parseServers(config.databaseReadUrl).map(server => probeReplica(server, config, trail)))
   const lines = found.map(({ name, health }) => {
     const behind = `${health.lag?.bytes ?? 0} bytes behind the primary`
-    return `${name}: ${health.state === 'ready' ? behind : whyOf(health)}`
+    return `${name}: ${health.state === 'ready' ? behind : describeHealth(health)}`
   })
   if (found.some(({ health }) => health.state !== 'ready')) throw new Error(lines.join('\n'))
   return lines.join('\n')
 }
 
-async function probeReplica(server: pg.ClientConfig, { databasePooler }: Config, trail: Trail) {
+async function probeReplica(server: pg.ClientConfig, { databasePooler }: Config, trail: LsnHistory) {
   const pooled = databasePooler === 'transaction'
   const db = openDatabase(server, { max: 1, straight: true, pooled, statementTimeoutMs: 5_000 })
   try {
-    const probe = (): Promise<Standing> =>
-      db.together(reachedBy).then(
-        reached => standingOf(reached, trail),
+    const probe = (): Promise<ReplicaHealth> =>
+      db.withConnection(reachedBy).then(
+        reached => assessHealth(reached, trail),
         fault => ({ state: 'away', fault: fault.cause ?? fault }),
       )
     let health = await probe()
@@ -37,7 +37,7 @@ async function probeReplica(server: pg.ClientConfig, { databasePooler }: Config,
       await delay(50)
       health = await probe()
     }
-    return { name: nameOf(server), health }
+    return { name: getServerName(server), health }
   } finally {
     await db.close()
   }

@@ -1,78 +1,60 @@
 import pg from 'pg'
-
-/** What `pg` tells a query of PostgreSQL's answers; its types leave that out. */
-type Query = Omit<pg.Query, 'submit'> & {
-  text?: string | undefined
-  name?: string | undefined
-  queryMode?: string
-  submit(connection: Connection): Error | null
-  _result: { command: string | null }
-  handleRowDescription(message: object): void
-  handleDataRow(message: object): void
-  handleCommandComplete(message: object, connection: Connection): void
-  handleEmptyQuery(connection: Connection): void
-  handleReadyForQuery(connection: Connection): void
-  handleError(error: Error, connection: Connection): void
-}
-type Answered = (error: Error | undefined, result: pg.QueryResult) => void
-const Query = pg.Query as unknown as new (text: string, values?: unknown[], answered?: Answered) => Query
-
-/** The same of a connection. */
-type Connection = pg.Connection & {
-  /** Statements that are sent and may not be prepared yet, by their names. */
-  submittedNamedStatements: Record<string, string>
-  sync(): void
-  _send(message: Buffer): void
-}
+import {
+  collectMessages,
+  forgetStatement,
+  getCommand,
+  type PgConnection,
+  PgQuery,
+  type QueryCallback,
+  sendMessages,
+} from './internals.ts'
 
 /**
- * Statements of one transaction that go out with one write, and are answered with one: there is one `Sync`, behind all of them. With one
- * behind each PostgreSQL would send each answer by itself, and wake us up for it. Behind one that fails nothing of the batch is carried out:
- * the others fail with it. `pg` takes it for a query, and tells it the answers of all of them in their order.
+ * Statements of one turn of the event loop, sent in one write with one `Sync` at the end (contributing/decisions/0028-batched-statements.md).
+ * If one fails, PostgreSQL skips the statements after it, and they fail with the same error.
+ * `pg` treats the batch as one query and passes it the messages of all its statements in order.
  */
-class Batch extends Query {
-  /** The first is the one whose answer is coming in. */
-  readonly #open = new Set<Query>()
-  readonly #done: Query[] = []
+class Batch extends PgQuery {
+  /** The first one is the statement whose result is arriving. */
+  readonly #pending = new Set<PgQuery>()
+  readonly #completed: PgQuery[] = []
 
   constructor() {
     super('')
   }
 
-  add({ text, values = [], name }: pg.QueryConfig, answered: Answered) {
-    // Not as a config: `pg` copies that property by property, which takes longer than all else here.
-    const query = new Query(text, values, (error, result) => {
-      this.#open.delete(query)
-      answered(error, result)
+  add({ text, values = [], name }: pg.QueryConfig, callback: QueryCallback) {
+    // Not passed as a config object: `pg` copies it property by property, which takes longer than everything else here.
+    const query = new PgQuery(text, values, (error, result) => {
+      this.#pending.delete(query)
+      callback(error, result)
     })
     query.name = name
-    // A text without values would go out as a simple query, which is answered as if it were a batch of its own.
+    // Without values, `pg` would send a simple query, which PostgreSQL treats as a batch of its own.
     query.queryMode = 'extended'
-    this.#open.add(query)
+    this.#pending.add(query)
   }
 
-  override submit(connection: Connection): null {
-    const messages: Buffer[] = []
-    const collecting = { stream: {}, _send: (message: Buffer) => messages.push(message), sync() {} }
-    const collector: Connection = Object.assign(Object.create(connection), collecting)
-    for (const query of this.#open) {
-      const refusal = query.submit(collector)
-      if (refusal) query.handleError(refusal, connection)
-    }
-    connection.sync.call(collector)
-    connection._send(Buffer.concat(messages))
-    this.#turn()
+  override submit(connection: PgConnection): null {
+    const messages = collectMessages(connection, collector => {
+      for (const query of this.#pending) {
+        const error = query.submit(collector)
+        if (error) query.handleError(error, connection)
+      }
+    })
+    sendMessages(connection, messages)
+    this.#exposeCurrent()
     return null
   }
 
-  /** `pg` keeps what is prepared by the name and the text of the query whose answer is coming in. */
-  #turn() {
+  /** `pg` records prepared statements by the name and text of the query whose result is arriving. */
+  #exposeCurrent() {
     const { name, text } = this.#current ?? {}
     Object.assign(this, { name, text })
   }
 
   get #current() {
-    return this.#open.values().next().value
+    return this.#pending.values().next().value
   }
 
   override handleRowDescription(message: object) {
@@ -83,66 +65,65 @@ class Batch extends Query {
     this.#current?.handleDataRow(message)
   }
 
-  override handleCommandComplete(message: object, connection: Connection) {
+  override handleCommandComplete(message: object, connection: PgConnection) {
     const query = this.#current
     if (!query) return
     query.handleCommandComplete(message, connection)
-    this.#open.delete(query)
-    this.#done.push(query)
-    this.#turn()
+    this.#pending.delete(query)
+    this.#completed.push(query)
+    this.#exposeCurrent()
   }
 
-  override handleEmptyQuery(connection: Connection) {
+  override handleEmptyQuery(connection: PgConnection) {
     this.handleCommandComplete({ text: '' }, connection)
   }
 
-  override handleReadyForQuery(connection: Connection) {
-    for (const query of this.#done) query.handleReadyForQuery(connection)
+  override handleReadyForQuery(connection: PgConnection) {
+    for (const query of this.#completed) query.handleReadyForQuery(connection)
   }
 
-  override handleError(error: Error, connection: Connection) {
-    // A statement in no transaction is committed by the `Sync`, behind its answer: where that fails it is not kept.
-    const last = this.#open.size ? undefined : this.#done.at(-1)
-    const isLost = last !== undefined && last._result.command !== 'COMMIT'
-    if (isLost) this.#done.pop()
+  override handleError(error: Error, connection: PgConnection) {
+    // Outside a transaction, `Sync` commits the last statement after its result. If that commit fails, the statement has failed.
+    const last = this.#pending.size ? undefined : this.#completed.at(-1)
+    const isRolledBack = last !== undefined && getCommand(last) !== 'COMMIT'
+    if (isRolledBack) this.#completed.pop()
     this.handleReadyForQuery(connection)
-    if (isLost) last.handleError(error, connection)
-    const { submittedNamedStatements: submitted } = connection
-    for (const query of this.#open) {
-      // It was not even parsed.
-      if (query.name !== undefined) delete submitted[query.name]
+    if (isRolledBack) last.handleError(error, connection)
+    for (const query of this.#pending) {
+      // PostgreSQL skipped the statement, so it is not prepared.
+      if (query.name !== undefined) forgetStatement(connection, query.name)
       query.handleError(error, connection)
     }
   }
 }
 
-/** What undoes a transaction. */
+/** The statement that undoes a transaction. */
 export const rollback = 'rollback'
 
-/** A connection that asks together what it is asked in one turn of the event loop, each with a function that is answered. */
+/** A client that batches the statements of one turn of the event loop. Statements without a callback are sent on their own. */
 export class BatchingClient extends pg.Client {
   #batch: Batch | undefined
 
-  // Many signatures in one.
-  override query(...asked: never[]): never {
-    const [config, answered] = asked as readonly unknown[]
-    if (typeof config === 'object' && typeof answered === 'function')
-      return this.#ask(config as pg.QueryConfig, answered as Answered)
-    this.#send()
-    return Reflect.apply(super.query, this, asked) as never
+  // `pg` declares several overloads.
+  override query(...args: never[]): never {
+    const [config, callback] = args as readonly unknown[]
+    if (typeof config === 'object' && typeof callback === 'function')
+      return this.#enqueue(config as pg.QueryConfig, callback as QueryCallback)
+    this.#flush()
+    return Reflect.apply(super.query, this, args) as never
   }
 
-  #ask(config: pg.QueryConfig, answered: Answered): never {
-    // Behind a statement that fails it would be left out.
-    if (config.text === rollback) this.#send()
+  #enqueue(config: pg.QueryConfig, callback: QueryCallback): never {
+    // In a batch with a failed statement, PostgreSQL would skip the rollback.
+    if (config.text === rollback) this.#flush()
     if (!this.#batch) {
       this.#batch = new Batch()
-      process.nextTick(() => this.#send())
+      process.nextTick(() => this.#flush())
     }
-    return this.#batch.add(config, answered) as never
+    return this.#batch.add(config, callback) as never
   }
 
-  #send() {
+  #flush() {
     const batch = this.#batch
     this.#batch = undefined
     if (batch) Reflect.apply(super.query, this, [batch])

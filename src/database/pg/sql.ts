@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** SQL text with its values apart; made by the `sql` tag only. */
+/** SQL text and its parameters. Created by the `sql` tag and by `raw` only. */
 export class Sql {
   readonly strings: readonly string[]
   readonly params: readonly unknown[]
@@ -10,33 +10,33 @@ export class Sql {
   }
 }
 
-/** SQL as it is written; each `${value}` becomes a bound parameter, each `${sql`…`}` is put in its place. */
+/** SQL in a template: each `${value}` becomes a bound parameter, each `${sql`…`}` is inserted as SQL. */
 export const sql = (strings: TemplateStringsArray, ...params: unknown[]) => new Sql(strings, params)
 
-/** Text from this code base, never from outside, as SQL. */
+/** Returns text as SQL. The text must come from this code base, never from outside. */
 export const raw = (text: string) => new Sql([text], [])
 
-/** Its text, with `$1` and on for what is added to `values`. */
-export function written(query: Sql, values: unknown[]): string {
+/** Returns the text of a query with placeholders `$1`, `$2` …, and appends its parameters to `values`. */
+export function render(query: Sql, values: unknown[]): string {
   let text = query.strings[0] ?? ''
   query.params.forEach((param, i) => {
-    text += param instanceof Sql ? written(param, values) : `$${values.push(param)}`
+    text += param instanceof Sql ? render(param, values) : `$${values.push(param)}`
     text += query.strings[i + 1]
   })
   return text
 }
 
-const names = new Map<string, string>()
-/** There are some hundred texts; each connection keeps what it has prepared until it ends. */
-const mostNames = 1_000
+const statementNames = new Map<string, string>()
+/** Tillbridge has a few hundred statements. Each connection keeps those that it has prepared. */
+const maxStatementNames = 1_000
 /**
- * A statement's name is its text's digest, so that PostgreSQL prepares each text once a connection, and soon plans it no more. Undefined
- * where there are so many texts that PostgreSQL, and this process, cannot keep them all.
+ * Returns the name under which PostgreSQL prepares a statement once per connection: the digest of its text. Returns undefined if there are
+ * too many statements to keep them all prepared.
  */
-export function nameOf(text: string) {
-  const known = names.get(text)
-  if (known !== undefined || names.size >= mostNames) return known
+export function getStatementName(text: string) {
+  const existing = statementNames.get(text)
+  if (existing !== undefined || statementNames.size >= maxStatementNames) return existing
   const name = createHash('sha1').update(text).digest('hex')
-  names.set(text, name)
+  statementNames.set(text, name)
   return name
 }

@@ -1,44 +1,43 @@
 import type pg from 'pg'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 
-/** Milliseconds after which a statement that has no answer yet makes us ask whether the database answers anybody. */
-export const suspectMs = 2_000
-/** Looks in a row, a second apart, without a word from it, after which it is said to stand still. */
-const patience = 4
-/** Milliseconds after which another connection is tried. */
-const greetingMs = 5_000
+/** Milliseconds without a result after which the detector checks if the database still answers. */
+export const suspectAfterMs = 2_000
+/** Consecutive checks, one second apart, without an answer before the database counts as stalled. */
+const maxMissedChecks = 4
+const probeTimeoutMs = 5_000
 
 /**
- * Finds out whether a database answers nobody: it takes connections and statements and says nothing, as when it is halted, or when the
- * way to it swallows all. One that is merely busy greets a further connection, or refuses it. Looks are counted instead of seconds, so
- * that a process of ours that was halted itself blames nobody else.
+ * Detects a stalled database: it accepts connections and statements but sends nothing, for instance because it is paused or the network drops
+ * its packets. A busy database still greets or rejects a further connection. Counts checks instead of seconds, so that a pause of this process
+ * isn't taken for a stall of the database.
  */
-export function watchStandstill(Client: new (config: pg.ClientConfig) => pg.Client) {
-  let unheard = 0
-  let asking: pg.Client | undefined
+export function detectStalls(Client: new (config: pg.ClientConfig) => pg.Client) {
+  let missedChecks = 0
+  let probe: pg.Client | undefined
 
-  async function ask() {
-    asking = new Client({ connectionTimeoutMillis: greetingMs })
-    const client = asking.on('error', () => {})
-    const isHeard = await client.connect().then(
+  async function sendProbe() {
+    probe = new Client({ connectionTimeoutMillis: probeTimeoutMs })
+    const client = probe.on('error', () => {})
+    const hasAnswered = await client.connect().then(
       () => true,
-      // Silence alone says that nobody is there. A name that is not found, or a certificate, says nothing of the database.
+      // Only silence means a stall. An unknown host name or an invalid certificate doesn't.
       ({ code = '' }: { code?: string }) => code !== '' && !/^(ETIMEDOUT|EHOST|ENET|ECONNRESET|EPIPE)/.test(code),
     )
-    asking = undefined
-    unheard = isHeard ? 0 : unheard + 1
+    probe = undefined
+    missedChecks = hasAnswered ? 0 : missedChecks + 1
     await ignoreError(client.end(), 'connection was already closed')
   }
 
-  const isStill = () => unheard >= patience
+  const isStalled = () => missedChecks >= maxMissedChecks
   return {
-    isStill,
-    /** To be called once a second: whether some statement takes its time. */
-    look(isSuspect: boolean) {
-      if (!isSuspect && !isStill()) unheard = 0
-      else if (asking) unheard++
-      else void ask()
+    isStalled,
+    /** Must be called once a second. `isSuspect`: true if a statement has no result yet after `suspectAfterMs`. */
+    check(isSuspect: boolean) {
+      if (!isSuspect && !isStalled()) missedChecks = 0
+      else if (probe) missedChecks++
+      else void sendProbe()
     },
-    end: () => void (asking && ignoreError(asking.end(), 'connection was already closed')),
+    end: () => void (probe && ignoreError(probe.end(), 'connection was already closed')),
   }
 }

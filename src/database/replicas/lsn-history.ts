@@ -1,4 +1,4 @@
-import type { Position } from './lsn.ts'
+import type { WalPosition } from './lsn.ts'
 
 /** How far a replica is behind the primary. */
 export interface Lag {
@@ -10,23 +10,23 @@ export interface Lag {
 }
 
 /** Where the primary's log was at which time. From this a replica's lag is known without the clock of another machine. */
-export interface Trail {
-  add(position: Position): void
+export interface LsnHistory {
+  add(position: WalPosition): void
   /** The lag of a replica that has replayed this much; undefined where that is another log, or nothing is known of the primary. */
-  lagAt(position: Position): Lag | undefined
+  lagAt(position: WalPosition): Lag | undefined
   isKnown(): boolean
 }
 
 /** Looks that are remembered: ten minutes. */
-const longest = 600
+const maxEntries = 600
 
-export function trailOf(): Trail {
-  let marks: { position: Position; since: number }[] = []
+export function createLsnHistory(): LsnHistory {
+  let marks: { position: WalPosition; since: number }[] = []
   return {
     add(position) {
       if (marks.at(-1)?.position.log !== position.log) marks = []
       marks.push({ position, since: performance.now() })
-      if (marks.length > longest) marks.shift()
+      if (marks.length > maxEntries) marks.shift()
     },
     lagAt({ log, at }) {
       const newest = marks.at(-1)

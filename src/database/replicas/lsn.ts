@@ -1,14 +1,14 @@
 import { type Sql, sql } from '../db.ts'
 
 /** A place in the write-ahead log of a primary. As a text: `<system>.<database>.<timeline>.<lsn>`. */
-export interface Position {
+export interface WalPosition {
   /** Which log it is: PostgreSQL's system identifier, the database's oid, and the timeline, of which a promotion begins another one. */
   log: string
   /** Bytes from its beginning. */
   at: bigint
 }
 
-export function positionIn(text: string): Position {
+export function parsePosition(text: string): WalPosition {
   const border = text.lastIndexOf('.')
   const [high = '', low = ''] = text.slice(border + 1).split('/')
   return { log: text.slice(0, border), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
@@ -28,7 +28,7 @@ export const currentPosition: Sql = sql`
      from pg_control_system(), pg_current_wal_insert_lsn() lsn, pg_walfile_name_offset(lsn) o)`
 
 /** How far a standby has come. */
-export interface Reached {
+export interface ReplayState {
   isStandby: boolean
   /** Null: it is none, has replayed nothing yet, or does not tell whose log it receives. */
   position: string | null
@@ -38,7 +38,7 @@ export interface Reached {
  * How far a standby has come. Its timeline is that of the server which it receives from. What its control file says is some minutes old
  * after a promotion: by that, a standby of a server that was promoted beside our primary could pass for one of ours.
  */
-export const reached: Sql = sql`
+export const replayState: Sql = sql`
   select pg_is_in_recovery() as "isStandby", pg_backend_pid() as pid,
          to_hex(s.system_identifier) || '.' || ${database} || '.'
            || upper(lpad(to_hex((select received_tli from pg_stat_wal_receiver)), 8, '0'))

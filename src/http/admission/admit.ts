@@ -3,7 +3,7 @@ import type { Sessions, SignedIn } from '../../auth/sessions.ts'
 import type { SignIn } from '../../auth/sign-in.ts'
 import type { BackOffice } from '../../backoffice/port/back-office.ts'
 import type { Driver } from '../../backoffice/port/driver.ts'
-import { DatabaseAway, OnTheMove } from '../../database/errors.ts'
+import { DatabaseUnavailable, ServiceMoving } from '../../database/errors.ts'
 import { includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
@@ -91,7 +91,7 @@ export async function admittedStill(gate: Gate, request: FastifyRequest, role: R
   const { assignment, gate: at } = await known(gate, request)
   requireRole(assignment, role)
   // What was begun where it was would be told nothing of what it is told here: its caller begins anew.
-  if (at.db !== request.gate?.db) throw new OnTheMove(undefined)
+  if (at.db !== request.gate?.db) throw new ServiceMoving(undefined)
   return assignment.service
 }
 
@@ -116,7 +116,7 @@ async function known(gate: Gate, request: FastifyRequest): Promise<Known> {
   if (database === undefined || !gate.elsewhere) return { username, assignment, gate }
   const { gate: at, service } = await gate.elsewhere(database)
   const found = await service(id)
-  if (!found) throw new DatabaseAway(undefined, `The database ${database} does not have the service ${id}.`)
+  if (!found) throw new DatabaseUnavailable(undefined, `The database ${database} does not have the service ${id}.`)
   return { username, assignment: { ...assignment, service: { ...found, database } }, gate: at }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { getCurrentResponse } from '../../database/pg/internals.ts'
 import { ApiError, type ErrorCode } from '../../errors/api-error.ts'
 import type { LogRejection } from '../observability/access-log.ts'
 import { problemAnswer } from '../problem.ts'
@@ -14,18 +15,15 @@ const codesByNodeError: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** An HTTP/1.1 connection of Node. `_httpMessage` is the next response on it; Node has no public equivalent. */
-type Connection = Socket & { _httpMessage?: ServerResponse | null }
-
 /** Connections that sent malformed bytes. Everything else that they send is ignored. */
-const malformedConnections = new WeakSet<Connection>()
+const malformedConnections = new WeakSet<Socket>()
 
 /**
  * Rejects bytes that are not a valid HTTP request, after the responses to earlier requests of the connection, which are still executed.
  * There is no request object, so the response is written by hand. It is the last one of the connection.
  */
 export const rejectMalformedRequest =
-  (publicUrl: PublicUrl, logRejection: LogRejection) => (error: NodeJS.ErrnoException, socket: Connection) => {
+  (publicUrl: PublicUrl, logRejection: LogRejection) => (error: NodeJS.ErrnoException, socket: Socket) => {
     // A client that has not finished the TLS handshake can't receive a response.
     if (error.code === 'ECONNRESET' || error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return socket.destroy()
     if (malformedConnections.has(socket)) return
@@ -42,8 +40,8 @@ export const rejectMalformedRequest =
   }
 
 /** Waits for the responses to all complete requests. An incomplete request gets no response other than the rejection. */
-function afterResponses(socket: Connection, callback: () => void) {
-  const next = socket._httpMessage
+function afterResponses(socket: Socket, callback: () => void) {
+  const next = getCurrentResponse(socket)
   if (next?.req.complete) next.once('close', () => afterResponses(socket, callback))
   else callback()
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database } from '../../database/db.ts'
-import { connectAlone } from '../../database/dedicated-connection.ts'
+import { openDedicatedConnection } from '../../database/dedicated-connection.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ImportError } from './import-error.ts'
 
@@ -22,19 +22,19 @@ export async function lockImportType(
   type: string,
   { onWait = () => {}, signal }: Waiting = {},
 ): Promise<() => Promise<void>> {
-  const { client, promptly, becomeIdle, breakOff, end } = await connectAlone(db).catch(away)
-  signal?.addEventListener('abort', breakOff)
+  const { client, withTimeout, markReusable, destroy, end } = await openDedicatedConnection(db).catch(away)
+  signal?.addEventListener('abort', destroy)
   try {
     for (let waiting = false; ; waiting = true) {
       signal?.throwIfAborted()
-      const { rows } = await promptly(
+      const { rows } = await withTimeout(
         client.query<{ taken: boolean }>(`select pg_try_advisory_xact_lock($1, hashtext($2)) as taken`, [
           service.id,
           `import ${type}`,
         ]),
       )
       if (rows[0]?.taken) {
-        becomeIdle()
+        markReusable()
         return end
       }
       if (!waiting) onWait()
@@ -45,7 +45,7 @@ export async function lockImportType(
     if (signal?.aborted) throw new ImportError('Stopped while it waited: nothing was imported.')
     return away(error)
   } finally {
-    signal?.removeEventListener('abort', breakOff)
+    signal?.removeEventListener('abort', destroy)
   }
 }
 

@@ -1,4 +1,4 @@
-import { pastContention } from '../../database/pg/contention.ts'
+import { retryOnContention } from '../../database/pg/contention.ts'
 import type { Upserted } from '../../store/lists/change-timestamp.ts'
 import { type Violation, violationIn } from './violations.ts'
 
@@ -16,7 +16,7 @@ export async function merge<Input>(
   const merged: Merged<Input> = { inserted: 0, changed: 0, rejected: [] }
   async function put(some: readonly Input[]): Promise<void> {
     try {
-      const { inserted, changed } = await pastContention(() => write(some))
+      const { inserted, changed } = await retryOnContention(() => write(some))
       merged.inserted += inserted
       merged.changed += changed
     } catch (error) {

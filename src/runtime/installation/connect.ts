@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../database/db.ts'
 import type { Connection } from '../../database/endpoints.ts'
 import { migrate } from '../../database/migrate.ts'
 import type { Replica } from '../../database/replicas/replica.ts'
-import { type Replicated, withReplicas } from '../../database/replicas/router.ts'
+import { openReplicas, type Replicated } from '../../database/replicas/router.ts'
 import type { Postgres } from '../../postgres/postgres.ts'
 import { requireServer } from './require-server.ts'
 
@@ -49,23 +49,23 @@ export async function connect(
   const pooled = config.databasePooler === 'transaction'
   await requireServer(connection, pooled, named)
   let closing = false
-  const opened = (settled: boolean) =>
+  const openPool = (genericPlans: boolean) =>
     openDatabase(connection, {
-      settled,
+      genericPlans,
       pooled,
       max: config.databasePool,
       statementTimeoutMs,
       onFault: error => closing || onNotice(`A connection to the database broke: ${error.message}`),
     })
   // Reads have connections that no crowd of writes can take from them, and plans for what they filter by.
-  const [reads, writes] = [opened(false), opened(true)]
+  const [reads, writes] = [openPool(false), openPool(true)]
   let replicated: Replicated | undefined
   const close = async () => {
     await Promise.all([reads.close(), writes.close(), replicated?.close()])
   }
   try {
     if (wanted && config.databaseReadUrl !== undefined)
-      replicated = withReplicas(reads, config.databaseReadUrl, { max: config.databasePool, pooled, onNotice })
+      replicated = openReplicas(reads, config.databaseReadUrl, { max: config.databasePool, pooled, onNotice })
     const replicas = replicated?.replicas ?? []
     const db = { ...reads, ...replicated?.db, transaction: writes.transaction, close }
     return {

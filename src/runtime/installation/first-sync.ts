@@ -1,7 +1,7 @@
 import type { BackOffices } from '../../backoffice/back-offices.ts'
 import { runSyncIfReady } from '../../backoffice/run-sync.ts'
 import type { Database } from '../../database/db.ts'
-import { DatabaseAway } from '../../database/errors.ts'
+import { DatabaseUnavailable } from '../../database/errors.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { changeSettings } from '../../store/tenancy/settings.ts'
@@ -31,7 +31,7 @@ export async function firstSync(db: Database, offices: BackOffices, service: Ser
     }
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') return say(`The rest takes longer. ${later}`)
-    if (error instanceof DatabaseAway) return say(`${error.message} ${later}`)
+    if (error instanceof DatabaseUnavailable) return say(`${error.message} ${later}`)
     if (!(error instanceof ApiError)) throw error
     say(`The back office could not be read from: ${error.message} ${later}`)
   }

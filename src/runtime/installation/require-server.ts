@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { type Connection, primaryAmong, triedAt } from '../../database/endpoints.ts'
+import { type Connection, connectToPrimary, tryServers } from '../../database/endpoints.ts'
+import { getServerPid } from '../../database/pg/internals.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
 
 const oldestVersion = 150_000
@@ -26,7 +27,7 @@ const look = `
  * keep what a session is set to. `named`: the setting that says where the server is.
  */
 export async function requireServer(connection: Connection, pooled: boolean, named = 'DATABASE_URL') {
-  const { Client, tries } = primaryAmong(connection)
+  const { Client, tries } = connectToPrimary(connection)
   let client: pg.Client | undefined
   const connect = async () => {
     client = new Client({
@@ -38,7 +39,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
     return client
   }
   try {
-    const client = await triedAt(tries, connect)
+    const client = await tryServers(tries, connect)
     // A pooler that lends connections for less than a transaction refuses to begin one.
     if (pooled) await client.query('begin')
     const { rows } = await client.query<Look>(look)
@@ -52,8 +53,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
     }
     if (number < oldestVersion) throw new Unfit(`PostgreSQL ${version} is too old: Tillbridge needs 15 or later.`)
     if (!foldsCase) throw new Unfit(withoutCase(named))
-    const { processID } = client as unknown as { processID: number }
-    if (!pooled && (limit !== someLimit || pid !== processID)) throw new Unfit(behindPooler(named))
+    if (!pooled && (limit !== someLimit || pid !== getServerPid(client))) throw new Unfit(behindPooler(named))
   } catch (error) {
     if (error instanceof Unfit) throw error
     const { code, message } = error as NodeJS.ErrnoException

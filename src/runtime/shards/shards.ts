@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { BackOffices } from '../../backoffice/back-offices.ts'
 import { ttlCache } from '../../concurrency/ttl-cache.ts'
 import type { Config } from '../../config/config.ts'
-import { DatabaseAway } from '../../database/errors.ts'
+import { DatabaseUnavailable } from '../../database/errors.ts'
 import { authCacheTtlMs } from '../../domain/accounts.ts'
 import { databaseUrl, listDatabases } from '../../store/shards/shards.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
@@ -66,7 +66,7 @@ export function createShards(
     } catch (error) {
       if (!unavailable.has(name)) ownLog.error({ err: error }, 'shard unavailable')
       unavailable.add(name)
-      throw new DatabaseAway(error, `The shard ${name} is unavailable.`)
+      throw new DatabaseUnavailable(error, `The shard ${name} is unavailable.`)
     }
   }
 
@@ -100,7 +100,7 @@ export function createShards(
     names: async () => (await listDatabases(control)).map(({ name }) => name),
     async open(name) {
       const url = await urls.get(name)
-      if (url === undefined) throw new DatabaseAway(undefined, `Shard ${name} not found.`)
+      if (url === undefined) throw new DatabaseUnavailable(undefined, `Shard ${name} not found.`)
       const entry = entries.get(name)
       if (entry?.url === url) return entry.opening
       if (entry) retire(entry)

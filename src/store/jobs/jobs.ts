@@ -2,7 +2,7 @@ import { type Db, raw, sql } from '../../database/db.ts'
 import { currentTraceparent } from '../../telemetry/current-context.ts'
 
 /** A job that a worker holds. */
-export interface Taken {
+export interface LeasedJob {
   /** Null: one of the installation. */
   serviceId: number | null
   name: string
@@ -96,9 +96,9 @@ export interface Slots {
  * worker that has died is not renewed. A service's jobs that run, or are due before it, come before one; two workers that look at
  * the very same time may exceed what a service may have.
  */
-export const takeDue = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSeconds: number): Promise<Taken[]> => {
+export const leaseDueJobs = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSeconds: number): Promise<LeasedJob[]> => {
   const each = Object.values(slots)
-  return db.rows<Taken>(sql`
+  return db.rows<LeasedJob>(sql`
     update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', unfinished_starts = unfinished_starts + 1, rerun_at = null
       from unnest(${Object.keys(slots)}::text[], ${each.map(({ free }) => free)}::integer[], ${each.map(({ ofService }) => ofService ?? null)}::integer[])
              of_name (name, free, of_service)
@@ -123,7 +123,7 @@ export async function renewLeases(db: Db, leases: readonly string[], leaseSecond
 }
 
 /** It is done: it goes, or comes again in so many seconds; sooner where it was asked for meanwhile. */
-export async function finishJob(db: Db, { lease }: Taken, againInSeconds: number | undefined): Promise<void> {
+export async function finishJob(db: Db, { lease }: LeasedJob, againInSeconds: number | undefined): Promise<void> {
   if (againInSeconds === undefined && (await db.run(sql`delete from job where lease = ${lease} and rerun_at is null`)))
     return
   await db.run(sql`
@@ -133,14 +133,14 @@ export async function finishJob(db: Db, { lease }: Taken, againInSeconds: number
 }
 
 /** It came to nothing, and is tried again in so many seconds; sooner where it was asked for meanwhile. `isItsOwn`: by a fault of its own. */
-export const postponeJob = (db: Db, { lease }: Taken, seconds: number, isItsOwn: boolean) =>
+export const postponeJob = (db: Db, { lease }: LeasedJob, seconds: number, isItsOwn: boolean) =>
   db.run(sql`
     update job set lease = null, leased_until = null, rerun_at = null, due_at = least(rerun_at, now() + ${seconds} * interval '1 s'),
            attempts = attempts + ${isItsOwn}::boolean::integer, unfinished_starts = case when ${isItsOwn} then 0 else unfinished_starts end
      where lease = ${lease}`)
 
 /** It was not begun, and is looked at again in so many seconds. */
-export const deferJob = (db: Db, { lease }: Taken, seconds: number) =>
+export const deferJob = (db: Db, { lease }: LeasedJob, seconds: number) =>
   db.run(sql`
     update job set lease = null, leased_until = null, unfinished_starts = unfinished_starts - 1, due_at = now() + ${seconds} * interval '1 s' where lease = ${lease}`)
 

@@ -29,7 +29,7 @@ export interface VoucherMail {
 export type MailStatus = 'queued' | 'sent' | 'failed'
 
 /** The job that sends a mail; its subject is the mail's id. */
-export const sendMailJob = 'send-mail'
+export const sendEmailJob = 'send-email'
 
 /** Where mails of a service come from. */
 export const senderOf = ({ settings }: Service) => settings.emailSender ?? 'vouchers@localhost'
@@ -44,7 +44,7 @@ export async function queueVoucherMail(tx: Db, keys: Keys, service: Service, mai
     tx.run(sql`
       insert into email (service_id, email_id, voucher_number, message_id, encrypted_content, not_before)
       values (${service.id}, ${id}, ${mail.number}, ${messageId}, ${sealed}, greatest(now(), ${notBefore}::timestamptz))`),
-    addJob(tx, service.id, sendMailJob, { subject: id, dueAt: notBefore }),
+    addJob(tx, service.id, sendEmailJob, { subject: id, dueAt: notBefore }),
   ])
 }
 
@@ -59,7 +59,7 @@ export const emailsOf = (service: Service, voucher: Sql) => sql`
             'id', email_id, 'status', m.status, 'queuedAt', ${localTime(sql`m.created_at`, service)}, 'dueAt', ${localTime(sql`j.due_at`, service)},
             'sentAt', ${localTime(sql`m.sent_at`, service)}, 'isContentStored', m.encrypted_content is not null,
             'attempts', m.attempts, 'lastError', m.last_error) order by m.created_at desc, email_id), '[]')
-     from email m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.email_id and m.status = 'queued'
+     from email m left join job j on j.service_id = m.service_id and j.name = ${sendEmailJob} and j.subject = m.email_id and m.status = 'queued'
     where m.service_id = ${service.id} and m.voucher_number = ${voucher})`
 
 /** What has become of the newest e-mail of a voucher `v`. */
@@ -131,7 +131,7 @@ interface ListedMail {
 export const listMails = (db: Db, service: Service, status: MailStatus | undefined, limit: number) =>
   db.rows<ListedMail>(sql`
     select m.email_id as id, voucher_number as voucher, status, m.attempts, created_at as "createdAt", sent_at as "sentAt", j.due_at as "dueAt", last_error as "lastFault"
-      from email m left join job j on j.service_id = m.service_id and j.name = ${sendMailJob} and j.subject = m.email_id
+      from email m left join job j on j.service_id = m.service_id and j.name = ${sendEmailJob} and j.subject = m.email_id
      where m.service_id = ${service.id} and (${status ?? null}::text is null or status = ${status ?? null})
      order by created_at desc, email_id limit ${limit}`)
 
@@ -145,7 +145,7 @@ export async function retryWithin(tx: Db, service: Service, id: string | undefin
     update email set status = 'queued' where service_id = ${service.id} and encrypted_content is not null
        and ${id === undefined ? sql`status = 'failed'` : sql`email_id = ${id} and not_before <= now()`}
     returning email_id as id`)
-  for (const { id: each } of rows) await addJob(tx, service.id, sendMailJob, { subject: each })
+  for (const { id: each } of rows) await addJob(tx, service.id, sendEmailJob, { subject: each })
   return rows.length
 }
 
@@ -180,14 +180,14 @@ async function giveUp(tx: Db, service: Service, vouchers: readonly string[], why
   // A worker that is at it finds nothing to send, or has just sent it.
   await tx.run(sql`
     delete from job
-     where service_id = ${service.id} and name = ${sendMailJob} and subject = any(${ids}) and (leased_until is null or leased_until <= now())`)
+     where service_id = ${service.id} and name = ${sendEmailJob} and subject = any(${ids}) and (leased_until is null or leased_until <= now())`)
 }
 
 /** Whether the job that sends a mail is not over. */
 export const isBeingSent = async (db: Db, service: Service, id: string) =>
   Boolean(
     await db.row(
-      sql`select true as sending from job where service_id = ${service.id} and name = ${sendMailJob} and subject = ${id}`,
+      sql`select true as sending from job where service_id = ${service.id} and name = ${sendEmailJob} and subject = ${id}`,
     ),
   )
 

@@ -1,7 +1,7 @@
 import { materialized } from '../lists/planner-fences.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, type Sql, sql } from '../../database/db.ts'
-import { pastContention } from '../../database/pg/contention.ts'
+import { retryOnContention } from '../../database/pg/contention.ts'
 import { type MappedKind, mappedKinds } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { checkPlatformItems, checkRecords, lockMappingCheck } from './check-changed.ts'
@@ -84,7 +84,7 @@ async function checkSide(
   let done = 0
   for (let last = '', isMore = true; isMore; ) {
     const ids = await paced(() =>
-      pastContention(() =>
+      retryOnContention(() =>
         db.transaction(async tx => {
           await lockMappingCheck(tx, service, kind)
           const rows = await tx.rows<{ id: string }>(sql`
@@ -138,7 +138,7 @@ async function countSales(db: Database, service: Service, paced: Paced, onProgre
   while (after) {
     const from: { saleDate: string; id: string } = after
     const portion = await paced(() =>
-      pastContention(() =>
+      retryOnContention(() =>
         db.row<{ sales: number; saleDate: string | null; id: string | null }>(sql`
           with portion as ${materialized(sql`
             select sale_date, id, customer_id, record::json as sale from retail_transaction

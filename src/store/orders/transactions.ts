@@ -1,6 +1,6 @@
 import { opaqueParam, opaqueServiceId } from '../lists/planner-fences.ts'
 import { setImmediate as untilSent } from 'node:timers/promises'
-import { type Database, type Db, type Sql, sql, unawaited } from '../../database/db.ts'
+import { type Database, type Db, type Sql, sql, sendWithCommit } from '../../database/db.ts'
 import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -34,7 +34,7 @@ function merge(
 ): Promise<Upserted> {
   return db.transaction(async tx => {
     // One merge at a time: what another one is about to add cannot be seen, nor locked.
-    unawaited(tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`))
+    sendWithCommit(tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`))
     const beginning = beginSourceDatedChange(tx, service, 'retail_transaction', rows.map(dated))
     const asked = erasedOf(tx, service, rows)
     const portions = inPortions(rows)
@@ -47,13 +47,13 @@ function merge(
       // It is answered behind what is written of these: what the next ones were is known by then, so that they are merged meanwhile.
       ;[stored, storedNext] = [storedNext, storedOfPortion(i + 2)]
       // Where merging fails nobody comes to wait for it.
-      unawaited(stored, storedNext)
+      sendWithCommit(stored, storedNext)
       const given = among(
         before,
         portion.map(row => withoutErased(row, erased)),
       )
       const { merged, inserted, changed } = mergeLines(before, given, service.settings.currency)
-      if (merged.length) unawaited(write(tx, service, change, merged, portion))
+      if (merged.length) sendWithCommit(write(tx, service, change, merged, portion))
       await untilSent()
       sum.inserted += inserted
       sum.changed += changed

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, type Sql, sql, unawaited } from '../../database/db.ts'
+import { type Db, type Sql, sql, sendWithCommit } from '../../database/db.ts'
 import { type Entry, earning, type Move, restoring, reversing, type Standing } from '../../domain/rewards/movements.ts'
 import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../domain/rewards/rules.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -215,13 +215,13 @@ function write(
   { orderNumber, returnNumber }: { orderNumber: string; returnNumber?: string },
 ) {
   if (lots.length)
-    unawaited(
+    sendWithCommit(
       tx.run(sql`
         insert into reward_lot (service_id, account_id, kind, lot_id, created_at, description, total, expiry_date)
         select ${service.id}, ${account.id}, kind, id, ${account.now}, description, 0, "expiryDate"
           from json_to_recordset(${JSON.stringify(lots)}) as l (kind text, id text, description text, "expiryDate" date)`),
     )
-  unawaited(
+  sendWithCommit(
     tx.run(sql`
       insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, unrecovered_spend, order_number, return_number)
       select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "notTaken", ${orderNumber}, ${returnNumber ?? null}

@@ -4,7 +4,7 @@ import { addJob } from '../jobs/jobs.ts'
 import { eraseMails, mailsOf } from '../mail/mails.ts'
 
 /** The job that takes away the file of a mail; its subject is the mail's id. */
-const eraseMailJob = 'erase-mail'
+const eraseEmailFileJob = 'erase-email-file'
 
 /** Takes everybody out of the vouchers that somebody was sent, and of their mails: one that waits is not sent. */
 export async function eraseReceiver(tx: Db, service: Service, email: string): Promise<void> {
@@ -25,7 +25,7 @@ export async function redirect(tx: Db, service: Service, number: string, receive
 }
 
 async function eraseFiles(tx: Db, service: Service, vouchers: readonly string[]) {
-  for (const subject of await mailsOf(tx, service, vouchers)) await addJob(tx, service.id, eraseMailJob, { subject })
+  for (const subject of await mailsOf(tx, service, vouchers)) await addJob(tx, service.id, eraseEmailFileJob, { subject })
 }
 
 /** A condition: vouchers that were sold with these orders. */

@@ -7,7 +7,7 @@ import type { WebhookState } from '../../domain/webhooks/webhooks.ts'
 import { raiseAlert, resolveAlert } from '../alerts/alerts.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { type PageRequest, readPage, rfc3339 } from '../lists/page.ts'
-import { deliverJob, failingAlert, lookJob } from './schedule.ts'
+import { deliverWebhookJob, failingAlert, scheduleDeliveriesJob } from './schedule.ts'
 import { sealSecret } from './secrets.ts'
 
 /** The record (`Webhook`) of a row of `webhook`. */
@@ -52,7 +52,7 @@ export async function addWebhook(tx: Db, keys: Keys, service: Service, secret: s
   await tx.run(sql`
     insert into webhook (service_id, webhook_id, url, kinds, description, cursor, secret)
     values (${service.id}, ${id}, ${made.url}, ${JSON.stringify(made.kinds)}, ${made.description}, ${made.cursor}, ${sealed})`)
-  await addJob(tx, null, lookJob)
+  await addJob(tx, null, scheduleDeliveriesJob)
   return id
 }
 
@@ -64,7 +64,7 @@ export async function changeWebhook(tx: Db, service: Service, before: Endpoint, 
     update webhook set url = ${url}, kinds = ${JSON.stringify(kinds)}, description = ${description}, changed_at = now(), cursor = ${cursor},
       not_before = case when ${isMoved} then now() else not_before end, ${undelivered(sql`cursor is distinct from ${cursor}`)}
      where service_id = ${service.id} and webhook_id = ${id}`)
-  if (isMoved) await addJob(tx, service.id, deliverJob, { subject: id })
+  if (isMoved) await addJob(tx, service.id, deliverWebhookJob, { subject: id })
 }
 
 /** What somebody was told of an endpoint is settled. */
@@ -73,7 +73,9 @@ async function resolveAlerts(tx: Db, service: Service, id: string) {
 }
 
 export const removeWebhook = async (tx: Db, service: Service, id: string) => {
-  await tx.run(sql`delete from job where service_id = ${service.id} and name = ${deliverJob} and subject = ${id}`)
+  await tx.run(
+    sql`delete from job where service_id = ${service.id} and name = ${deliverWebhookJob} and subject = ${id}`,
+  )
   await tx.run(sql`delete from webhook where service_id = ${service.id} and webhook_id = ${id}`)
   await resolveAlerts(tx, service, id)
 }
@@ -103,8 +105,8 @@ export async function resumeWebhook(tx: Db, service: Service, id: string) {
     update webhook set state = 'active', state_reason = null, failures = 0, failing_since = null, not_before = now(), changed_at = now()
      where service_id = ${service.id} and webhook_id = ${id}`)
   await resolveAlerts(tx, service, id)
-  await addJob(tx, service.id, deliverJob, { subject: id })
-  await addJob(tx, null, lookJob)
+  await addJob(tx, service.id, deliverWebhookJob, { subject: id })
+  await addJob(tx, null, scheduleDeliveriesJob)
 }
 
 /** Has an endpoint stand elsewhere. What was under way is given up: it is told from there. */
@@ -112,7 +114,7 @@ export async function rewindWebhook(tx: Db, service: Service, id: string, cursor
   await tx.run(sql`
     update webhook set cursor = ${cursor}, not_before = now(), changed_at = now(), ${undelivered(sql`true`)}
      where service_id = ${service.id} and webhook_id = ${id}`)
-  await addJob(tx, service.id, deliverJob, { subject: id })
+  await addJob(tx, service.id, deliverWebhookJob, { subject: id })
 }
 
 /** Hours for which the secret before a rotation signs too (contract 11). */

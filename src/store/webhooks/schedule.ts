@@ -4,15 +4,15 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { rfc3339 } from '../lists/page.ts'
 
 /** The job that delivers to an endpoint; its subject is the webhook's id. It is there as long as there is something to deliver. */
-export const deliverJob = 'deliver-webhook'
+export const deliverWebhookJob = 'deliver-webhook'
 /** The job that looks whether there is something to deliver. */
-export const lookJob = 'look-for-deliveries'
+export const scheduleDeliveriesJob = 'schedule-deliveries'
 
 /** The alert about an endpoint that has taken nothing for an hour. */
 export const failingAlert = 'webhook_failing'
 
 /** An endpoint that nobody is about to deliver to. */
-export interface Idle {
+export interface IdleEndpoint {
   serviceId: number
   id: string
   kinds: readonly Kind[]
@@ -28,12 +28,12 @@ export const hasWebhooks = async (db: Db) =>
 const isHere = sql`s.move_state is null and s.deletion_state is null`
 
 /** The endpoints, of all services, that are not paused and that no job delivers to. */
-export const idleWebhooks = (db: Db) =>
-  db.rows<Idle>(sql`
+export const findIdleWebhooks = (db: Db) =>
+  db.rows<IdleEndpoint>(sql`
     select w.service_id as "serviceId", webhook_id as id, kinds, cursor, delivery_id is not null as "hasDelivery"
       from webhook w
       join service s on s.service_id = w.service_id and ${isHere}
-      left join job j on (j.service_id, j.name, j.subject) = (w.service_id, ${deliverJob}, w.webhook_id)
+      left join job j on (j.service_id, j.name, j.subject) = (w.service_id, ${deliverWebhookJob}, w.webhook_id)
      where state <> 'paused' and j.service_id is null`)
 
 /** Has these endpoints of a service delivered to, each when it may be tried. One that is paused meanwhile is found to be so. */
@@ -43,7 +43,7 @@ export const planDeliveries = (db: Db, service: Service, ids: readonly string[])
       update webhook set pending_since = coalesce(pending_since, now()) where service_id = ${service.id} and webhook_id = any(${ids})
       returning service_id, webhook_id, not_before)
     insert into job (service_id, name, subject, due_at)
-    select service_id, ${deliverJob}, webhook_id, greatest(now(), not_before) from behind
+    select service_id, ${deliverWebhookJob}, webhook_id, greatest(now(), not_before) from behind
     on conflict do nothing`)
 
 /** An endpoint that has taken nothing for an hour. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, type Db, openDatabase, sql } from '../../../src/database/db.ts'
-import { pastContention } from '../../../src/database/pg/contention.ts'
+import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
@@ -65,7 +65,7 @@ test('a reader receives every change and tombstone despite late and killed write
   const writer = async (work: (turn: number) => Promise<unknown>) => {
     for (let turn = 0; goesOn(); turn++)
       try {
-        await pastContention(() => work(turn))
+        await retryOnContention(() => work(turn))
         counts.commits++
       } catch {
         counts.killed++

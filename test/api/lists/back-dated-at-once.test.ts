@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Database, type Db, openDatabase, sql } from '../../../src/database/db.ts'
-import { pastContention } from '../../../src/database/pg/contention.ts'
+import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
@@ -90,7 +90,7 @@ test('a reader misses nothing despite killed initial loads, late arrivals and to
     (performance.now() < latest && (counts.commits <= 150 || counts.killed <= 12 || Math.min(...polled) <= 25))
   const put = async (work: () => Promise<unknown>) => {
     try {
-      await pastContention(work)
+      await retryOnContention(work)
       counts.commits++
     } catch {
       counts.killed++

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Database, type Db, openDatabase, sql } from '../../../src/database/db.ts'
-import { pastContention } from '../../../src/database/pg/contention.ts'
+import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
 import { customers, poll, walk } from '../../support/walk.ts'
@@ -155,7 +155,7 @@ test('a polling reader misses nothing from eight writers committing out of order
       const rows = chosen.map(id => ({ id, firstname: `${name}/${turn}` }))
       try {
         // As whoever brings rows in does it: of two that wait for each other one begins anew.
-        await pastContention(() =>
+        await retryOnContention(() =>
           upsertCustomers(
             held(async () => {
               await delay(waits)

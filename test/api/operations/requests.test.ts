@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
-import { forgetRequests } from '../../../src/jobs/purge-requests.ts'
+import { purgeRequests } from '../../../src/jobs/purge-requests.ts'
 import { daysAgo, logLines } from '../../support/postgres/logged.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
@@ -176,7 +176,7 @@ test('the request log follows the retention setting, and 0 keeps none', async ()
       ['1 days', '6 days', '8 days', '20 days'],
     ],
   )
-  await forgetRequests(work)
+  await purgeRequests(work)
   const left = await db.row<{ lines: number; days: number }>(sql`
     select count(*)::integer as lines, count(distinct request_id)::integer as days from request_log where path = '/old'`)
   assert.deepEqual(left, { lines: 7, days: 5 })
@@ -187,7 +187,7 @@ test('the request log follows the retention setting, and 0 keeps none', async ()
       )
     ).length
   const before = await days()
-  await forgetRequests(work)
+  await purgeRequests(work)
   assert.equal(await days(), before)
   await none.get('/stores', { 'x-request-id': 'none' })
   await long.get('/stores', { 'x-request-id': 'later' })
@@ -220,7 +220,7 @@ test('expired log entries are purged in batches, except of unwritable services',
     await blocker.query(
       `select from request_block where service_id = ${busy.service.id} and second < now() - interval '7 days' order by second desc limit 1 for update`,
     )
-    const forgetting = forgetRequests(work)
+    const forgetting = purgeRequests(work)
     await until(async () => (await lines(busy)) === 50, 'the first portion is gone for good', 30_000)
     await blocker.query('rollback')
     await forgetting

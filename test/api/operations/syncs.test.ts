@@ -7,7 +7,7 @@ import { sql } from '../../../src/database/db.ts'
 import type { Sync, SyncRun } from '../../../src/domain/sync/syncs.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
-import { forgetExpired } from '../../../src/jobs/purge-expired.ts'
+import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
@@ -140,7 +140,7 @@ test('sync runs are kept for 30 days and paginated newest first', async () => {
   await db.run(sql`
     insert into sync_run (service_id, sync, run_id, changed_at, ended_at, is_full)
     select ${shop.service.id}, 'stock', i::text, now() - i * interval '1 day', now(), true from generate_series(27, 32) i`)
-  await forgetExpired({ db, signal: new AbortController().signal } as JobRun)
+  await purgeExpired({ db, signal: new AbortController().signal } as JobRun)
   const walked: string[] = []
   for (let query = '?limit=2'; query; ) {
     const { json } = await shop.get(`/syncs/stock/runs${query}`)

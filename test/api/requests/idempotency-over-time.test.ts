@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import { after, test } from 'node:test'
 import { openDatabase, sql } from '../../../src/database/db.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
-import { forgetExpired } from '../../../src/jobs/purge-expired.ts'
+import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
 import { create, having, john, waiting } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { credentials } from '../../support/servers.ts'
@@ -119,7 +119,7 @@ test('a key expires after 24 hours and its response is deleted', async () => {
   await create(service, john(), 'old')
   assert.equal(await age('25 hours'), 1)
   const before = await service.db.run(sql`select from idempotent_response`)
-  await forgetExpired({ db: service.db, signal: new AbortController().signal } as JobRun)
+  await purgeExpired({ db: service.db, signal: new AbortController().signal } as JobRun)
   assert.equal(await service.db.run(sql`select from idempotent_response`), before - 1)
   isReplay(await create(service, fresh, 'yesterday'), second)
 })
@@ -141,7 +141,7 @@ test('expired responses are purged in batches and one failure blocks no others',
   const hurried = openDatabase(database.connection, { statementTimeoutMs: 2_500 })
   t.after(() => hurried.close())
   const work = { db: hurried, signal: new AbortController().signal } as JobRun
-  await assert.rejects(forgetExpired(work), /never/)
+  await assert.rejects(purgeExpired(work), /never/)
   assert.equal(await db.row(sql`select from idempotent_response where operation = 'old'`), undefined)
   assert.equal(await db.row(sql`select from alert where subject = 'old'`), undefined)
   await db.run(sql`drop trigger slow on idempotent_response`)

@@ -12,7 +12,7 @@ import { orderOf, startOrderShop } from '../../support/order-shop.ts'
 const { api } = await startOrderShop()
 const { keys, service } = api
 // As the service opens the pool of its writes; of one connection, so that it can be asked what it has planned.
-const db = openDatabase(api.database.connection, { max: 1, settled: true })
+const db = openDatabase(api.database.connection, { max: 1, genericPlans: true })
 after(async () => {
   await db.close()
   await api.stop()

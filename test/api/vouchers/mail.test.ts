@@ -27,7 +27,7 @@ const begin = (url: string) => {
 
 const ask = (headers: Record<string, string> = {}) => issue(api, { message: 'Happy birthday!' }, headers)
 const lookUp = (number: string, pin: string) => post(api, '/vouchers/lookup', { number, pin })
-const hasten = () => api.db.run(sql`update job set due_at = now() where name = 'send-mail'`)
+const hasten = () => api.db.run(sql`update job set due_at = now() where name = 'send-email'`)
 
 test('a voucher email waits during a mail server outage and then arrives', async () => {
   const down = await startSink()

@@ -92,7 +92,7 @@ test('a voucher can be resent five times a day, even during sales', async () => 
 })
 
 test('a rejected email reports its cause and can go to another address', async () => {
-  await until(async () => !(await shop.db.run(sql`select from job where name = 'send-mail'`)), 'nothing is on its way')
+  await until(async () => !(await shop.db.run(sql`select from job where name = 'send-email'`)), 'nothing is on its way')
   sink.mishaps.push({ at: 'rcpt', code: 550 }, { at: 'rcpt', code: 550 })
   const kept = (await issue(shop)).json.data
   await has('failed', kept.number)
@@ -136,7 +136,7 @@ test('an email without stored text is resent with a new PIN', async () => {
 })
 
 test('a replaced email is reported once', async () => {
-  await until(async () => !(await shop.db.run(sql`select from job where name = 'send-mail'`)), 'nothing is on its way')
+  await until(async () => !(await shop.db.run(sql`select from job where name = 'send-email'`)), 'nothing is on its way')
   sink.mishaps.push({ at: 'rcpt', code: 550 })
   const { number } = (await issue(shop)).json.data
   await has('failed', number)

@@ -18,7 +18,7 @@ test('endpoints of a service still moving in are not updated', async t => {
   t.after(() => setMoveState(null))
   begin()
   const looked = async () =>
-    (await db.row<{ is: boolean }>(sql`select due_at > now() as "is" from job where name = 'look-for-deliveries'`))?.is
+    (await db.row<{ is: boolean }>(sql`select due_at > now() as "is" from job where name = 'schedule-deliveries'`))?.is
   await until(looked, 'it was looked')
   assert.deepEqual(await db.rows(sql`select from alert`), [])
   await setMoveState(null)

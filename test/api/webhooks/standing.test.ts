@@ -247,6 +247,6 @@ test('attempts are purged after 30 days', async () => {
   for (let i = 0; i < 2; i++) await post(hooks.api, `/webhooks/${id}/test`, {})
   await hooks.api.db.run(sql`
     update webhook_attempt set changed_at = now() - interval '31 days' where attempt_id = (select min(attempt_id) from webhook_attempt)`)
-  begin(hooks.api, { 'forget-expired': jobs['forget-expired'] })
+  begin(hooks.api, { 'purge-expired': jobs['purge-expired'] })
   await until(async () => (await hooks.api.get(`/webhooks/${id}/attempts`)).json.data.length === 1, 'one is forgotten')
 })

@@ -122,7 +122,7 @@ test('a sync interrupted by our own database raises no alert', async () => {
   assert.equal((await jobOf('stores'))?.attempts, 4)
   assert.deepEqual(await alerts(), [])
   const state = await db.row<{ error: string }>(sql`select error from sync_state where sync = 'stores'`)
-  assert.equal(state?.error, 'The database cannot be reached.')
+  assert.equal(state?.error, 'The database is unavailable.')
   await db.run(sql`drop function break_off cascade`)
   await pulled('stores')
   assert.equal(await result('stores'), 'ok')

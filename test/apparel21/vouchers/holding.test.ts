@@ -6,7 +6,7 @@ import { recordRedemption, requireDrawableValidation } from '../../../src/backof
 import { raw, sql } from '../../../src/database/db.ts'
 import { ApiError, type ErrorCode } from '../../../src/errors/api-error.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
-import { forgetExpired } from '../../../src/jobs/purge-expired.ts'
+import { purgeExpired } from '../../../src/jobs/purge-expired.ts'
 import { endUpstreamValidation } from '../../../src/store/vouchers/upstream.ts'
 import { settings } from '../../drivers/apparel21.ts'
 import { isProblem } from '../../support/problem.ts'
@@ -133,7 +133,7 @@ test('a validation expires after 24 hours; its lock can be released later', asyn
 test('the hourly job purges finished vouchers but never usable ones', async () => {
   const known = async () =>
     (await api.db.rows<{ number: string }>(sql`select number from upstream_voucher order by 1`)).length
-  const job = () => forgetExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
+  const job = () => purgeExpired({ db: api.db, signal: new AbortController().signal } as JobRun)
   const week = (column: 'validated_until' | 'locked_until', more: string) =>
     api.db.run(
       sql`update upstream_voucher set ${raw(column)} = now() - interval '7 days' + ${more}::interval where number = ${number}`,

@@ -1,9 +1,9 @@
-import { withReplicas } from '../../../src/database/replicas/router.ts'
+import { openReplicas } from '../../../src/database/replicas/router.ts'
 import { isPooled } from '../../support/cluster.ts'
 import type { TestService } from '../../support/service.ts'
 
 /** A process looks at where the primary's log is while it has replicas. */
 export async function haveReplicas({ db, database: { connection } }: TestService) {
-  const { close } = withReplicas(db, connection, { max: 1, pooled: isPooled, onNotice: () => {} })
+  const { close } = openReplicas(db, connection, { max: 1, pooled: isPooled, onNotice: () => {} })
   await close()
 }

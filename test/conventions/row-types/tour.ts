@@ -22,7 +22,7 @@ import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/s
 import { readCurrentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
 import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
-import { renewLeases, takeDue } from '../../../src/store/jobs/jobs.ts'
+import { leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../../../src/store/lists/statistics.ts'
 import { findPurgedAfter } from '../../../src/store/lists/tombstones.ts'
@@ -160,7 +160,7 @@ export async function tour(api: TestService) {
   assert.ok(mail, 'a voucher was made')
   await readWaiting(db, keys, service, mail.id)
   await retryMails(db, service, mail.id)
-  const taken = await takeDue(db, { 'send-mail': { free: 1, ofService: undefined } }, 60)
+  const taken = await leaseDueJobs(db, { 'send-email': { free: 1, ofService: undefined } }, 60)
   await renewLeases(
     db,
     taken.map(({ lease }) => lease),
@@ -200,7 +200,7 @@ async function haveErased({ db, keys, service }: TestService) {
   await summaryOf(db, service, buyer.id)
   await db.transaction(tx => erase(tx, service, buyer.id, () => {}))
   await emptyPlacesOf(db, keys, service, buyer.id)
-  const mail = await db.row<{ id: string }>(sql`select subject as id from job where name = 'erase-mail' limit 1`)
+  const mail = await db.row<{ id: string }>(sql`select subject as id from job where name = 'erase-email-file' limit 1`)
   assert.ok(mail)
   await isBeingSent(db, service, mail.id)
   await messageIdOf(db, service, mail.id)

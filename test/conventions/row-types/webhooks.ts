@@ -4,7 +4,7 @@ import { raiseAlert, readAlert } from '../../../src/store/alerts/alerts.ts'
 import { addAttempt } from '../../../src/store/webhooks/attempts.ts'
 import { keepDelivery, markFailed, readDue } from '../../../src/store/webhooks/deliveries.ts'
 import { heldWebhook, rotateSecret, webhookRecord } from '../../../src/store/webhooks/endpoints.ts'
-import { hasWebhooks, idleWebhooks, newlyFailing } from '../../../src/store/webhooks/schedule.ts'
+import { findIdleWebhooks, hasWebhooks, newlyFailing } from '../../../src/store/webhooks/schedule.ts'
 import { makeWebhook } from '../../../src/webhooks/create-webhook.ts'
 import { newSecret } from '../../../src/webhooks/signature.ts'
 import type { TestService } from '../../support/service.ts'
@@ -15,7 +15,7 @@ export async function tellWebhook({ db, keys, service }: TestService) {
   const { id } = await db.transaction(tx => makeWebhook(tx, keys, service, wanted))
   await db.transaction(tx => rotateSecret(tx, keys, service, id, newSecret()))
   assert.ok(await hasWebhooks(db))
-  assert.equal((await idleWebhooks(db)).length, 1)
+  assert.equal((await findIdleWebhooks(db)).length, 1)
   const due = await readDue(db, keys, service, id)
   assert.ok(due && (await db.transaction(tx => heldWebhook(tx, service, id))))
   const delivery = { id: 'msg_1', body: '{"data":{"changes":[{}]}}', cursor: 'x', isLast: true, changes: 1 }

@@ -74,7 +74,7 @@ describe('jobs', { concurrency: true }, () => {
     await until(async () => (await db.run(sql`select from email where status = 'sent'`)) === 40, 'all are sent', 20_000)
     await Promise.all(workers.map(worker => worker.stop(5_000)))
     for (const number of numbers) assert.equal(messageIds(sink, number).length, 1, number)
-    assert.equal(await db.run(sql`select from job where name = 'send-mail'`), 0)
+    assert.equal(await db.run(sql`select from job where name = 'send-email'`), 0)
     await sink.close()
   })
 

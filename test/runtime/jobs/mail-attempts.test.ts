@@ -8,7 +8,7 @@ import { jobs } from '../../../src/jobs/jobs.ts'
 import { DeliveryFailed } from '../../../src/mail/message.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
-import { takeDue } from '../../../src/store/jobs/jobs.ts'
+import { leaseDueJobs } from '../../../src/store/jobs/jobs.ts'
 import { retryMails } from '../../../src/store/mail/mails.ts'
 import { localCertificate } from '../../../src/tls/tls.ts'
 import { setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
@@ -18,7 +18,7 @@ const mailing = setUpMailing()
 const { begin, hasten, mail, queue, until, untilAttempted, untilFailed, untilSent } = mailing
 
 test('a temporarily rejected message is retried, then fails with an alert', async () => {
-  const { retryDelaysSeconds } = jobs['send-mail'] ?? assert.fail()
+  const { retryDelaysSeconds } = jobs['send-email'] ?? assert.fail()
   assert.deepEqual(
     retryDelaysSeconds,
     [...retryDelaysSeconds].sort((a, b) => a - b),
@@ -48,10 +48,10 @@ test('a temporarily rejected message is retried, then fails with an alert', asyn
 })
 
 test('attempts of killed workers do not count', async () => {
-  const { retryDelaysSeconds } = jobs['send-mail'] ?? assert.fail()
+  const { retryDelaysSeconds } = jobs['send-email'] ?? assert.fail()
   await queue()
   for (const _ of retryDelaysSeconds) {
-    assert.equal((await takeDue(mailing.db, { 'send-mail': { free: 1 } }, 20)).length, 1)
+    assert.equal((await leaseDueJobs(mailing.db, { 'send-email': { free: 1 } }, 20)).length, 1)
     await mailing.db.run(sql`update job set leased_until = now()`)
   }
   mailing.sink.mishaps.push({ at: 'rcpt', code: 450 })
@@ -93,7 +93,7 @@ test('a rejected message that was replaced raises no alert', async () => {
     const waits = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     await until(async () => (await db.run(waits)) > 0, 'it is about to be marked')
   })
-  await until(async () => (await db.run(sql`select from job where name = 'send-mail'`)) === 0, 'the job is over')
+  await until(async () => (await db.run(sql`select from job where name = 'send-email'`)) === 0, 'the job is over')
   assert.deepEqual(
     [(await mail()).last_error, await db.run(sql`select from alert`)],
     ['Another one was sent instead.', 0],

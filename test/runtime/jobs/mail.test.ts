@@ -87,7 +87,7 @@ test('a queued email reaches only its recipient and is then deleted', async () =
     'to',
   ])
   assert.equal((await mail()).encrypted_content, null)
-  await until(async () => !(await mailing.db.run(sql`select from job where name = 'send-mail'`)), 'the job is done')
+  await until(async () => !(await mailing.db.run(sql`select from job where name = 'send-email'`)), 'the job is done')
 })
 
 test("an email is queued in its voucher's transaction", async () => {

@@ -1,4 +1,4 @@
-import { type Db, unawaited } from '../../../database/db.ts'
+import { type Db, sendWithCommit } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../../domain/values/money.ts'
 import { formatLocalTime } from '../../../domain/values/timestamp.ts'
@@ -41,7 +41,7 @@ export function takeStep(
   const end =
     lockSeconds === undefined ? undefined : Temporal.Instant.from(voucher.takenAt).add({ seconds: lockSeconds })
   const entry = { ...rest, kind, state, amount: amount(change, decimalsOf(voucher.currency)) }
-  unawaited(addEntry(tx, service, voucher.number, { ...entry, lockedUntil: end?.toString() }))
+  sendWithCommit(addEntry(tx, service, voucher.number, { ...entry, lockedUntil: end?.toString() }))
   const lockedUntil = end ? formatLocalTime(end, service.settings.timeZone) : voucher.lockedUntil
   return { ...voucher, balance, state, lockedUntil: state === 'locked' ? lockedUntil : null }
 }

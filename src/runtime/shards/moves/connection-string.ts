@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Config } from '../../../config/config.ts'
 import type { Keys } from '../../../crypto/keys.ts'
 import type { Database } from '../../../database/db.ts'
+import { getClientClass } from '../../../database/pg/internals.ts'
 import { databaseUrl } from '../../../store/shards/shards.ts'
 
 /** How another server reaches a database, as libpq takes it: its URL, or the place of the bundled one. */
@@ -13,7 +14,7 @@ export async function wayTo(
   const url = database === undefined ? config.databaseUrl : await databaseUrl(control, keys, database)
   if (url !== undefined)
     return url.includes(',') ? `${url}${url.includes('?') ? '&' : '?'}target_session_attrs=read-write` : url
-  const Client = control.pool.options.Client as unknown as typeof pg.Client
+  const Client = getClientClass(control.pool)
   const { host, port, user, password, database: dbname } = new Client(control.pool.options as pg.ClientConfig)
   return Object.entries({ host, port, user, password, dbname })
     .flatMap(([name, value]) => (value ? [`${name}='${String(value).replaceAll(/['\\]/g, '\\$&')}'`] : []))

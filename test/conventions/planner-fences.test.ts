@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Source, sourcesOf } from '../support/imports.ts'
+
+// Contributing/decisions/0035-planner-fences.md: hiding something from the planner is an exception with a name.
+
+const fences = 'src/store/lists/planner-fences.ts'
+const sessionSettings = 'src/database/session-settings.ts'
+
+const fence = /\boffset 0\b|\bas (?:not )?materialized \(|\(select \$\{[^}]*\}::\$?\w*\)/i
+const plannerSetting = /\b(?:enable_\w+(?:scan|join|sort|agg)|plan_cache_mode|\w+_collapse_limit|random_page_cost)\b/
+
+const linesWith = (sources: readonly Source[], pattern: RegExp) =>
+  sources.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, i) => (pattern.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : [])),
+  )
+
+test('only the named helpers hide something from the planner', () => {
+  const sources = sourcesOf('src')
+  assert.ok(
+    linesWith(
+      sources.filter(({ path }) => path === fences),
+      fence,
+    ).length > 2,
+  )
+  assert.deepEqual(
+    linesWith(
+      sources.filter(({ path }) => path !== fences),
+      fence,
+    ),
+    [],
+  )
+})
+
+test('only the session settings change the planner', () => {
+  const sources = sourcesOf('src')
+  assert.ok(
+    linesWith(
+      sources.filter(({ path }) => path === sessionSettings),
+      plannerSetting,
+    ).length > 2,
+  )
+  assert.deepEqual(
+    linesWith(
+      sources.filter(({ path }) => path !== sessionSettings),
+      plannerSetting,
+    ),
+    [],
+  )
+})
