@@ -74,7 +74,7 @@ const ids: Record<string, string> = {
   '/customers/{id}': '/customers/c1',
   '/orders/{id}': '/orders/o1',
   '/webhooks/{id}': '/webhooks/w1',
-  '/syncs/{sync}': '/syncs/feed1',
+  '/syncs/{sync}': '/syncs/sync1',
 }
 
 /** Lists of so many filters that each is shown by itself. */
