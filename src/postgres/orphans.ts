@@ -3,17 +3,17 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-// A fast shutdown writes at most shared_buffers to the disk; an immediate one leaves the rest to the recovery at the next start.
+// A fast shutdown writes at most shared_buffers to disk. After an immediate shutdown, the next start runs recovery.
 const signals = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
 ] as const
 
-/** What the names of our clusters begin with. */
+/** The prefix of all cluster names. */
 const clusterPrefix = 'tillbridge-'
 
-/** The name of the cluster in this directory: a copy of it has another one, by whatever path either is reached. */
+/** Returns the cluster name of a directory. It depends on device and inode, so a copy has another name, and every path has the same name. */
 export function getClusterName(directory: string): string {
   const { dev, ino } = statSync(directory)
   return `${clusterPrefix}${dev}-${ino}`
@@ -32,11 +32,12 @@ export async function endOrphans(data: string, clusterName: string): Promise<voi
     while (findOrphans(clusterName).length > 0 && Date.now() < end) await delay(20)
   }
   const survivors = findOrphans(clusterName)
-  if (survivors.length > 0) throw new Error(`PostgreSQL's process ${survivors.join(', ')} in ${data} cannot be ended.`)
+  if (survivors.length > 0)
+    throw new Error(`PostgreSQL process ${survivors.join(', ')} in ${data} can't be ended. End it, then start again.`)
   disownPostmasterFile(data)
 }
 
-/** Ends an initdb that an earlier owner of the directory has left running, together with what it has started. */
+/** Kills an initdb process that an earlier owner of the directory left running, and its children. */
 export function killInitdb(data: string): void {
   for (const [pid, line] of listCommandLines()) {
     if (line.includes(` --pgdata=${data} `)) tryKill(-pid, 'SIGKILL')
@@ -46,7 +47,7 @@ export function killInitdb(data: string): void {
 function signalOrphans(data: string, clusterName: string, signal: NodeJS.Signals): void {
   const orphans = findOrphans(clusterName)
   const postmaster = orphans.find(pid => pid === readPostmasterPid(data))
-  // Without their postmaster the others serve nobody, and recovery does not need them.
+  // Without the postmaster, the other processes serve no client, and recovery doesn't need them.
   const [targets, finalSignal]: [number[], NodeJS.Signals] =
     postmaster && signal !== 'SIGKILL' ? [[postmaster], signal] : [orphans, 'SIGKILL']
   for (const pid of targets) tryKill(pid, finalSignal)
@@ -56,7 +57,7 @@ function tryKill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended in between.
+    // The process has already ended.
   }
 }
 
@@ -94,14 +95,13 @@ function readPostmasterPid(data: string): number | undefined {
   return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
 }
 
-// The number in a left process file may belong to some other program by now, and PostgreSQL would refuse to start for ever.
-// It disregards its parent's number, which is ours. The file must stay: it also names the shared memory that has to be unused.
+// Another program may now have the process ID in a stale postmaster.pid, and then PostgreSQL never starts. PostgreSQL ignores the ID of its
+// own parent, so this process's ID is written instead. The file must stay, because it also names the shared memory to check.
 function disownPostmasterFile(data: string): void {
   const pid = readPostmasterPid(data)
   if (pid === undefined) return
   const line = listCommandLines().find(([other]) => other === pid)?.[1]
-  // A server of another directory of ours does not matter: this directory is a copy of that one. Any other server here has to be ended by
-  // whoever began it.
+  // A server of another Tillbridge directory doesn't matter: this directory is a copy of that one. The operator must stop any other server.
   const isOther = line?.includes(` -c cluster_name=${clusterPrefix}`)
   if (line === undefined || (!isOther && /^(\S*\/)?postgres\b/.test(line))) return
   const file = getPostmasterFile(data)

@@ -11,28 +11,28 @@ import { buildServerArguments } from './server-settings.ts'
 import { prepareSocketDirectory } from './socket.ts'
 import { type UpgradeRows, upgradeCluster } from './upgrade.ts'
 
-/** The bundled PostgreSQL, running. */
+/** The running bundled PostgreSQL. */
 export interface Postgres {
-  /** A `pg` client configuration; it stays the same when the server has to be started again. */
+  /** A `pg` client configuration. It stays the same after a restart. */
   connection: Connection
-  /** The server's process; another one after a restart. */
+  /** The process ID of the server. It changes with a restart. */
   readonly pid: number
-  /** Settles when the server no longer runs: with nothing after `stop()`, with an error where starting it again was given up. */
+  /** Resolves once the server has ended: with undefined after `stop()`, with an error if all restarts failed. */
   ended: Promise<Error | undefined>
-  /** Shuts it down: fast, and if that takes longer than `graceMs`, at once. */
+  /** Shuts the server down: fast, then immediately if that takes longer than `graceMs`. */
   stop(): Promise<void>
 }
 
 export interface PostgresOptions {
-  /** Server settings that replace or add to the ones here. */
+  /** Server settings that override the defaults. */
   settings?: Readonly<Record<string, string>>
-  /** Told, in a line each, about unexpected ends and restarts. */
+  /** Called with one line for each unexpected end and each restart. */
   onNotice?: (notice: string) => void
-  /** How long a fast shutdown may take. */
+  /** Maximum milliseconds of a fast shutdown. Default 20,000. */
   graceMs?: number
-  /** Waits before each further attempt to start a server that has ended by itself; the list's length is their number. */
+  /** Milliseconds before each restart of a server that ended unexpectedly. The length is the maximum number of restarts. */
   restartDelaysMs?: readonly number[]
-  /** How a database of an older major version is carried over to this one. Without it, such a database is refused. */
+  /** Copies the rows of an older major version to this one. Without it, an older database is an error. */
   upgrade?: UpgradeRows | undefined
 }
 
@@ -44,7 +44,7 @@ const healthyMs = 60_000
  * directory `data`, `log`, `socket` and the owner's lock. Fails at once when another living process owns the directory.
  */
 export async function startPostgres(directory: string, options: PostgresOptions = {}): Promise<Postgres> {
-  // Whoever runs the server has to pass through it; its parts are closed to others themselves.
+  // The server's user must be able to traverse this directory. The directories in it are private.
   mkdirSync(directory, { recursive: true, mode: 0o711 })
   const home = realpathSync(directory)
   const unlock = await lockDirectory(home)
@@ -87,7 +87,7 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
     return connection
   }
 
-  /** Returns when it is stopped, or with the error after which it is not tried again. */
+  /** Resolves with undefined once the server is stopped, or with the error after the last restart. */
   async function keepRunning(): Promise<Error | undefined> {
     let attempt = 0
     for (;;) {
@@ -96,13 +96,13 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
       if (stopping) return undefined
       if (Date.now() - startedAt > healthyMs) attempt = 0
       const waitMs = restartWaitsMs[attempt++]
-      if (waitMs === undefined) return new Error(`PostgreSQL ended again and again, the last time by ${reason}.`)
-      onNotice(`PostgreSQL ended unexpectedly (${reason}); it is started again in ${waitMs} ms.`)
+      if (waitMs === undefined) return new Error(`PostgreSQL ended after every restart, the last time by ${reason}.`)
+      onNotice(`PostgreSQL ended unexpectedly (${reason}), restarting in ${waitMs} ms`)
       await sleep(waitMs, { ref: false, signal: abort.signal })
       if (stopping) return undefined
       try {
         await launch()
-        onNotice('PostgreSQL answers again.')
+        onNotice('PostgreSQL restarted')
       } catch (error) {
         await server?.end(graceMs)
         if (!stopping) onNotice((error as Error).message)

@@ -3,11 +3,11 @@ import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 
-/** How PostgreSQL's programs are started, and whom their files belong to. */
+/** The way to start PostgreSQL's programs, and the owner of their files. */
 export interface RunAs {
-  /** The command in front of the program. */
+  /** A command to put before the program. */
   prefix: readonly string[]
-  /** Empty: as this process. */
+  /** Empty if the user is the one of this process. */
   credentials: { uid?: number; gid?: number }
   owner: User
 }
@@ -21,17 +21,16 @@ interface User {
 export const environment = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
-  // glibc would give the memory of a page back after each one, and fault it in again for the next.
+  // Otherwise glibc returns the memory of each page to the system and faults it in again for the next one.
   MALLOC_TRIM_THRESHOLD_: '4194304',
   MALLOC_MMAP_THRESHOLD_: '4194304',
   MALLOC_TOP_PAD_: '1048576',
 }
 
 /**
- * PostgreSQL refuses to run as root. Root therefore gives it to the user whom the data in the directory belongs to, else to another one
- * who can reach both the program and the directory, and where there is none, to a user namespace, in which root carries another number and
- * remains the owner of the files.
- * Answers with the program's major version as well, because the way to know whether it runs is to ask it for that.
+ * Chooses the user that runs PostgreSQL, because PostgreSQL rejects root. For root: the owner of the data directory, otherwise a user that
+ * can access both program and directory, otherwise a user namespace in which root has another user ID and still owns the files.
+ * Also returns the program's major version, because the test run prints it. Throws if no way works.
  */
 export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs; major: string } {
   const failures: string[] = []
@@ -51,27 +50,27 @@ export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs
   const detail = failures.join('; ')
   throw new Error(
     process.geteuid?.() === 0
-      ? `PostgreSQL does not run as root, and no other way to run it in ${directory} was found (${detail}). ` +
+      ? `PostgreSQL can't run as root, and no other user can run it in ${directory} (${detail}). ` +
           'Run as a normal user, or set DATABASE_URL.'
-      : `The bundled PostgreSQL does not run on this machine (${detail}). Set DATABASE_URL.`,
+      : `The bundled PostgreSQL can't run on this machine (${detail}). Set DATABASE_URL.`,
   )
 }
 
 function listCandidates(postgres: string, directory: string): RunAs[] {
   const self = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 }
   const service = findServiceUser()
-  // initdb looks up its user's name, so that the number inside the namespace must be a known one.
+  // initdb looks up its user name, so the user ID inside the namespace must exist.
   const map = service ? [`--map-user=${service.uid}`, `--map-group=${service.gid}`] : []
   const inNamespace: RunAs = { prefix: ['unshare', '--user', ...map, '--'], credentials: {}, owner: self }
   if (self.uid !== 0) return [hasUserName() ? { prefix: [], credentials: {}, owner: self } : inNamespace]
 
-  // What is there stays whose it is: its owner starts it without root the next time.
-  // "sudo npm start" in a home directory: only the owner of that can reach what is in there.
+  // Existing data keeps its owner, who can start it without root next time. The owner of the program is tried too: after "sudo npm start" in
+  // a home directory, only that user can access the files.
   const users = [findOwner(join(directory, 'data')), service, findOwner(postgres)].filter(user => user !== undefined)
   return [...users.map(user => ({ prefix: [], credentials: user, owner: user })), inNamespace]
 }
 
-/** Unless it is root, or there is nothing. */
+/** Returns the owner of a path. Returns undefined if it is root or the path doesn't exist. */
 function findOwner(path: string): User | undefined {
   const { uid = 0, gid = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
   return uid === 0 ? undefined : { uid, gid }

@@ -1,20 +1,20 @@
 import { port } from './socket.ts'
 
 interface ServerPaths {
-  /** By which its processes are known; it names the directory. */
+  /** The name by which the server's processes are found. It is unique to the directory. */
   clusterName: string
   data: string
   socket: string
   logs: string
 }
 
-/** The arguments that a server is started with. `more` replaces or adds settings. */
+/** Returns the command-line arguments of a server. `more` overrides the default settings. */
 export function buildServerArguments(
   { clusterName, data, socket, logs }: ServerPaths,
   more: Readonly<Record<string, string>> = {},
 ): string[] {
   const settings = Object.entries({ ...getSettings(socket, logs), ...more })
-  // The name is followed by something, so that its end can be told from a longer name.
+  // More arguments follow the name, so that a search for it doesn't match a longer name.
   return [
     '-c',
     `cluster_name=${clusterName}`,
@@ -24,7 +24,7 @@ export function buildServerArguments(
   ]
 }
 
-/** Durability is PostgreSQL's default and stays so; these are what one machine with one service needs otherwise. */
+/** Returns the settings for one machine. Durability stays at PostgreSQL's defaults. */
 const getSettings = (socket: string, logs: string) => ({
   listen_addresses: '',
   unix_socket_directories: socket,
@@ -32,29 +32,29 @@ const getSettings = (socket: string, logs: string) => ({
   port: String(port),
   fsync: 'on',
   synchronous_commit: 'on',
-  // Services can be moved from here to another database.
+  // Moves of services to another database need logical decoding.
   wal_level: 'logical',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // Some service processes with a pool each, the worker, and people with psql.
+  // Several processes with a pool each, the worker, and operators with psql.
   max_connections: '200',
-  // Keeps the index pages of a shop's lists; the rest is left to the machine's file cache. A machine of 1 GB bears it.
+  // Holds the index pages of a shop's lists. The file cache holds the rest. Fits a machine with 1 GB.
   shared_buffers: '256MB',
-  // A bulk load then is not slowed by a checkpoint each gigabyte. It is also the most that a recovery has to read.
+  // Avoids a checkpoint per gigabyte during bulk loads. A recovery reads at most this much.
   max_wal_size: '4GB',
-  // Solid-state disks read at random almost as fast as in order.
+  // Random reads of solid-state disks are almost as fast as sequential reads.
   random_page_cost: '1.1',
-  // Plans that were made while the tables were empty are made anew soon after the first busy seconds, not a minute later.
+  // Replaces plans for empty tables within seconds instead of a minute.
   autovacuum_naptime: '5s',
-  // They change little once there are some thousand rows: with PostgreSQL's tenth, a young shop's tables are looked at all the time.
+  // PostgreSQL's default of 0.1 analyzes the tables of a new shop all the time.
   autovacuum_analyze_scale_factor: '0.5',
-  // A file per weekday, written over a week later.
+  // One file per weekday, overwritten after a week.
   logging_collector: 'on',
   log_directory: logs,
   log_filename: 'postgres-%a.log',
   log_rotation_age: '1d',
   log_rotation_size: '0',
   log_truncate_on_rotation: 'on',
-  // Without the details of an error, which quote records and with them personal data.
+  // Omits error details, because they quote records with personal data.
   log_error_verbosity: 'terse',
 })

@@ -7,27 +7,27 @@ import { backoff } from '../concurrency/backoff.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { environment, type RunAs } from './run-as.ts'
 
-/** How to reach the database: a `pg` client configuration, whose host is the socket's directory. */
+/** A `pg` client configuration. The host is the directory of the socket. */
 export interface Connection {
   host: string
   port: number
   user: string
   database: string
-  /** Said, because PGSSLMODE would ask for TLS even on a socket. */
+  /** Explicit, because PGSSLMODE would require TLS even on a socket. */
   ssl: false
 }
 
-/** One run of the PostgreSQL server. */
+/** One process of the PostgreSQL server. */
 export interface Server {
   pid: number
-  /** What ended it, in words. */
+  /** Resolves with the reason once the process has ended. */
   exited: Promise<string>
   end(graceMs: number): Promise<void>
 }
 
-/** Starts the server's process; it is not ready yet. */
+/** Starts the server's process. It isn't ready yet (`waitUntilReady`). */
 export function spawnServer(program: string, args: readonly string[], runAs: RunAs, logs: string): Server {
-  // The server's own log begins only once it is up; what it says before that is kept apart.
+  // Messages before the server's log collector starts go to a separate file.
   const startLog = join(logs, 'start.log')
   const log = openSync(startLog, 'w', 0o600)
   const [command = '', ...rest] = [...runAs.prefix, program, ...args]
@@ -35,7 +35,7 @@ export function spawnServer(program: string, args: readonly string[], runAs: Run
     ...runAs.credentials,
     env: environment,
     cwd: '/',
-    // Ctrl-C reaches a whole process group; the database has to outlive the requests that are being finished.
+    // Ctrl-C signals the whole process group, but the database must outlive the running requests.
     detached: true,
     stdio: ['ignore', 'ignore', log],
   })
@@ -52,7 +52,7 @@ export function spawnServer(program: string, args: readonly string[], runAs: Run
 
   async function end(graceMs: number): Promise<void> {
     child.ref()
-    // Fast shutdown; immediate shutdown, which leaves a recovery to the next start; kill.
+    // Fast shutdown, then immediate shutdown (the next start runs recovery), then kill.
     for (const [signal, waitMs] of [
       ['SIGINT', graceMs],
       ['SIGQUIT', 6_000],
@@ -65,7 +65,7 @@ export function spawnServer(program: string, args: readonly string[], runAs: Run
   return { pid: child.pid ?? 0, exited, end }
 }
 
-// The pipe's other end closes when this process ends, however it ends: then the server is shut down.
+// The pipe closes when this process ends, even by kill -9. Then the watchdog shuts the server down.
 function startWatchdog(pid: number): () => void {
   const watchdog = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$1"', 'sh', String(pid)], {
     env: environment,
@@ -73,7 +73,7 @@ function startWatchdog(pid: number): () => void {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // Without it nothing is lost but time: the next start ends the orphan.
+  // The watchdog is optional, because the next start ends an orphaned server.
   watchdog.on('error', () => {})
   watchdog.stdin.on('error', () => {})
   watchdog.unref()
@@ -85,12 +85,12 @@ function findFatalError(file: string): string | undefined {
   try {
     return /(?:FATAL|PANIC): +(.*)/.exec(readFileSync(file, 'utf8'))?.[1]
   } catch {
-    // Whoever has removed the directory has ended the server by that.
+    // The directory was deleted, which also ends the server.
     return undefined
   }
 }
 
-/** Returns once the database answers, which after a crash may take as long as its recovery; creates it if it is missing. */
+/** Waits until the database accepts connections; after a crash that includes recovery. Creates the database if it is missing. */
 export async function waitUntilReady(server: Server, connection: Connection): Promise<void> {
   let ended: string | undefined
   server.exited.then(why => {
@@ -107,10 +107,10 @@ export async function waitUntilReady(server: Server, connection: Connection): Pr
 }
 
 const missingDatabase = '3D000'
-// Not listening yet, still starting up, or gone again.
+// The server isn't listening yet, is starting up, or has ended.
 const startingCodes = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03']
 
-/** `undefined`: connected. Otherwise the error's code. */
+/** Returns undefined if the connection succeeds, otherwise the error code. */
 async function tryOnce(connection: Connection): Promise<string | undefined> {
   try {
     await withClient(connection, async () => {})
@@ -130,7 +130,7 @@ async function createDatabase(connection: Connection): Promise<void> {
 
 async function withClient(connection: Connection, work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client(connection)
-  // A server that ends in between also reports it here; the awaited call fails anyway.
+  // A server that ends also emits this event. The awaited call fails anyway.
   client.on('error', () => {})
   try {
     await client.connect()

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunAs } from './run-as.ts'
 
-/** The number in the socket's name; nothing listens on a network port. */
+/** The number in the socket's name. Nothing listens on a network port. */
 export const port = 5432
 
-// The shorter of what Linux (107) and macOS (103) accept.
+// The limit of macOS. Linux accepts 107 bytes.
 const maxSocketPathLength = 103
 
 /**
- * A directory for the server's socket that only the server's user may enter, empty of what an earlier server has left.
- * Outside of the data directory only when the path to that is too long for a socket.
+ * Creates a directory for the server's socket that only the server's user can enter, and deletes the sockets of earlier servers.
+ * It is outside the data directory only if that path is too long for a socket. Throws if other users can write to it.
  */
 export function prepareSocketDirectory(directory: string, { owner }: RunAs): string {
   const preferred = join(directory, 'socket')
@@ -22,7 +22,7 @@ export function prepareSocketDirectory(directory: string, { owner }: RunAs): str
   const found = lstatSync(socket)
   const trusted = [owner.uid, process.geteuid?.()].includes(found.uid)
   if (!found.isDirectory() || !trusted || (found.mode & 0o077) !== 0) {
-    throw new Error(`${socket} cannot hold the database's socket, because other users have a hand in it. Remove it.`)
+    throw new Error(`${socket} can't contain the database's socket, because other users have access to it. Delete it.`)
   }
   if (found.uid !== owner.uid) chownSync(socket, owner.uid, owner.gid)
   for (const file of [`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`]) rmSync(join(socket, file), { force: true })

@@ -21,26 +21,26 @@ import { prepareSocketDirectory } from './socket.ts'
 
 type WithConnection = <T>(work: (connection: Connection) => Promise<T>) => Promise<T>
 
-/** The two servers, of which one runs at a time, each while it is worked with. */
+/** The older and the newer server. Each runs only while its callback runs. */
 interface UpgradeServers {
   /** The major versions. */
   from: string
   to: string
   withOlder: WithConnection
-  /** Its database is empty. */
+  /** The newer database is empty. */
   withNewer: WithConnection
-  /** Where to put what is carried from one to the other; it is removed. */
+  /** The path of the intermediate file. It is deleted afterwards. */
   file: string
 }
 
-/** Carries all rows from the older database to the newer one. */
+/** Copies all rows from the older database to the newer one. */
 export type UpgradeRows = (servers: UpgradeServers) => Promise<void>
 
 interface OlderCluster {
   home: string
   clusterName: string
   data: string
-  /** The major version that has written it. */
+  /** The major version that wrote the data. */
   major: string
 }
 
@@ -54,8 +54,8 @@ interface Bundled {
 const graceMs = 60_000
 
 /**
- * Carries a data directory of an older major version over to the bundled one. A new directory takes its place once it is whole, and the old
- * one is kept beside it. Where something fails, or is killed, the old one is as it was. To be called with the lock held.
+ * Upgrades a data directory of an older major version to the bundled one. A complete new directory replaces it, and the older one is kept
+ * next to it. If the upgrade fails or is killed, the older one is unchanged. The caller must hold the directory's lock.
  */
 export async function upgradeCluster(
   older: OlderCluster,
@@ -66,17 +66,17 @@ export async function upgradeCluster(
   const { major } = bundled
   const problem = `${data} was written by PostgreSQL ${found}`
   if (Number(found) > Number(major))
-    throw new Error(`${problem}, and this release has ${major}: start the newer release that it is of.`)
-  if (!carrying) throw new Error(`${problem}, and this release has ${major}: tillbridge start carries it over.`)
+    throw new Error(`${problem}, and this release has ${major}. Start the newer release.`)
+  if (!carrying) throw new Error(`${problem}, and this release has ${major}. Run "tillbridge start" to upgrade it.`)
   const server = findInstalledServer(found)
   if (!server)
     throw new Error(
-      `${problem}, and this release has ${major}. To carry it over, the older server is needed once: install it (on Debian: ` +
-        `apt install postgresql-${found}) and start again; or take a backup with the older release, and restore it (docs/operate/upgrade.md).`,
+      `${problem}, and this release has ${major}. The upgrade needs the older server once. Install it (on Debian: ` +
+        `apt install postgresql-${found}) and start again, or restore a backup of the older release (docs/operate/upgrade.md).`,
     )
   const archive = archivePath(data, found)
   if (existsSync(archive))
-    throw new Error(`${problem}, and there is a copy of an earlier one of that version in ${archive}: move that away.`)
+    throw new Error(`${problem}, and ${archive} already contains a copy of that version. Move the copy away.`)
 
   const withServer =
     (program: string, directory: () => Promise<string>, runAs: RunAs): WithConnection =>
@@ -92,7 +92,7 @@ export async function upgradeCluster(
         return await work(toConnection(socket))
       } finally {
         await server.end(graceMs)
-        // The other one may be another user's.
+        // The other server may run as another user.
         rmSync(socket, { recursive: true, force: true })
       }
     }
@@ -109,7 +109,7 @@ export async function upgradeCluster(
     withOlder: withServer(server, async () => data, chooseRunAs(server, home).runAs),
     withNewer: withServer(bundled.postgres, createNewCluster, bundled.runAs),
   })
-  if (!created) throw new Error('nothing was carried over')
+  if (!created) throw new Error('the upgrade created no data directory')
   rmSync(file, { force: true })
   moveDirectory(home, created, upgradedPath(data))
   failpoint('rows_carried_over')

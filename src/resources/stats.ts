@@ -4,10 +4,10 @@ import { get } from '../http/routing/route-definitions.ts'
 import {
   readCallMinutes,
   readCurrentDay,
-  sumOrdersToday,
-  sumVoucherBalances,
   readRequestMinutes,
+  sumOrdersToday,
   sumSalesToday,
+  sumVoucherBalances,
 } from '../store/stats/stats.ts'
 import { readSyncs } from './syncs.ts'
 

@@ -3,26 +3,26 @@ import { type Attributes, endSpan, getErrorCode, type Span, type SpanKind, start
 import type { Timeline } from './timeline.ts'
 import { formatTraceparent, type SpanContext } from './trace-context.ts'
 
-/** What something is done for. */
+/** The request and the trace that an operation belongs to. */
 export interface Context {
-  /** Of the request. */
+  /** The timeline of the request. */
   timeline: Timeline | undefined
-  /** Where in a trace it is. */
+  /** The current position in the trace. */
   place: SpanContext | undefined
 }
 
-// One for both: each costs every request, whether anybody looks or not.
+// One storage for both, because each storage has a cost for every request, traced or not.
 const current = new AsyncLocalStorage<Context>()
 
 const emptyContext: Context = { timeline: undefined, place: undefined }
 
-/** What this is done for. */
+/** Returns the context of the running operation. */
 export const currentContext = (): Context => current.getStore() ?? emptyContext
 
-/** Does something, and all that follows from it, for a request or as part of a trace. */
+/** Runs `work`, and everything it starts, in a context. */
 export const runWithContext = <T>(around: Context, work: () => T): T => current.run(around, work)
 
-/** Does a part of what is under way here as a span of its own. */
+/** Runs `work` as a child span of the current context. */
 export async function traced<T>(
   name: string,
   kind: SpanKind,
@@ -42,7 +42,7 @@ export async function traced<T>(
   }
 }
 
-/** The `traceparent` of what is under way here, for whoever goes on with it. */
+/** Returns the `traceparent` of the current context, for another system or a later job. */
 export function currentTraceparent(): string | undefined {
   const { place } = currentContext()
   return place && formatTraceparent(place)

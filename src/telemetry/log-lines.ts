@@ -1,14 +1,14 @@
 import { writeSync } from 'node:fs'
 import { droppedLogs } from './durations.ts'
 
-// Node makes a pipe that it has as its own stream one that does not block: a reader that stands still would hold the process up.
+// Accessing process.stderr makes a pipe non-blocking. Otherwise a reader that hangs would block the process.
 const standardError: number = process.stderr.fd
 
-/** How often, and for how many milliseconds, a reader that has no room is waited for, in so many milliseconds. */
+/** At most `maxPauses` pauses of `pauseMs` for a slow reader in each window of `pauseWindowMs`. */
 const [maxPauses, pauseMs, pauseWindowMs] = [20, 10, 10_000]
 const pauses = { times: 0, since: Number.NEGATIVE_INFINITY }
 
-/** Waits a little for a reader that is slow. False: it was waited for enough, because everybody else waits meanwhile. */
+/** Blocks the process briefly for a slow reader. Returns false if the pauses of this window are used up. */
 function pause(): boolean {
   const now = performance.now()
   if (now > pauses.since + pauseWindowMs) Object.assign(pauses, { times: 0, since: now })
@@ -18,7 +18,7 @@ function pause(): boolean {
   return true
 }
 
-/** Writes bytes; how many of them were not taken. */
+/** Writes bytes. Returns the number of bytes that were not written. */
 function writeBytes(bytes: Buffer, mayPause: boolean): number {
   let at = 0
   while (at < bytes.length)
@@ -31,16 +31,16 @@ function writeBytes(bytes: Buffer, mayPause: boolean): number {
 }
 
 /**
- * Standard error as a place for lines of the log. A line that there is no room for is dropped and counted, and nobody waits for it longer
- * than a moment: a disk that is full, or a reader that has gone, is no reason to serve nobody. Once lines are taken again the first says
- * how many are missing.
+ * Returns a stream that writes log lines to standard error. If standard error doesn't accept a line, for example because the disk is full or
+ * the reader has gone, the line is dropped and counted, so that requests are still served. The next accepted line reports the number of
+ * dropped lines.
  */
 export function createLogStream() {
   let dropped = 0
   let isTorn = false
   const tryWrite = (line: string) => {
     const bytes = Buffer.from(`${isTorn ? '\n' : ''}${line}`)
-    // Once lines are lost one more is no loss to wait for.
+    // Never pauses while lines are being dropped.
     const unwritten = writeBytes(bytes, dropped === 0)
     if (unwritten < bytes.length) isTorn = unwritten > 0
     return unwritten === 0
@@ -51,7 +51,7 @@ export function createLogStream() {
       time: new Date().toISOString(),
       pid: process.pid,
       lost: dropped,
-      msg: 'Lines of the log were lost.',
+      msg: 'log lines dropped',
     }
     return `${JSON.stringify(entry)}\n`
   }

@@ -2,37 +2,37 @@ interface Metric {
   type: 'counter' | 'gauge' | 'histogram'
   help: string
   labels: readonly string[]
-  /** Of several processes the largest counts, rather than the sum. */
+  /** True if several processes are merged by their maximum instead of their sum. */
   largest?: true
-  /** Upper ends of a histogram's buckets, in seconds. */
+  /** The upper bounds of a histogram's buckets, in seconds. */
   buckets?: readonly number[]
 }
 
-/** Those that OpenTelemetry's conventions ask for where HTTP is measured, and where a database is. */
+/** The buckets of OpenTelemetry's semantic conventions for HTTP and for databases, in seconds. */
 const httpSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const databaseSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 
-/** Every metric that is told, by its name. docs/operate/monitor.md, the dashboard and the rules are made with it. */
+/** Every metric by name. docs/operate/monitor.md, the dashboard and the alert rules are generated from this list. */
 export const metrics = {
   tillbridge_http_requests_total: {
     type: 'counter',
-    help: 'Requests answered, by route, method and status.',
+    help: 'Requests by route, method and status.',
     labels: ['route', 'method', 'status'],
   },
   tillbridge_http_request_duration_seconds: {
     type: 'histogram',
-    help: 'Seconds until an answer was sent, by route and method.',
+    help: 'Seconds until the response was sent, by route and method.',
     labels: ['route', 'method'],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   },
   tillbridge_requests_unlogged_total: {
     type: 'counter',
-    help: 'Requests that the log of requests had no room for while the database was away.',
+    help: 'Requests that were dropped from the request log while the database was unavailable.',
     labels: [],
   },
   tillbridge_log_lines_lost_total: {
     type: 'counter',
-    help: 'Lines of the log that standard error had no room for: its disk is full, or nobody reads it.',
+    help: 'Log lines that were dropped because standard error did not accept them, for example because its disk is full.',
     labels: [],
   },
   tillbridge_ignored_errors_total: {
@@ -42,7 +42,7 @@ export const metrics = {
   },
   tillbridge_event_loop_delay_seconds: {
     type: 'gauge',
-    help: 'Delay of the event loop since the last look.',
+    help: 'Delay of the event loop since the last scrape.',
     labels: ['quantile'],
     largest: true,
   },
@@ -54,95 +54,95 @@ export const metrics = {
   },
   tillbridge_replica_left_out: {
     type: 'gauge',
-    help: '1 while a replica is not asked: it is away, too far behind, no standby, or of another primary.',
+    help: '1 while a replica is not used: it is unreachable, too far behind, not a standby, or has another primary.',
     labels: ['replica'],
     largest: true,
   },
   tillbridge_replica_lag_seconds: {
     type: 'gauge',
-    help: 'Seconds that a replica is behind the primary.',
+    help: 'Replication lag in seconds.',
     labels: ['replica'],
     largest: true,
   },
   tillbridge_replica_lag_bytes: {
     type: 'gauge',
-    help: "What a replica has not replayed of the primary's log.",
+    help: 'WAL bytes that a replica has not replayed.',
     labels: ['replica'],
     largest: true,
   },
   tillbridge_replica_reads_total: {
     type: 'counter',
-    help: 'Reads that a replica was asked for, by whether it answered, had not come so far, or failed.',
+    help: 'Reads sent to a replica, by result: served, not replayed far enough, or failed.',
     labels: ['replica', 'result'],
   },
   tillbridge_back_office_breaker_open: {
     type: 'gauge',
-    help: '1 while calls of a back office are kept back.',
+    help: '1 while the circuit breaker of a back office is open.',
     labels: ['service'],
     largest: true,
   },
   tillbridge_spans_total: {
     type: 'counter',
-    help: 'Spans of traces, by whether the collector took them.',
+    help: 'Trace spans by result of their export.',
     labels: ['result'],
   },
   tillbridge_sync_lag_seconds: {
     type: 'gauge',
-    help: 'Seconds since a sync was last pulled to its end.',
+    help: 'Seconds since the last successful run of a sync.',
     labels: ['service', 'sync'],
   },
   tillbridge_sync_schedule_seconds: {
     type: 'gauge',
-    help: 'Seconds between two pulls of a sync: its schedule, or how often everything is read where nothing else can be asked for.',
+    help: 'The interval of a sync in seconds: its schedule, or the full-sync interval if it supports only full syncs.',
     labels: ['service', 'sync'],
     largest: true,
   },
   tillbridge_sync_failed: {
     type: 'gauge',
-    help: '1 where the last run of a sync failed.',
+    help: '1 if the last run of a sync failed.',
     labels: ['service', 'sync'],
   },
   tillbridge_sync_records: {
     type: 'gauge',
-    help: 'Records of the last run of a sync, by what became of them.',
+    help: 'Records of the last run of a sync, by result.',
     labels: ['service', 'sync', 'result'],
   },
   tillbridge_alerts: { type: 'gauge', help: 'Unresolved alerts.', labels: ['kind'] },
   tillbridge_mails: {
     type: 'gauge',
-    help: 'E-mails that are not sent, by how far they have come: `queued`, `failed`.',
+    help: 'Emails that are not sent, by state: `queued`, `failed`.',
     labels: ['state'],
   },
   tillbridge_jobs: {
     type: 'gauge',
-    help: 'Jobs, by what they do and how far they have come.',
+    help: 'Jobs by name and state.',
     labels: ['kind', 'state'],
   },
   tillbridge_jobs_oldest_due_seconds: {
     type: 'gauge',
-    help: 'Seconds for which the job has been due that nobody has taken for longest; 0: none is.',
+    help: 'Seconds for which the oldest due job has been waiting. 0 if no job is due.',
     labels: [],
     largest: true,
   },
   tillbridge_database_size_bytes: {
     type: 'gauge',
-    help: 'What the database takes on its disk, with its data databases.',
+    help: 'Disk space of the database and its shards.',
     labels: [],
   },
   tillbridge_data_database_up: {
     type: 'gauge',
-    help: '1 while a data database can be worked with, as seen from the process that tells this.',
+    help: '1 while a shard is available to this process.',
     labels: ['database'],
     largest: true,
   },
   tillbridge_certificate_expiry_timestamp_seconds: {
     type: 'gauge',
-    help: 'When the certificate that is served with ends, in seconds since 1970.',
+    help: 'Expiry of the server certificate, in seconds since 1970.',
     labels: [],
     largest: true,
   },
-  tillbridge_disk_size_bytes: { type: 'gauge', help: 'The disk that DATA_DIR is on.', labels: [] },
-  tillbridge_disk_free_bytes: { type: 'gauge', help: 'What is free of that disk.', labels: [] },
+  tillbridge_disk_size_bytes: { type: 'gauge', help: 'Size of the disk of DATA_DIR.', labels: [] },
+  tillbridge_disk_free_bytes: { type: 'gauge', help: 'Free space on the disk of DATA_DIR.', labels: [] },
   http_server_request_duration_seconds: {
     type: 'histogram',
     help: 'Duration of HTTP server requests.',
@@ -156,7 +156,7 @@ export const metrics = {
   },
   http_client_request_duration_seconds: {
     type: 'histogram',
-    help: 'Duration of HTTP client requests: the calls of back offices.',
+    help: 'Duration of HTTP client requests: the calls to back offices.',
     labels: ['http_request_method', 'server_address', 'server_port', 'http_response_status_code', 'error_type'],
     buckets: httpSeconds,
   },

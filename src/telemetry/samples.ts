@@ -1,21 +1,21 @@
 import { getMetric, type LabelOf, type MetricName } from './metric-list.ts'
 
-/** One figure as Prometheus reads it: the text exposition format, 0.0.4. */
+/** One sample of the Prometheus text exposition format, version 0.0.4. */
 export interface Sample {
-  /** Of the metric; with `_bucket`, `_sum` or `_count` behind it where that is a histogram. */
+  /** The name of the metric, followed by `_bucket`, `_sum` or `_count` if it is a histogram. */
   name: string
   type: 'counter' | 'gauge' | 'histogram'
   help: string
   labels: Readonly<Record<string, string>>
   value: number
-  /** Of several processes the largest counts, rather than the sum. */
+  /** True if several processes are merged by their maximum instead of their sum. */
   useMax?: boolean
 }
 
-/** Labels of a metric: those of the list, of which some may be absent. */
+/** The labels of a metric. Each is optional. */
 type Labels<Name extends MetricName> = { readonly [label in LabelOf<Name>]?: string }
 
-/** A figure of a metric of the list. */
+/** Creates a sample of a metric in the list. */
 export function createSample<Name extends MetricName>(name: Name, labels: Labels<Name>, value: number): Sample {
   const { type, help, largest = false } = getMetric(name)
   return { name, type, help, labels: labels as Record<string, string>, value, ...(largest && { useMax: largest }) }
@@ -27,12 +27,12 @@ interface Timing {
   sum: number
 }
 
-/** Durations of something in this process, as a histogram of the list. */
+/** Creates a histogram of durations for a metric in the list. */
 export function createHistogram<Name extends MetricName>(name: Name) {
   const { help, buckets = [] } = getMetric(name)
   const timings = new Map<string, Timing>()
   return {
-    /** `key` stands for the labels, which are asked for when it is new. */
+    /** Adds a duration. `key` identifies the labels; `labels` is called only for a new key. */
     observe(key: string, seconds: number, labels: () => Labels<Name>) {
       let timing = timings.get(key)
       if (!timing) {
@@ -63,7 +63,7 @@ export function createHistogram<Name extends MetricName>(name: Name) {
   }
 }
 
-/** The figures of several processes as those of one. */
+/** Merges the samples of several processes. */
 export function mergeSamples(processes: readonly (readonly Sample[])[]): Sample[] {
   const found = new Map<string, Sample>()
   for (const sample of processes.flat()) {
@@ -79,7 +79,7 @@ export function mergeSamples(processes: readonly (readonly Sample[])[]): Sample[
   return [...found.values()]
 }
 
-/** The text that Prometheus reads: the samples of a metric together, under what it is. */
+/** Formats samples for Prometheus, grouped by metric. */
 export function formatExposition(samples: readonly Sample[]): string {
   const metricOf = ({ name, type }: Sample) => (type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name)
   return [...Map.groupBy(samples, metricOf)]

@@ -1,6 +1,6 @@
 import type { SpanContext } from './trace-context.ts'
 
-/** As OpenTelemetry names them (its SDK's `OTEL_TRACES_SAMPLER`). */
+/** The sampler names of OpenTelemetry SDKs (`OTEL_TRACES_SAMPLER`). */
 export const samplerNames = [
   'parentbased_traceidratio',
   'parentbased_always_on',
@@ -10,18 +10,18 @@ export const samplerNames = [
   'always_off',
 ] as const
 
-/** Says of a trace, at its root, whether it is recorded. */
+/** Decides at the root of a trace whether the trace is recorded. */
 export interface Sampler {
-  /** Whether a caller decides by its flag. */
+  /** True if the sampled flag of the caller decides. */
   followsCaller: boolean
-  /** The share of all others, from 0 to 1; asked for each of them, at its moment (`performance.now()`). */
+  /** Returns the ratio of other traces to record, from 0 to 1. Called once per trace, with its start (`performance.now()`). */
   getRatio(moment: number): number
 }
 
-/** Traces that a process begins in a second where no share is set: whoever tries something out has all of them, and the busiest day pays for no more. */
+/** Maximum traces per second and process if no ratio is set: enough to record everything in development, and cheap under load. */
 export const maxTracesPerSecond = 500
 
-/** The `ratio` of `traceidratio`; without one some hundred a second are recorded, however many there are. */
+/** Creates a sampler. Without a `ratio`, `traceidratio` records at most `maxTracesPerSecond`. */
 export const createSampler = (name: (typeof samplerNames)[number], ratio: number | undefined): Sampler => ({
   followsCaller: name.startsWith('parentbased_'),
   getRatio: name.endsWith('always_on') ? () => 1 : name.endsWith('always_off') ? () => 0 : createRatio(ratio),
@@ -37,10 +37,10 @@ function createRatio(ratio: number | undefined): Sampler['getRatio'] {
   }
 }
 
-/** The last 56 bits of a trace's identifier are random by the standard (W3C Trace Context, level 2). The first 52 of them, as a number below 1. */
+/** Returns 52 of the 56 random bits of a trace ID (W3C Trace Context, level 2) as a number below 1. */
 const getRandomness = (traceId: string) => Number.parseInt(traceId.slice(18, 31), 16) / 2 ** 52
 
-/** Whoever else goes by the identifier, with the same share, decides alike. */
+/** Returns true if the trace is recorded. Other samplers with the same ratio decide the same way, because the trace ID decides. */
 export function isSampled(sampler: Sampler, traceId: string, caller: SpanContext | undefined, moment: number): boolean {
   if (sampler.followsCaller && caller) return caller.isSampled
   const share = sampler.getRatio(moment)

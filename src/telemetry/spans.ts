@@ -4,24 +4,24 @@ import { newSpanId, newTraceId, type SpanContext } from './trace-context.ts'
 export type Value = string | number | boolean | undefined
 export type Attributes = Readonly<Record<string, Value>>
 
-/** As OpenTelemetry has them: what is asked of us, what we ask of others, what follows from something later. */
+/** The span kinds of OpenTelemetry: `server` for incoming requests, `client` for outgoing calls, `consumer` for jobs. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'consumer'
 
-/** A piece of work, from when to when, and what it was part of. It is recorded when it ends. */
+/** A span: a timed operation and its parent. It is recorded when it ends. */
 export interface Span extends SpanContext {
   parentId: string | undefined
   name: string
   kind: SpanKind
-  /** Milliseconds of `performance.now()`. */
+  /** In milliseconds (`performance.now()`). */
   startedAt: number
   endedAt: number | undefined
-  /** What is known from the beginning; of those that are alike the same object, which is written out once. */
+  /** The attributes at the start. Similar spans share one object, so that it is encoded once. */
   attributes: Attributes
-  /** What is learned later. */
+  /** Attributes that were set after the start. */
   lateAttributes: Attributes | undefined
-  /** What it came to, where that is a failure: a class or code, never words that may repeat what was sent. */
+  /** The class or code of the error if the operation failed. Never a message, which can contain data. */
   fault: string | undefined
-  /** How many parts it has. */
+  /** The number of child spans. */
   childCount: number
 }
 
@@ -30,12 +30,12 @@ interface Tracing {
   record: (span: Span) => void
 }
 
-/** A trace of more parts than that is read by nobody, and a pull asks for a hundred thousand rows: the rest is counted. */
+/** Maximum child spans of a span, because a sync can make 100,000 calls. Further child spans are only counted. */
 const maxChildren = 1_000
 
 let tracing: Tracing | undefined
 
-/** Has spans recorded from now on. Returns the end of it. */
+/** Starts recording spans. Returns a function that stops recording. */
 export function recordSpans(to: Tracing): () => void {
   tracing = to
   return () => {
@@ -46,8 +46,8 @@ export function recordSpans(to: Tracing): () => void {
 const isSpan = (place: SpanContext): place is Span => 'parts' in place
 
 /**
- * Begins a trace, or goes on with the one that `parent` names: a span where it is recorded, else a place all the same, so that what is asked
- * of others names the trace. Where nothing is traced it is the parent's place.
+ * Starts a trace, or continues the trace of `parent`. Returns a span if the trace is recorded, otherwise a position, so that outgoing calls
+ * still carry the trace ID. Returns `parent` if tracing is off.
  */
 export function startRootSpan(
   name: string,
@@ -62,7 +62,7 @@ export function startRootSpan(
   return createSpan(name, kind, attributes, traceId, parent?.spanId, now)
 }
 
-/** Begins a part of what is recorded at a place. Undefined where that is nothing, is over, or has too many. */
+/** Starts a child span. Returns undefined if the parent is not recorded, has ended or has too many child spans. */
 export function startChildSpan(
   place: SpanContext | undefined,
   name: string,
@@ -97,7 +97,7 @@ const createSpan = (
   childCount: 0,
 })
 
-/** Ends what is recorded at a place; the first time counts. */
+/** Ends the span at a position and records it. Further calls have no effect. */
 export function endSpan(place: SpanContext | undefined, fault?: string, endedAt = performance.now()) {
   const span = findSpan(place)
   if (!span || span.endedAt !== undefined) return
@@ -107,16 +107,16 @@ export function endSpan(place: SpanContext | undefined, fault?: string, endedAt 
   tracing?.record(span)
 }
 
-/** The span that is recorded at a place. */
+/** Returns the span at a position. Returns undefined if it is not recorded. */
 export const findSpan = (place: SpanContext | undefined): Span | undefined =>
   place && isSpan(place) ? place : undefined
 
-/** Adds to what a span says. */
+/** Adds attributes to a span. */
 export function setAttributes(span: Span | undefined, attributes: Attributes) {
   if (span) span.lateAttributes = span.lateAttributes ? { ...span.lateAttributes, ...attributes } : attributes
 }
 
-/** A failure by its code, or else its class. */
+/** Returns the code of an error, or its class name if it has no code. */
 export function getErrorCode(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' ? code : error instanceof Error ? error.constructor.name : 'unknown'

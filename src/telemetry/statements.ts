@@ -11,10 +11,10 @@ interface StatementSummary {
 }
 
 const summaries = new Map<string, StatementSummary>()
-/** Filters and limits make texts of their own: more than there are of this many is forgotten, and told anew. */
+/** Maximum cached summaries. The cache is cleared when it is full, because filters and limits create many different texts. */
 const maxSummaries = 2_000
 
-/** What is told of a statement: its text is long, and its values are nobody's business. */
+/** Returns the summary of a statement for traces and metrics: no values, and not the whole text. */
 function summarize(text: string): StatementSummary {
   const known = summaries.get(text)
   if (known) return known
@@ -32,7 +32,7 @@ function summarize(text: string): StatementSummary {
   return entry
 }
 
-/** Has a statement measured, and be part of the trace that it is asked in. */
+/** Executes a statement, measures its duration and records it as a span of the current trace. */
 export async function observeStatement<T>(text: string, execute: () => Promise<T>): Promise<T> {
   const { operation, summary, attributes } = summarize(text)
   const { timeline, place } = currentContext()

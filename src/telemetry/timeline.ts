@@ -1,23 +1,23 @@
-/** Something that a request took time for. Neither `what` nor `outcome` says anything personal, or secret. */
+/** A timed step of a request. Neither `what` nor `outcome` can contain personal data or secrets. */
 export interface Step {
   what: string
-  /** Milliseconds since the request came. */
+  /** Milliseconds since the request started. */
   at: number
   milliseconds: number
   outcome?: string | undefined
 }
 
-/** What a request under way has taken time for so far. */
+/** The timed steps of a running request. */
 export interface Timeline {
-  /** Of `performance.now()`. */
+  /** The start of the request (`performance.now()`). */
   startedAt: number
   statements: number
-  /** Milliseconds that were waited for the database; of statements that were under way together, each for itself. */
+  /** The sum of the statements' durations in milliseconds. Concurrent statements count separately. */
   databaseMs: number
   steps: Step[]
 }
 
-/** Steps of one request that are kept: a stream of hours has more to tell than anybody reads. */
+/** Maximum steps per request, because a stream can run for hours. */
 const maxSteps = 50
 
 export const createTimeline = (): Timeline => ({
@@ -33,7 +33,7 @@ export function addStep(timeline: Timeline | undefined, what: string, since: num
   timeline.steps.push({ what, at: since - timeline.startedAt, milliseconds: performance.now() - since, outcome })
 }
 
-/** Adds a statement, and the milliseconds that it took. */
+/** Counts a statement and its duration in milliseconds. */
 export function addStatement(timeline: Timeline | undefined, milliseconds: number) {
   if (!timeline) return
   timeline.statements++

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** Where in a trace something is (W3C Trace Context, level 1). */
+/** A position in a trace (W3C Trace Context, level 1). */
 export interface SpanContext {
   /** 32 hexadecimal digits. */
   traceId: string
@@ -11,7 +11,7 @@ export interface SpanContext {
 
 const traceparentPattern = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:$|-)/
 
-/** The place that a `traceparent` names; undefined where it is not well-formed. A version from the future is read as version 00. */
+/** Parses a `traceparent` header. Returns undefined if it is malformed. A later version is parsed as version 00. */
 export function parseTraceparent(traceparent: unknown): SpanContext | undefined {
   if (typeof traceparent !== 'string' || traceparent.length > 512) return
   const [, traceId, spanId, flags = '0'] = traceparentPattern.exec(traceparent) ?? []
@@ -26,7 +26,7 @@ export const formatTraceparent = ({ traceId, spanId, isSampled }: SpanContext) =
 let digits = ''
 let next = 0
 
-/** Random hexadecimal digits; taken from a stock, for asking for each costs a microsecond. */
+/** Returns random hexadecimal digits from a buffer, because each call of `randomBytes` costs a microsecond. */
 function randomHex(length: number): string {
   if (next + length > digits.length) {
     digits = randomBytes(4_096).toString('hex')

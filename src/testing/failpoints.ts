@@ -1,4 +1,4 @@
-/** The borders between two effects at which a test may have the process killed or stopped. */
+/** The crash points between two effects at which a test can kill or halt the process. */
 export const failpoints = [
   'before_effect',
   'after_claim',
@@ -27,18 +27,18 @@ export type Failpoint = (typeof failpoints)[number]
 
 let armedFailpoint: { name: string; how: string | undefined } | undefined
 
-/** Arms one failpoint: `name` kills the process there, `name:stop` halts it until SIGCONT, `name:fail` throws. Without this call there are none. */
+/** Arms one failpoint: `name` kills the process, `name:stop` halts it until SIGCONT, `name:fail` throws. By default none is armed. */
 export function armFailpoint(setting: string | undefined) {
   if (setting === undefined) return
   const [name = '', how] = setting.split(':')
   armedFailpoint = { name, how }
 }
 
-/** Where a crash would leave one effect done and the next one not. */
+/** Marks a point at which a crash leaves one effect applied and the next one not. Kills, halts or throws if it is armed. */
 export function failpoint(name: Failpoint) {
   if (armedFailpoint?.name !== name) return
   const { how } = armedFailpoint
   armedFailpoint = undefined
-  if (how === 'fail') throw new Error(`It was made to fail at ${name}.`)
+  if (how === 'fail') throw new Error(`Failpoint ${name} threw this error.`)
   process.kill(process.pid, how === 'stop' ? 'SIGSTOP' : 'SIGKILL')
 }

@@ -1,19 +1,19 @@
 import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 
-/** What a certificate says; the rest follows from whether it is an authority's. */
+/** The content of a certificate. The other fields depend on whether it is a CA certificate. */
 interface CertificateRequest {
   subject: string
   key: KeyObject
-  /** The hosts it is good for: of an authority, the only ones it may vouch for. */
+  /** The hosts of a server certificate, or the only hosts for which a CA can issue certificates. */
   hosts: { names: readonly string[]; addresses: readonly string[] }
   notBefore: Date
   notAfter: Date
-  /** Absent: a self-signed authority. */
+  /** The issuer. Absent for a self-signed CA. */
   authority?: { subject: string; key: KeyObject }
 }
 
-/** Makes an X.509 certificate (RFC 5280) signed with ECDSA and SHA-256, in PEM form; the keys are private P-256 keys. */
+/** Returns an X.509 certificate (RFC 5280) in PEM format, signed with ECDSA and SHA-256. The keys are private P-256 keys. */
 export function issueCertificate(issue: CertificateRequest): string {
   const issuer = issue.authority ?? issue
   const publicKey = exportPublicKey(issue.key)
@@ -59,16 +59,16 @@ function extensions({ authority, hosts }: CertificateRequest, subjectKey: Buffer
     ...common,
     critical('2.5.29.19', sequence(boolean(true), integer(Buffer.from([0])))), // signs end certificates only
     critical('2.5.29.15', bitString(Buffer.from([0b0000_0110]), 1)), // keyCertSign, cRLSign
-    // Whoever trusts this authority does not thereby trust its key's thief for any other host.
+    // Name constraints: a thief of the CA's key can't issue certificates for other hosts.
     critical('2.5.29.30', sequence(encodeTlv(0xa0, ...permitted))),
   ]
 }
 
 const exportPublicKey = (key: KeyObject) => createPublicKey(key).export({ type: 'spki', format: 'der' })
-// Any digest will do (RFC 5280, 4.2.1.2); 160 bits are customary.
+// RFC 5280, section 4.2.1.2, permits any digest; 160 bits are usual.
 const keyIdentifier = (publicKey: Buffer) => createHash('sha256').update(publicKey).digest().subarray(0, 20)
 
-// Positive, of full length, without a leading zero.
+// The sign bit is 0 and the next bit is 1, so the number is positive and has its full length.
 function serialNumber(): Buffer {
   const bytes = randomBytes(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40
@@ -84,7 +84,7 @@ function toAddressBytes(address: string): Buffer {
   return Buffer.from(all.flatMap(group => [group >> 8, group & 0xff]))
 }
 
-// The encoding (DER): tag, length, value.
+// DER encodes each value as tag, length and content.
 
 function encodeTlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const value = Buffer.concat(parts)

@@ -11,9 +11,9 @@ import { join } from 'node:path'
 import { createAtomicallySync, writeAtomicallySync } from '../files/atomic-write.ts'
 import { issueCertificate } from './issue-certificate.ts'
 
-/** The files of a local authority and of the certificate it has issued for this machine. */
+/** The files of the local CA and of its certificate for localhost. */
 interface LocalFiles {
-  /** To be trusted by clients: `curl --cacert`. */
+  /** The CA certificate that clients must trust, for example with `curl --cacert`. */
   caFile: string
   certFile: string
   keyFile: string
@@ -23,14 +23,15 @@ const hosts = { names: ['localhost'], addresses: ['127.0.0.1', '::1'] }
 const dayMs = 86_400_000
 const renewalMs = 30 * dayMs
 const authorityDays = 3_650
-// Some clients refuse longer ones.
+// Some clients reject certificates with a longer validity.
 const certificateDays = 397
 
 /**
- * Sees to it that `<directory>` holds a local authority and its certificate for localhost, good for 30 days at least.
+ * Creates or renews a local CA and its certificate for localhost in `directory`, so that the certificate is valid for at least 30 days.
+ * Returns their paths.
  *
- * Keys are made once and stay, and a certificate is made for the key that is there. So a kill at any moment leaves no pair that
- * does not match, and of two processes that start together neither spoils what the other has made.
+ * Each key is created once and kept, and a certificate is always issued for the key in the file. So a crash never leaves a certificate with
+ * another key, and two processes that start at the same time don't overwrite each other's key.
  */
 export function ensureLocalFiles(directory: string): LocalFiles {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -67,13 +68,13 @@ function isUsable(certificate: X509Certificate | undefined, key: KeyObject, ca: 
   )
 }
 
-// From an hour ago, for clients whose clock is behind.
+// Starts one hour ago, for clients whose clock is behind.
 function getValidity(days: number): { notBefore: Date; notAfter: Date } {
   const start = Date.now() - 3_600_000
   return { notBefore: new Date(start), notAfter: new Date(start + days * dayMs) }
 }
 
-// Two authorities in one trust store must not be taken for each other.
+// The name contains a digest of the key, so that clients can tell two CAs in one trust store apart.
 function getAuthorityName(key: KeyObject): string {
   const digest = createHash('sha256')
     .update(createPublicKey(key).export({ type: 'spki', format: 'der' }))
@@ -89,7 +90,7 @@ function findCertificate(file: string): X509Certificate | undefined {
   }
 }
 
-/** The P-256 key in the file; a new one if there is none, or none that can be used. */
+/** Returns the P-256 key in the file. Creates one if the file is missing or unusable. */
 function loadOrCreateKey(file: string): KeyObject {
   const existing = readKey(file)
   if (existing) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext, type Server } from 'node:tls'
 import { ensureLocalFiles } from './local-ca.ts'
 
-/** Mozilla's "intermediate" recommendation 5.7, for a server. */
+/** Server options of Mozilla's "intermediate" recommendation, version 5.7. */
 export const tlsOptions = Object.freeze({
   minVersion: 'TLSv1.2',
   ciphers: [
@@ -19,11 +19,11 @@ export const tlsOptions = Object.freeze({
   ].join(':'),
   honorCipherOrder: true,
   handshakeTimeout: 10_000,
-  // A handshake in a connection that has had one costs us far more than who asks for it (RFC 9325, section 3.5).
+  // Renegotiation costs the server far more than the client (RFC 9325, section 3.5).
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
 } as const)
 
-/** A certificate (with its chain) and its key, in PEM form, and where they were read. */
+/** A certificate with its chain and its key, in PEM format, and their paths. */
 export interface Certificate {
   cert: string
   key: string
@@ -33,29 +33,29 @@ export interface Certificate {
 }
 
 /**
- * A certificate for localhost by a local authority, both kept under `<directory>`: made on first use, renewed on the first call
- * within 30 days of its end. A running server that watches the files takes the new one over.
+ * Returns a certificate for localhost, issued by a local CA in `directory`. Creates both on first use, and renews the certificate in the
+ * first call within 30 days before it expires. A running server that watches the files loads the new certificate.
  */
 export function localCertificate(directory: string): Certificate & { caFile: string } {
   const { caFile, certFile, keyFile } = ensureLocalFiles(directory)
   return { ...readCertificate(certFile, keyFile), caFile }
 }
 
-/** Reads a certificate and its key. Throws an error of one line that names the file when a server cannot use them now. */
+/** Reads a certificate and its key. Throws a one-line error that names the file if a server can't use them now. */
 export function readCertificate(certFile: string, keyFile: string): Certificate {
   return validate({ cert: read(certFile), key: read(keyFile), certFile, keyFile })
 }
 
-/** What to do when the files of a watched certificate change. */
+/** Handlers and interval of a watched certificate. */
 interface CertificateWatchOptions {
-  /** The server uses the new pair from now on. */
+  /** Called after the server has switched to the new certificate. */
   onChange?: (certificate: Certificate) => void
-  /** The server keeps the old pair. */
+  /** Called if the new files are invalid; the server keeps the old certificate. */
   onError?: (fault: Error) => void
   intervalMs?: number
 }
 
-/** Lets the server take over each new pair that appears in the certificate's files; the returned function ends that. */
+/** Polls the certificate's files, and switches the server to each new valid pair. Returns a function that stops polling. */
 export function watchCertificate(
   server: Pick<Server, 'setSecureContext'>,
   inUse: Certificate,
@@ -65,8 +65,8 @@ export function watchCertificate(
   let handledFingerprint = getFingerprint(() => inUse)
   let previous = handledFingerprint
 
-  // The content, not the time of change: it is right with renames, symbolic links and copies of any kind. The two files may be
-  // replaced one after the other, so that they are looked at once they have stayed the same for an interval.
+  // Compares content instead of modification times, which renames, symbolic links and copies can preserve. The two files can be replaced
+  // one after the other, so a new pair is loaded once it has stayed the same for one interval.
   const timer = setInterval(() => {
     const now = getFingerprint(() => ({ cert: read(certFile), key: read(keyFile) }))
     const isStable = now === previous
@@ -98,11 +98,11 @@ function validate(pair: Omit<Certificate, 'notAfter'>): Certificate {
   const { cert, key, certFile, keyFile } = pair
   const certificate = parseCertificate(cert, certFile)
   if (!certificate.checkPrivateKey(parseKey(key, keyFile))) {
-    throw new Error(`The key in ${keyFile} does not belong to the certificate in ${certFile}.`)
+    throw new Error(`The key in ${keyFile} must belong to the certificate in ${certFile}.`)
   }
   const { validFromDate, validToDate } = certificate
   if (validToDate.getTime() <= Date.now()) {
-    throw new Error(`The certificate in ${certFile} has expired on ${validToDate.toISOString()}.`)
+    throw new Error(`The certificate in ${certFile} expired on ${validToDate.toISOString()}. Renew it.`)
   }
   if (validFromDate.getTime() > Date.now()) {
     throw new Error(`The certificate in ${certFile} is not valid before ${validFromDate.toISOString()}.`)
@@ -110,7 +110,7 @@ function validate(pair: Omit<Certificate, 'notAfter'>): Certificate {
   try {
     createSecureContext({ ...tlsOptions, cert, key })
   } catch (error) {
-    throw new Error(`The certificate in ${certFile} cannot be used: ${(error as Error).message}.`)
+    throw new Error(`The certificate in ${certFile} can't be used: ${(error as Error).message}.`)
   }
   return { ...pair, notAfter: validToDate }
 }
@@ -119,7 +119,7 @@ function parseCertificate(cert: string, file: string): X509Certificate {
   try {
     return new X509Certificate(cert)
   } catch {
-    throw new Error(`${file} does not hold a certificate in PEM form.`)
+    throw new Error(`${file} must contain a certificate in PEM format.`)
   }
 }
 
@@ -129,8 +129,8 @@ function parseKey(key: string, file: string): KeyObject {
   } catch {
     throw new Error(
       key.includes('ENCRYPTED')
-        ? `The key in ${file} has a passphrase; it is needed without.`
-        : `${file} does not hold a private key in PEM form.`,
+        ? `The key in ${file} can't have a passphrase.`
+        : `${file} must contain a private key in PEM format.`,
     )
   }
 }
@@ -139,6 +139,6 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Error(`${file} cannot be read (${(error as NodeJS.ErrnoException).code}).`)
+    throw new Error(`${file} can't be read (${(error as NodeJS.ErrnoException).code}).`)
   }
 }

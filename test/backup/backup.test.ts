@@ -229,13 +229,13 @@ test('root must hand over a restored directory before another user can start', {
 
   const program = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, cli] as const
   const asNobody = () => run(['service', 'list'], { DATA_DIR }, { program })
-  const wayOut = `It belongs to user 0: run this as that user, or as root, or give all of DATA_DIR to this user: chown -R 65534.\n`
+  const wayOut = `It belongs to user 0. Run this as that user or as root, or change the owner of DATA_DIR: chown -R 65534.\n`
   const locked = await asNobody()
   assert.equal(locked.code, 1)
-  assert.match(locked.err, new RegExp(`^tillbridge: ${DATA_DIR}/postgres cannot be locked by user 65534: .*\\.`))
+  assert.match(locked.err, new RegExp(`^tillbridge: ${DATA_DIR}/postgres can't be locked by user 65534: .*\\.`))
   assert.ok(locked.err.endsWith(wayOut), locked.err)
   spawnSync('chown', ['-R', '65534', join(DATA_DIR, 'postgres')])
-  assert.equal((await asNobody()).err, `tillbridge: ${secret} cannot be read by user 65534. ${wayOut}`)
+  assert.equal((await asNobody()).err, `tillbridge: ${secret} can't be read by user 65534. ${wayOut}`)
   spawnSync('chown', ['-R', '65534', DATA_DIR])
   assert.match((await asNobody()).out, new RegExp(`^${shop.service.name} `, 'm'))
 })

@@ -31,7 +31,7 @@ after(async () => {
 })
 
 const secretIn = (said: string) => /^Secret: (whsec_\S+)$/m.exec(said)?.[1] ?? ''
-const idIn = (said: string) => /^The webhook (\S+) is told/m.exec(said)?.[1] ?? ''
+const idIn = (said: string) => /^Webhook (\S+) created/m.exec(said)?.[1] ?? ''
 
 test('a webhook is added, tested, paused, resumed, rewound, rotated and removed', async () => {
   const added = await done(

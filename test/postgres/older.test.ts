@@ -47,7 +47,7 @@ test('a start upgrades an older PostgreSQL safely and keeps a copy', {
 
   const refused = await run(['service', 'list'], { DATA_DIR })
   assert.equal(refused.code, 1)
-  assert.match(refused.err, new RegExp(`was written by PostgreSQL ${had}, .+: tillbridge start carries it over\\.`))
+  assert.match(refused.err, new RegExp(`was written by PostgreSQL ${had}, .+. Run "tillbridge start" to upgrade it\\.`))
 
   const isNewerMade = () =>
     fs.readdirSync(home).some(name => fs.existsSync(join(home, name, 'PG_VERSION')) && name.startsWith('data.new-'))

@@ -24,7 +24,7 @@ import {
 test('a second start on one data directory is rejected in one line', async t => {
   const home = await homeWithDatabase(t)
   const first = await start(t, home)
-  const line = `${home} is in use by process ${process.pid}; only one process may own it.`
+  const line = `${home} is in use by process ${process.pid}. Only one process can own it.`
   await assert.rejects(startPostgres(home), { message: line })
   fs.symlinkSync(home, `${home}-link`)
   cleanUp(t, () => fs.rmSync(`${home}-link`))
@@ -39,7 +39,7 @@ test('one of several processes starting together owns the directory', async t =>
   const [winner, ...others] = all.filter(one => one.fault === undefined)
   assert.ok(winner)
   assert.equal(others.length, 0)
-  for (const loser of all.filter(one => one !== winner)) assert.match(loser.fault ?? '', /in use by process \d+;/)
+  for (const loser of all.filter(one => one !== winner)) assert.match(loser.fault ?? '', /in use by process \d+\./)
 })
 
 test('the server of a killed process stops automatically', { skip: needsProc }, async t => {
@@ -132,7 +132,7 @@ test('root gets instructions if no user can run the server', { skip: needsRoot }
   const parent = temporary(t, 0o700)
   fs.chownSync(parent, 12_345, 12_345)
   await assert.rejects(startPostgres(join(parent, 'postgres')), {
-    message: /^PostgreSQL does not run as root, .+ Run as a normal user, or set DATABASE_URL\.$/,
+    message: /^PostgreSQL can't run as root, .+ Run as a normal user, or set DATABASE_URL\.$/,
   })
 })
 
@@ -147,7 +147,7 @@ test("a normal user runs the server, except in another's directory", {
   const other = await owner(t, temporary(t, 0o755), nobody)
   assert.match(
     other.fault ?? '',
-    /cannot be locked by user 65534: unable to open database file\. It belongs to user 0: run this as that user, or/,
+    /can't be locked by user 65534: unable to open database file\. It belongs to user 0\. Run this as that user or/,
   )
 })
 
@@ -176,6 +176,6 @@ test('a foreign owner of the database is named', { skip: needsOpenCheckout }, as
   const { fault } = await owner(t, home, nobody)
   assert.match(
     fault ?? '',
-    /data cannot be read by user 65534\. It belongs to user 1: run this as that user, or as root, or give/,
+    /data can't be read by user 65534\. It belongs to user 1\. Run this as that user or as root, or change/,
   )
 })

@@ -22,7 +22,7 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   await done(addEast, before)
   await done(['service', 'add', 'luma', '--shard', 'east'], before)
   const said = await done(['webhook', 'add', receiver.url, '--kinds', 'store'], before)
-  const [, id = ''] = /^The webhook (\S+) is told/.exec(said) ?? []
+  const [, id = ''] = /^Webhook (\S+) created/.exec(said) ?? []
 
   const now = { ...before, SECRET_KEY: 'kept'.repeat(8) }
   const forget = ['secret', 'reset', '--yes']
@@ -70,7 +70,7 @@ test('the bundled PostgreSQL accepts a new secret if no process runs', async () 
   assert.equal(unasked.code, 1)
   assert.match(
     unasked.err,
-    /^Passwords, .* in this database are will be permanently lost\..*\n.*type reset: tillbridge: Not confirmed\. The secret key was not reset\.\n$/,
+    /^Passwords, .* in this database will be permanently lost\..*\n.*type reset: tillbridge: Not confirmed\. The secret key was not reset\.\n$/,
   )
   assert.match((await run(['start'], environment)).err, /tillbridge secret reset/)
 

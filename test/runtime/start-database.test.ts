@@ -62,7 +62,7 @@ for (const [title, url, why] of [
   [
     'an address that cannot be read',
     () => 'postgres://tillbridge:hunter2@db:port/tillbridge',
-    /DATABASE_URL is no URL/,
+    /DATABASE_URL must be a URL/,
   ],
   ['a database that is missing', () => addressesAt(database.connection)('nowhere'), /"nowhere" does not exist/],
 ] as const)

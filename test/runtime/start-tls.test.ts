@@ -102,7 +102,7 @@ for (const [title, settings, line] of [
   [
     'a key that does not fit',
     () => ({ ...makeCertificate('a'), TLS_KEY_FILE: makeCertificate('b').TLS_KEY_FILE }),
-    /^tillbridge: The key in \S+b-key\.pem does not belong to the certificate in \S+a\.pem\.\n$/,
+    /^tillbridge: The key in \S+b-key\.pem must belong to the certificate in \S+a\.pem\.\n$/,
   ],
   [
     'a certificate that is none',
@@ -111,12 +111,12 @@ for (const [title, settings, line] of [
       fs.writeFileSync(pair.TLS_CERT_FILE, 'hello')
       return pair
     },
-    /^tillbridge: \S+c\.pem does not hold a certificate in PEM form\.\n$/,
+    /^tillbridge: \S+c\.pem must contain a certificate in PEM format\.\n$/,
   ],
   [
-    'a certificate that cannot be read',
+    'a certificate that can't be read',
     () => ({ ...makeCertificate('d'), TLS_CERT_FILE: files }),
-    /^tillbridge: \S+ cannot be read \(EISDIR\)\.\n$/,
+    /^tillbridge: \S+ can't be read \(EISDIR\)\.\n$/,
   ],
   [
     'a key file that is missing',
@@ -161,7 +161,7 @@ test('doctor reports an expiring certificate and a mismatched key', async () => 
   const unfit = { ...makeCertificate('f'), TLS_KEY_FILE: makeCertificate('g').TLS_KEY_FILE }
   const wrong = await run(['doctor'], { ...environment, ...unfit })
   assert.equal(wrong.code, 1)
-  assert.match(wrong.out, /^FAIL {2}Certificate +The key in \S+ does not belong to the certificate in \S+\.$/m)
+  assert.match(wrong.out, /^FAIL {2}Certificate +The key in \S+ must belong to the certificate in \S+\.$/m)
 })
 
 test('a first request is printed with a custom certificate too', async t => {

@@ -123,7 +123,7 @@ test('a second start is rejected without disturbing the first', async () => {
   assert.equal(out, '')
   assert.equal(
     err,
-    `tillbridge: ${join(dataDir, 'postgres')} is in use by process ${service.pid}; only one process may own it.\n`,
+    `tillbridge: ${join(dataDir, 'postgres')} is in use by process ${service.pid}. Only one process can own it.\n`,
   )
   const access = readAccess(dataDir)
   assert.equal((await ask(access, '/customers/search', access)).status, 200)

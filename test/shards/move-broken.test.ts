@@ -144,7 +144,7 @@ test('a command failing after the switch names location and cleanup', async () =
     FAILPOINT: 'service_opened:fail',
   })
   assert.equal(code, 1)
-  assert.match(err, new RegExp(`made to fail.* luma is in ${other} now; .*--undo`))
+  assert.match(err, new RegExp(`Failpoint .* luma is in ${other} now; .*--undo`))
   assert.doesNotMatch(err, /undone/)
   ;[there, other] = [other, there]
   await writes()

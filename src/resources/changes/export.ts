@@ -4,7 +4,7 @@ import type { Db } from '../../database/db.ts'
 import type { BulkExport } from '../../http/streaming/bulk-export.ts'
 import { buildExportHeaders, type Chunk, readAhead } from '../../http/streaming/export-chunks.ts'
 import { readChanges } from '../../store/change-feed/changes.ts'
-import { readCurrentState, getWatermarks } from '../../store/change-feed/newest.ts'
+import { getWatermarks, readCurrentState } from '../../store/change-feed/newest.ts'
 import {
   createInitialPositions,
   type FeedPositions,

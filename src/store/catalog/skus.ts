@@ -1,6 +1,6 @@
-import { opaqueServiceId } from '../lists/planner-fences.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { opaqueServiceId } from '../lists/planner-fences.ts'
 
 /** Returns the back office's IDs of these e-commerce SKUs. Omits unknown SKUs. */
 export const findSkus = (db: Db, service: Service, skus: readonly string[]) =>

@@ -1,9 +1,9 @@
-import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { raw, type Sql, sql } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { listNumber } from '../lists/change-timestamp.ts'
 import { rfc3339Micros } from '../lists/page.ts'
+import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { type FeedPosition, type FeedPositions, formatTimestamp, isAtBeginning } from './positions.ts'
 import { isHidden, isShown, sources } from './sources.ts'
 

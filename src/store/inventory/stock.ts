@@ -1,4 +1,3 @@
-import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import {
@@ -20,6 +19,7 @@ import {
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { isDifferent, type MergeTable, mergeRows, onConflictUpdate } from '../lists/merge.ts'
 import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockStores } from '../lists/store-locks.ts'
 import { insertTombstones } from '../lists/tombstones.ts'
 

@@ -1,7 +1,7 @@
-import { materialized } from '../lists/planner-fences.ts'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { materialized } from '../lists/planner-fences.ts'
 import { hasMappingChecks } from './platform-items.ts'
 import { mappedTo, sides } from './sides.ts'
 

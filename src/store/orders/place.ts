@@ -1,4 +1,3 @@
-import { materialized } from '../lists/planner-fences.ts'
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, sql } from '../../database/db.ts'
 import type { KnownToOrder, Priced } from '../../domain/orders/order-rules.ts'
@@ -9,6 +8,7 @@ import { amount } from '../../domain/values/money.ts'
 import { findStoresByNumber } from '../catalog/stores.ts'
 import { holdCustomers } from '../customers/removal.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
+import { materialized } from '../lists/planner-fences.ts'
 import { gatewayNames } from '../tenancy/gateways.ts'
 import type { HeldOrder } from './orders.ts'
 

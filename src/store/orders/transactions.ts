@@ -1,4 +1,3 @@
-import { opaqueParam, opaqueServiceId } from '../lists/planner-fences.ts'
 import { setImmediate as untilSent } from 'node:timers/promises'
 import { type Database, type Db, type Sql, sql, sendWithCommit } from '../../database/db.ts'
 import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
@@ -9,6 +8,7 @@ import { beginSourceDatedChange, changeTimestamp, withChangeTimestamp } from '..
 import { type Change, type Upserted, withoutClosingBrace, withTimestamp } from '../lists/change-timestamp.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
+import { opaqueParam, opaqueServiceId } from '../lists/planner-fences.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
 

@@ -1,4 +1,3 @@
-import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import { defaultSettings, type Service } from '../../domain/tenancy/service-settings.ts'
 import { resolveAsOf } from '../lists/as-of.ts'
@@ -13,6 +12,7 @@ import {
   rfc3339Micros,
   toPage,
 } from '../lists/page.ts'
+import { materialized, opaqueParam } from '../lists/planner-fences.ts'
 import { mayHave, mayHaveFailed } from './blocks.ts'
 
 /** What requests are searched by. */

@@ -1,10 +1,10 @@
-import { materialized } from '../lists/planner-fences.ts'
 import { type Database, type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf } from '../../domain/values/money.ts'
 import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change-timestamp.ts'
 import { type Merged, type MergeTable, upsertMerged } from '../lists/merge.ts'
+import { materialized } from '../lists/planner-fences.ts'
 
 const programs: MergeTable = {
   name: 'reward_program',

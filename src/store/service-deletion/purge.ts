@@ -1,7 +1,7 @@
-import { materialized } from '../lists/planner-fences.ts'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Db, raw, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
+import { materialized } from '../lists/planner-fences.ts'
 
 /** A table with rows of services, and what its key consists of behind `service_id`; all of them as SQL writes them. */
 interface Table {

@@ -1,8 +1,8 @@
-import { materialized } from '../lists/planner-fences.ts'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { amount, decimalsOf } from '../../domain/values/money.ts'
 import { rfc3339 } from '../lists/page.ts'
+import { materialized } from '../lists/planner-fences.ts'
 
 const minutesPerDay = 24 * 60
 

@@ -1,4 +1,3 @@
-import { materialized } from '../lists/planner-fences.ts'
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { decimalsOf, storedUnits } from '../../domain/values/money.ts'
@@ -6,6 +5,7 @@ import type { Held } from '../../domain/vouchers/redemption.ts'
 import type { VoucherState, VoucherStep } from '../../domain/vouchers/states.ts'
 import type { Validated } from '../../domain/vouchers/validations.ts'
 import { localTime } from '../lists/change-timestamp.ts'
+import { materialized } from '../lists/planner-fences.ts'
 import { emailsOf, type MailStatus, newestMail } from '../mail/mails.ts'
 
 /** A voucher whose row this transaction has: nobody else changes it until the transaction ends. */
