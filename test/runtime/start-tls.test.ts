@@ -114,7 +114,7 @@ for (const [title, settings, line] of [
     /^tillbridge: \S+c\.pem must contain a certificate in PEM format\.\n$/,
   ],
   [
-    'a certificate that can't be read',
+    'a certificate that cannot be read',
     () => ({ ...makeCertificate('d'), TLS_CERT_FILE: files }),
     /^tillbridge: \S+ can't be read \(EISDIR\)\.\n$/,
   ],
