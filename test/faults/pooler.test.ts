@@ -36,7 +36,7 @@ describe('PgBouncer in transaction mode', { skip: noPgBouncer }, () => {
     await direct?.drop()
   })
 
-  test('start and doctor report a pooler that drops settings', async () => {
+  test('start and doctor reject an undeclared pooler with a remedy', async () => {
     const [ignoring, started] = await Promise.all([
       startPgBouncer(direct.connection, ['ignore_startup_parameters = options']),
       run(['start', '--no-demo'], environment()),

@@ -33,14 +33,14 @@ async function paidByVoucher() {
   return order({ payments })
 }
 
-for (const finish of ['repeat', 'follow up'] as const)
+for (const finish of ['repeat', 'reconciliation'] as const)
   test(`the ${finish} of a repriced order releases the voucher that paid`, async t => {
     t.after(() => reprice(-1))
     const [body, key, { used }] = [await paidByVoucher(), keyed(), voucher(number)]
     loseAnswer()
     isProblem(await post(api, '/orders', body, key), 'outcome_unknown', api.baseUrl)
     await reprice(1)
-    if (finish === 'follow up') await shop.followUp()
+    if (finish === 'reconciliation') await shop.followUp()
     else made(await post(api, '/orders', body, key))
     assert.deepEqual([placed(), voucher(number).used], [1, used + 2])
     assert.equal((await lookUp()).status, 'active')

@@ -1,67 +1,67 @@
 import type { Section } from './fault.ts'
 
 export const access: Section = {
-  title: 'Sign-in and tenants',
+  title: 'Sign-in and access',
   cases: [
     [
       126,
-      'No credentials',
+      'The credentials are missing',
       ['api/access/sign-in.test.ts', 'a request with missing or malformed credentials gets a sign-in challenge'],
     ],
     [
       127,
-      'Credentials that are none: without colon, of another scheme, of 64 KB',
+      'Credentials are malformed: without a colon, of another scheme, or 64 KB long',
       ['api/access/sign-in.test.ts', 'a request with missing or malformed credentials gets a sign-in challenge'],
       ['api/access/sign-in.test.ts', 'the authentication scheme is case-insensitive'],
       ['api/requests/methods.test.ts', 'a request can have at most 100 headers of 16 KiB'],
     ],
     [
       128,
-      'Base64 with what does not belong in it',
+      'Base64 contains invalid characters',
       ['api/access/sign-in.test.ts', 'a request with missing or malformed credentials gets a sign-in challenge'],
     ],
     [
       129,
-      'Colons, accents, control characters in a password',
+      'A password contains colons, accents or control characters',
       ['api/access/sign-in.test.ts', 'the first colon ends the username; the password is compared as UTF-8'],
     ],
     [
       130,
-      'Two headers `Authorization`',
+      'The `Authorization` header is sent twice',
       ['api/access/sign-in.test.ts', 'a repeated single-value header is rejected, even with the same value'],
     ],
     [
       131,
-      'Two headers `X-Service-Name`',
+      'The `X-Service-Name` header is sent twice',
       ['api/access/sign-in.test.ts', 'a repeated single-value header is rejected, even with the same value'],
     ],
     [
       132,
-      'A service that is missing, empty, in another case, in letters that look alike',
+      'The service name is missing, empty, in another case or in look-alike characters',
       ['api/access/tenants.test.ts', 'an unassigned service and an unknown service get the same response'],
       ['api/access/sign-in.test.ts', 'a request with missing or malformed credentials gets a sign-in challenge'],
     ],
     [
       133,
-      "The name of another tenant's service",
+      "A request names another account's service",
       ['api/access/tenants.test.ts', 'an unassigned service and an unknown service get the same response'],
     ],
     [
       134,
-      'Identifiers of another tenant, of every kind, in every operation: path, query and body',
+      "A path, query or body contains another service's identifiers, in every operation",
       ['api/access/matrix.test.ts', "another service's identifier gets the same response as an unknown identifier"],
       ['api/access/tenants.test.ts', "reading another service's record returns the same 404 as an unknown record"],
       ['api/access/tenants.test.ts', "another service's codes and email addresses match nothing"],
     ],
     [
       135,
-      'A password is revoked, or rotated',
+      'A password is revoked or rotated',
       ['runtime/start-workers.test.ts', 'a revocation applies in every process within 5 seconds'],
       ['api/access/accounts.test.ts', 'two passwords stay valid after a rotation; the next ends the oldest'],
     ],
     [
       136,
-      'A thousand wrong passwords on one account',
+      'A thousand wrong passwords are tried on one account',
       [
         'api/access/guessing.test.ts',
         'wrong passwords are counted across servers and blocked after 20 with Retry-After',
@@ -70,17 +70,17 @@ export const access: Section = {
     ],
     [
       137,
-      'An unknown username and a wrong password are told apart by time',
+      'Response times differ between an unknown username and a wrong password',
       ['api/access/guessing.test.ts', 'an unknown username takes as long to reject as a wrong password'],
     ],
     [
       138,
-      'A secret of another length',
+      'A secret has another length',
       ['api/access/sign-in.test.ts', 'an unknown username and a wrong password get the same response'],
     ],
     [
       139,
-      'Hundreds of wrong sign-ins a second',
+      'Hundreds of wrong sign-ins arrive per second',
       [
         'api/access/guessing.test.ts',
         'wrong passwords are counted across servers and blocked after 20 with Retry-After',
@@ -89,54 +89,54 @@ export const access: Section = {
     ],
     [
       140,
-      'Many tenants at once on few connections, among errors',
+      'Many services share few connections while errors occur',
       ['api/access/tenants.test.ts', 'concurrent responses of several services never mix, even with errors'],
     ],
     [
       141,
-      'A query without a tenant',
+      'A query lacks the service',
       ['api/access/matrix.test.ts', 'an operation without a service name returns nothing and changes nothing'],
     ],
     [
       142,
-      'A role of the database that may pass its policies',
+      'A database role bypasses row security',
       ['api/access/database-roles.test.ts', "a database role that … cannot read or change another service's record"],
     ],
     [
       143,
-      'A child that points to a parent of another tenant',
+      "A child record points to another service's parent",
       ['api/access/tenants.test.ts', "a child record cannot reference another service's parent"],
     ],
     [
       144,
-      'The same code in two tenants',
+      'Two services use the same code',
       ['api/access/tenants.test.ts', 'two services can use the same identifiers, codes and email addresses'],
     ],
     [
       145,
-      'An error of the database',
+      'The database reports an error',
       ['runtime/outages.test.ts', 'an unexpected error returns only the request ID'],
       ['api/customers/erasure.test.ts', "an unexpected database error is logged without the row's content"],
     ],
     [
       146,
-      'One tenant asks for far more than it may',
+      'One service sends far more requests than its limit',
       ['api/requests/rates.test.ts', 'each account has its own limit in each service'],
       ['api/requests/crowding.test.ts', 'a client over its limit is throttled while another service is served'],
     ],
     [
       147,
-      'A body sets what the service keeps itself',
+      'A body sets read-only fields',
       ['api/customers/fields.test.ts', 'read-only and unknown fields are rejected by name'],
     ],
     [
       148,
-      'Every role at every operation',
+      'Every role calls every operation',
       ['api/access/matrix.test.ts', 'each operation is rejected for exactly the documented roles'],
     ],
     [
       149,
-      'A port for admins, default passwords, open documents',
+      'An installation has an admin port, default passwords or open documents',
       ['telemetry/metrics.test.ts', 'the metrics port serves only metrics, and no other port does'],
       ['runtime/start.test.ts', 'the first start prints address, user, password, service and documentation link'],
       ['runtime/start.test.ts', 'a revoked demo account stays revoked'],

@@ -1,8 +1,8 @@
-/** The test that causes a fault: its file, seen from `test/`, and its title, with `…` where values are put in. */
+/** A test that causes a fault: its path below `test/` and its title, with `…` for each interpolated value. */
 export type Shown = readonly [file: string, title: string]
 
-/** A fault, by its number in the catalogue: what is caused, and the tests that cause it. */
-export type Case = readonly [number: number, caused: string, first: Shown, ...more: readonly Shown[]]
+/** A fault: its number in the catalogue, its description and the tests that cause it. */
+export type Case = readonly [number: number, description: string, first: Shown, ...more: readonly Shown[]]
 
 export interface Section {
   title: string

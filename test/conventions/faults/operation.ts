@@ -5,7 +5,7 @@ export const operation: Section = {
   cases: [
     [
       210,
-      'Load grows from 10 clients to 500 at once',
+      'Load grows suddenly from 10 to 500 clients',
       [
         'api/requests/crowding.test.ts',
         'growing load gets responses or Retry-After, and no acknowledged write is lost',
@@ -13,52 +13,37 @@ export const operation: Section = {
     ],
     [
       211,
-      'Hours of load',
-      [
-        'apparel21/soak.test.ts',
-        'records agree after faults and kills, and the checks find planted errors',
-      ],
+      'Load continues for hours',
+      ['apparel21/soak.test.ts', 'records agree after faults and kills, and the checks find planted errors'],
     ],
     [
       212,
-      'Everybody repeats after an outage',
+      'Every client retries after an outage',
       ['client/faults.test.ts', 'a call survives a restart of the server'],
-      [
-        'apparel21/faults/timing.test.ts',
-        'an unstable back office is probed singly and never yields wrong data',
-      ],
+      ['apparel21/faults/timing.test.ts', 'an unstable back office is probed singly and never yields wrong data'],
       ['runtime/chaos.test.ts', 'kills with a slow Apparel21 leave no open or diverging write'],
     ],
     [
       213,
-      'Full load on a process that knows nothing yet',
-      [
-        'apparel21/histories.test.ts',
-        'a new process makes each call once under concurrent requests',
-      ],
+      'Full load reaches a process with empty caches',
+      ['apparel21/histories.test.ts', 'a new process makes each call once under concurrent requests'],
       ['apparel21/histories.test.ts', 'concurrent history requests cause one call per customer'],
     ],
     [
       214,
-      'The same identifier in two tenants',
+      'Two services use the same identifier',
       ['api/access/tenants.test.ts', 'concurrent responses of several services never mix, even with errors'],
       ['api/access/tenants.test.ts', 'two services can use the same identifiers, codes and email addresses'],
     ],
     [
       215,
-      'Readiness while PostgreSQL or the back office is down',
-      [
-        'runtime/outages.test.ts',
-        'requests return 503 with Retry-After until PostgreSQL is back',
-      ],
-      [
-        'apparel21/rewards.test.ts',
-        'capabilities of an unreachable back office assume no version',
-      ],
+      'Readiness is checked while PostgreSQL or the back office is down',
+      ['runtime/outages.test.ts', 'requests return 503 with Retry-After until PostgreSQL is back'],
+      ['apparel21/rewards.test.ts', 'capabilities of an unreachable back office assume no version'],
     ],
     [
       216,
-      'Two releases on one database',
+      'Two releases use one database',
       [
         'faults/two-releases.test.ts',
         'two consecutive releases serve one database without failed requests during migration',
@@ -71,32 +56,23 @@ export const operation: Section = {
     ],
     [
       218,
-      'Settings that are bad, a key file that is missing, another PostgreSQL',
-      [
-        'runtime/start-settings.test.ts',
-        'every bad setting is named in a line of its own, secrets are not repeated, and nothing is started',
-      ],
+      'Settings are invalid, a key file is missing, or PostgreSQL is another version',
+      ['runtime/start-settings.test.ts', 'every invalid setting is listed without secrets and nothing starts'],
       ['runtime/start-secret.test.ts', 'a command without secret reports it and creates none'],
       ['postgres/postgres.test.ts', 'a data directory of another major version is rejected'],
-      [
-        'postgres/older.test.ts',
-        'a start upgrades an older PostgreSQL safely and keeps a copy',
-      ],
+      ['postgres/older.test.ts', 'a start upgrades an older PostgreSQL safely and keeps a copy'],
     ],
     [
       219,
-      'What is installed is not what was published; a package runs a script',
+      'An installed package differs from the published one or runs a script',
       ['conventions/dependencies.test.ts', 'each installed package is pinned by its hash'],
       ['conventions/dependencies.test.ts', 'only listed packages run scripts when they are installed'],
     ],
     [
       220,
-      'Every 429 and 503',
+      'Every 429 and 503 response is checked',
       ['api/openapi/traffic.test.ts', 'internal errors and database outages match the document'],
-      [
-        'runtime/outages.test.ts',
-        'requests return 503 with Retry-After until PostgreSQL is back',
-      ],
+      ['runtime/outages.test.ts', 'requests return 503 with Retry-After until PostgreSQL is back'],
       ['api/requests/rates.test.ts', 'responses show the rate limit; excess requests are rejected until the reset'],
     ],
   ],

@@ -5,7 +5,7 @@ export const vouchers: Section = {
   cases: [
     [
       19,
-      'Two clients lock one voucher at once',
+      'Two clients lock one voucher concurrently',
       ['api/vouchers/locks.test.ts', 'one of several clients locking concurrently holds the voucher'],
     ],
     [
@@ -21,69 +21,51 @@ export const vouchers: Section = {
     ],
     [
       22,
-      'A lock runs out, and its holder comes late',
+      'A lock expires before its holder uses it',
       ['api/vouchers/locks.test.ts', 'an expired lock is free immediately and its holder is rejected afterwards'],
-      [
-        'apparel21/vouchers/holding.test.ts',
-        'a lock expires by the database clock and its holder is rejected',
-      ],
+      ['apparel21/vouchers/holding.test.ts', 'a lock expires by the database clock and its holder is rejected'],
     ],
     [
       23,
-      'Somebody validates while another one holds the voucher',
-      [
-        'apparel21/vouchers/holding.test.ts',
-        'a locked voucher causes no back office validation for other clients',
-      ],
-      [
-        'apparel21/writes/taken-over.test.ts',
-        "a late validation does not end the new holder's lock: …",
-      ],
+      'A client validates a voucher that another client holds',
+      ['apparel21/vouchers/holding.test.ts', 'a locked voucher causes no back office validation for other clients'],
+      ['apparel21/writes/taken-over.test.ts', "a late validation does not end the new holder's lock: …"],
     ],
     [
       24,
-      'The process of who holds a voucher is killed, and another one tries to hold it',
-      [
-        'apparel21/writes/crashes.test.ts',
-        'a lock by … killed at … belongs only to its repeat',
-      ],
-      [
-        'runtime/crashes.test.ts',
-        'a voucher whose lock is killed at … can be tried immediately',
-      ],
+      "The holder's process is killed while another client tries to lock the voucher",
+      ['apparel21/writes/crashes.test.ts', 'a lock by … killed at … belongs only to its repeat'],
+      ['runtime/crashes.test.ts', 'a voucher whose lock is killed at … can be tried immediately'],
     ],
     [
       25,
-      'The clock of our machine is two hours off',
+      "The machine's clock is two hours off",
       ['faults/clocks.test.ts', 'a clock that … does not affect locks, repeats, reads or jobs'],
     ],
     [
       26,
-      'A lock names a validation that is wrong',
+      'A lock names a wrong validation ID',
       [
         'api/vouchers/validation.test.ts',
         'a wrong validation ID and an unknown number are indistinguishable and throttled',
       ],
-      [
-        'apparel21/vouchers/holding.test.ts',
-        'validation IDs are unguessable and bound to one voucher and service',
-      ],
+      ['apparel21/vouchers/holding.test.ts', 'validation IDs are unguessable and bound to one voucher and service'],
     ],
     [
       27,
-      'One account locks more vouchers than it may',
+      'One account locks more vouchers than its limit',
       ['api/vouchers/locks.test.ts', 'an account can hold at most 1,000 vouchers'],
       ['api/vouchers/locks.test.ts', 'a lock lasts 1 to 86400 seconds, and 0 releases any'],
     ],
     [
       28,
-      'PIN after PIN is tried on one voucher',
+      'Many PINs are tried on one voucher',
       ['api/vouchers/vouchers.test.ts', 'five wrong PINs block the right one for a growing time'],
       ['api/vouchers/vouchers.test.ts', 'PIN guessing raises an alert, also for an unknown number'],
     ],
     [
       29,
-      'One PIN is tried on number after number',
+      'One PIN is tried on many numbers',
       ['api/vouchers/vouchers.test.ts', 'an address that tries many numbers is blocked until the minute ends'],
       ['api/vouchers/shoppers.test.ts', 'a guessing shopper is blocked without blocking other shoppers of the account'],
       ['api/vouchers/shoppers.test.ts', "a client that fakes many addresses is blocked by the account's limit"],
@@ -91,7 +73,7 @@ export const vouchers: Section = {
     ],
     [
       30,
-      'An unknown number and a wrong PIN are told apart by the time of the answer',
+      'Response times differ between an unknown number and a wrong PIN',
       ['api/access/guessing.test.ts', 'rejecting an unknown voucher number takes as long as a wrong PIN'],
       ['api/vouchers/vouchers.test.ts', 'an unknown number, wrong PIN and foreign number get the same response'],
     ],
@@ -103,18 +85,18 @@ export const vouchers: Section = {
     ],
     [
       32,
-      'A million numbers and PINs are drawn, and one that is taken',
+      'A million numbers and PINs are generated, including a taken one',
       ['api/vouchers/issue.test.ts', 'a million numbers and PINs are uniform, unique and unordered'],
       ['api/vouchers/issue.test.ts', 'a taken number is generated again'],
     ],
     [
       33,
-      'PINs and numbers with leading zeros, blanks, 50 characters',
+      'PINs and numbers have leading zeros, whitespace or 50 characters',
       ['api/vouchers/vouchers.test.ts', 'a number and PIN must match exactly'],
     ],
     [
       34,
-      'Amounts are negative, zero, too fine, too large, no text, in another currency',
+      'Amounts are negative, zero, too precise, too large, not strings or in another currency',
       [
         'api/vouchers/issue-faults.test.ts',
         "an amount must be a positive, plausible string with the currency's decimals",
@@ -124,38 +106,32 @@ export const vouchers: Section = {
     ],
     [
       35,
-      'A voucher is sold where nothing is configured',
+      'A voucher is sold without configuration',
       ['api/vouchers/issue-faults.test.ts', 'each missing setting is named and nothing is created'],
-      [
-        'apparel21/vouchers/sales.test.ts',
-        "missing configuration is named, first our own, then the back office's",
-      ],
+      ['apparel21/vouchers/sales.test.ts', "missing configuration is named, first our own, then the back office's"],
     ],
     [
       36,
-      'A payment gateway is unknown, or only looks like one',
+      'A payment gateway is unknown or similar to a known one',
       ['api/vouchers/issue-faults.test.ts', 'a gateway must match a configured one exactly'],
     ],
     [
       37,
-      'Line breaks and second addresses in a name, an address, a subject',
+      'A name, address or subject contains line breaks or second addresses',
       ['api/vouchers/issue-faults.test.ts', 'an email header contains no line break or second address'],
       ['runtime/jobs/mail.test.ts', 'a name or subject … adds no header or recipient'],
       ['runtime/jobs/mail.test.ts', 'an address … receives nothing'],
     ],
     [
       38,
-      'A voucher is spent, expired, suspended, not issued, in another currency',
+      'A voucher is spent, expired, suspended, not issued or in another currency',
       ['api/vouchers/validation.test.ts', 'an unusable voucher can be looked up but neither validated nor locked'],
       ['apparel21/vouchers/opening.test.ts', 'each voucher problem has its own error'],
     ],
     [
       39,
-      'The back office gives number and PIN only later',
-      [
-        'apparel21/vouchers/sales.test.ts',
-        'a voucher is sold as an order and pending until its email',
-      ],
+      'The back office returns the number and PIN only later',
+      ['apparel21/vouchers/sales.test.ts', 'a voucher is sold as an order and pending until its email'],
     ],
   ],
 }

@@ -207,7 +207,7 @@ for (const [title, disabledCommands] of [
     }
   })
 
-test('a rejected login keeps messages waiting until an alert resolves', async () => {
+test('a rejected login raises an alert and keeps messages waiting until success', async () => {
   const secured = await startSink({ authOptional: false, allowInsecureAuth: true, disabledCommands: ['STARTTLS'] })
   try {
     await queue()
