@@ -1,4 +1,4 @@
-import { amount } from '../src/domain/values/money.ts'
+import { formatAmount } from '../src/domain/values/money.ts'
 import type { VoucherRow } from '../src/store/vouchers/vouchers.ts'
 import { randomFor } from './random.ts'
 
@@ -21,8 +21,8 @@ export function voucherRows(): VoucherRow[] {
       number: i === 0 ? sampleVoucher.number : String(9_100_001 + i * 7 + random.whole(0, 6)),
       pin: i === 0 ? sampleVoucher.pin : String(random.whole(0, 999_999)).padStart(6, '0'),
       state,
-      originalAmount: amount(BigInt(original), 2),
-      usedAmount: amount(BigInt(used), 2),
+      originalAmount: formatAmount(BigInt(original), 2),
+      usedAmount: formatAmount(BigInt(used), 2),
       expiryDate: `${year}-${String(month).padStart(2, '0')}-${String(random.whole(1, 28)).padStart(2, '0')}`,
     }
   })

@@ -1,4 +1,4 @@
-import { type Kind, kinds, pathsOf } from '../domain/changes.ts'
+import { type Kind, kinds, pathsByKind } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import type { Change } from '../store/change-feed/changes.ts'
 import {
@@ -43,7 +43,7 @@ export function decodeCursor(subscription: Subscription, cursor: string): FeedPo
 
 /** Returns a change as JSON for responses and deliveries. */
 export function renderChange({ kind, id, action, changedAt, name, record }: Change): string {
-  const path = action === 'changed' ? { path: `${pathsOf[kind]}/${encodeURIComponent(name)}` } : {}
+  const path = action === 'changed' ? { path: `${pathsByKind[kind]}/${encodeURIComponent(name)}` } : {}
   const json = JSON.stringify({ kind, id, action, changedAt, ...path })
   return record === null ? json : `${json.slice(0, -1)},"record":${record}}`
 }

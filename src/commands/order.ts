@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander'
 import { cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
 import { stepReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
-import { type ReturnStep, returnSteps } from '../domain/orders/returns.ts'
+import { type ReturnAction, returnActions } from '../domain/orders/returns.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { examples } from './terminal/examples.ts'
@@ -57,7 +57,7 @@ export function orderCommand(program: Command) {
   order
     .command('return')
     .argument('<returnNumber>')
-    .addArgument(new Argument('<step>', 'the next step').choices(Object.keys(returnSteps)))
+    .addArgument(new Argument('<step>', 'the next step').choices(Object.keys(returnActions)))
     .description('Advance or cancel a return')
     .option(...serviceOption)
     .addHelpText(
@@ -68,12 +68,12 @@ export function orderCommand(program: Command) {
         ['order return R0000001 cancel --service luma', 'cancels the return; the lines can be returned again'],
       ),
     )
-    .action((number: string, step: ReturnStep, { service }: { service?: string }) =>
+    .action((number: string, step: ReturnAction, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
         const { id, givenBack } = await stepReturn(tx, of, number, step)
         await recordCommand(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
         const vouchers = givenBack.map(voucher => ` ${voucher.amount} refunded to voucher ${voucher.number}.`)
-        return `Return ${number} is ${returnSteps[step]}.${vouchers.join('')}`
+        return `Return ${number} is ${returnActions[step]}.${vouchers.join('')}`
       }),
     )
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { noteRestore } from '../backup/history.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { defaultOf, faultsAfter, type SettingsChange } from '../domain/tenancy/settings-rules.ts'
+import { checkDefaultReason, getDefault, type SettingsChange } from '../domain/tenancy/settings-rules.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { forgetEntry, placeService } from '../store/shards/shards.ts'
 import { addService, listAllServices, listEnding, listServices } from '../store/tenancy/services.ts'
@@ -142,7 +142,7 @@ async function listChangedSettings(db: Db): Promise<string[][]> {
   const rows: string[][] = []
   for (const each of await listServices(db)) {
     const own = (await loadSettings(db, each)).filter(
-      ({ name, value }) => JSON.stringify(value) !== JSON.stringify(defaultOf(name)),
+      ({ name, value }) => JSON.stringify(value) !== JSON.stringify(getDefault(name)),
     )
     if (own.length === 0) rows.push([each.name, '', 'all defaults'])
     for (const { name, value } of own) rows.push([each.name, name, formatValue(value)])
@@ -184,7 +184,7 @@ async function describeTakenName(db: Db, name: string) {
 
 async function applySettings(tx: Db, service: Service, settings: SettingsChange, operation: string) {
   const changed = await changeSettings(tx, service, settings)
-  throwIfAny(faultsAfter(settings, changed.settings))
+  throwIfAny(checkDefaultReason(settings, changed.settings))
   await recordCommand(tx, changed, { operation, subject: '/settings', body: settings })
 }
 

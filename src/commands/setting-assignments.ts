@@ -1,4 +1,4 @@
-import { defaultOf, faultsAmong, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
+import { checkSettings, getDefault, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
 import { validateBody } from '../http/body/validate.ts'
 
 /** The parts of a setting's schema that the command line uses. */
@@ -17,7 +17,7 @@ export const describeSettings = () =>
   Object.entries(schemas).map(([name, { description = '' }]) => ({
     name,
     description,
-    byDefault: formatValue(defaultOf(name)),
+    byDefault: formatValue(getDefault(name)),
   }))
 
 /** Formats a setting's value as it is written after `name=`. */
@@ -40,7 +40,7 @@ export function readAssignments(assignments: readonly string[]): SettingsChange 
       change[name] = text === 'default' ? null : parseValue(schema, text)
       const single = { [name]: change[name] } as SettingsChange
       const errors = validateBody(SettingsChange, single, { currency: 'USD' })
-      for (const { detail, pointer = '' } of errors.length ? errors : faultsAmong(single))
+      for (const { detail, pointer = '' } of errors.length ? errors : checkSettings(single))
         problems.push(`${pointer.slice(1).replaceAll('/', '.')}: ${detail} Example: ${formatExample(name, schema)}`)
     }
   }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../schemas/schemas.ts'
-import { Flag, Id, Instant, Nullable, Text, Whole } from './values/fields.ts'
+import { Flag, Id, Instant, Integer, Nullable, Text } from './values/fields.ts'
 
 interface AlertKind {
   /** The problem. `{subject}` is replaced. */
@@ -111,7 +111,7 @@ export const AlertRecord = Type.Object(
     ),
     path: Nullable(Text('The API path with details.', '/syncs/stock/runs', 500)),
     autoResolves: Flag('True if the alert disappears when its cause is fixed.'),
-    times: Whole('The number of occurrences.', 3, { minimum: 1 }),
+    times: Integer('The number of occurrences.', 3, { minimum: 1 }),
     since: Instant('The first occurrence.'),
     lastAt: Instant('The last occurrence.'),
   },

@@ -1,7 +1,7 @@
-/** Characters of a place in all kinds at once, whose identifiers may be long; a URL holds it. */
-export const longestPlace = 6_000
+/** The maximum length of a cursor of all kinds, whose IDs can be long. It fits into a URL. */
+export const maxCursorLength = 6_000
 
-/** The kinds of records whose changes are told (contract 10). Vouchers are not among them: their numbers are half of a secret. */
+/** The kinds of records in the change feed. Vouchers are left out: their numbers are half of a secret. */
 export const kinds = [
   'store',
   'staff',
@@ -15,8 +15,8 @@ export const kinds = [
 ] as const
 export type Kind = (typeof kinds)[number]
 
-/** Where records of each kind are read, by what a path names them by. */
-export const pathsOf = {
+/** The paths of the records of each kind, without the name of the record. */
+export const pathsByKind = {
   store: '/stores',
   staff: '/staff',
   product: '/products',

@@ -1,5 +1,5 @@
 import { Type } from '../schemas/schemas.ts'
-import { Count, Currency, Flag, Instant, LocalDate, Money, Nullable, Text, Words } from './values/fields.ts'
+import { Count, Currency, Flag, Instant, LocalDate, Money, Nullable, OneOf, Text } from './values/fields.ts'
 
 const Minutes = (description: string, example: number[]) =>
   Type.Array(Type.Integer({ minimum: 0, examples: [example[0]] }), { description, examples: [example] })
@@ -16,7 +16,7 @@ const since = Instant('The start of the first minute. The last minute is still i
 export const BackOfficeCallStats = Type.Object(
   {
     breaker: Nullable(
-      Words(
+      OneOf(
         'The circuit breaker of the process that responds. `open`: calls are held back for a while after failures. null: there is no back office to call.',
         ['closed', 'open'],
       ),

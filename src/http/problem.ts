@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { CommitUnknown, DatabaseUnavailable, DiskFull, ServiceMoving } from '../database/errors.ts'
-import { LocalTime, Words } from '../domain/values/fields.ts'
+import { LocalTime, OneOf } from '../domain/values/fields.ts'
 import { ApiError, type ErrorCode, errorCodes } from '../errors/api-error.ts'
 import { type Static, Type } from '../schemas/schemas.ts'
 import { bodyErrors } from './body/body.ts'
@@ -38,7 +38,7 @@ export const Problem = Type.Object(
     }),
     lockedUntil: Type.Optional(LocalTime('Until when the voucher is held (`voucher_locked`).', '2026-11-21 12:00:00')),
     reason: Type.Optional(
-      Words('Why the voucher cannot be used (`voucher_unusable`).', ['redeemed', 'expired', 'suspended', 'not issued']),
+      OneOf('Why the voucher cannot be used (`voucher_unusable`).', ['redeemed', 'expired', 'suspended', 'not issued']),
     ),
     errors: Type.Optional(
       Type.Array(

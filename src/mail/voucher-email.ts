@@ -1,5 +1,5 @@
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { decimalsOf } from '../domain/values/money.ts'
+import { getDecimals } from '../domain/values/money.ts'
 import { senderOf, type VoucherMail, type Waiting } from '../store/mail/mails.ts'
 import { html, raw } from './html.ts'
 import { type EmailMessage, toOneLine } from './message.ts'
@@ -143,7 +143,7 @@ const renderField = (
 
 /** Formats an amount with the currency code, because many currencies share the dollar sign: `AUD 1,500.00`. */
 function formatAmount({ amount, currency }: Pick<VoucherMail, 'amount' | 'currency'>) {
-  const digits = decimalsOf(currency)
+  const digits = getDecimals(currency)
   const format = new Intl.NumberFormat('en', {
     style: 'currency',
     currency,

@@ -26,7 +26,7 @@ const usernameTaken = () =>
 const lastAdmin = () =>
   new ApiError('last_admin', 'This is the last admin of the service, and each service must have one.')
 
-/** Who may use the service (contract 1 and 15). What an account may do in other services is neither told nor changed. */
+/** Accounts with access to the service. Their access to other services is neither shown nor changed. */
 export const accounts = [
   list(
     '/accounts',
@@ -36,7 +36,7 @@ export const accounts = [
       role,
       ofAccounts,
       summary: 'List accounts',
-      description: 'With the role that each has in this service, and when it was last used; passwords are never shown.',
+      description: 'Each account has its role in this service and the time of its last use. Passwords are never shown.',
       item: ListedAccount,
     },
     ({ db, service }, asked) => accountPage(db, service, asked),
@@ -50,7 +50,7 @@ export const accounts = [
       role,
       ofAccounts,
       summary: 'Get an account',
-      description: 'As far as it may use this service.',
+      description: 'The account with its role in this service.',
       params,
       answer: Account,
       kind,
@@ -68,7 +68,7 @@ export const accounts = [
       ofAccounts,
       summary: 'Create an account',
       description:
-        'Its password is in this answer and nowhere else, ready to be sent as `apiKey`. Usernames belong to the whole installation: one that is taken is 409, whoever has it.',
+        'The password is only in this response. Send `apiKey` after `Authorization: Basic`. Usernames are unique in the installation, so a username that another service uses is 409 too.',
       body: AccountInput,
       made: ['password', 'apiKey'],
       answer: IssuedAccount,
@@ -90,7 +90,7 @@ export const accounts = [
       role,
       ofAccounts,
       summary: "Change an account's role",
-      description: 'In force everywhere within 5 seconds. The last admin stays one.',
+      description: "Takes effect in all processes within 5 seconds. The last admin can't get a lower role.",
       params,
       body: RoleChange,
       answer: Account,
@@ -116,7 +116,7 @@ export const accounts = [
       status: 200,
       summary: 'Rotate a password',
       description:
-        'The one before stays alive until the next rotation. An account that may do more than you in some other service is rotated by whoever runs the installation: its password opens that service too.',
+        "The previous password works until the next rotation. You need at least the account's role in each of its services, because its password opens all of them. Otherwise the operator must rotate it.",
       params,
       body: NoBody,
       made: ['password', 'apiKey'],
@@ -142,7 +142,7 @@ export const accounts = [
       status: 200,
       summary: 'Revoke an account',
       description:
-        'In force everywhere within 5 seconds. Other services of the account stay; where there are none, the account and its passwords end. The last admin stays.',
+        "Takes effect in all processes within 5 seconds. The account keeps its other services. If it has none, the account and its passwords are deleted. The last admin can't be revoked.",
       params,
       body: NoBody,
       answer: RevokedAccount,
@@ -158,7 +158,7 @@ export const accounts = [
   ),
 ]
 
-/** The record of an account of the service, which stays as it is until the transaction ends. */
+/** Locks an account and the roles of the service until the transaction ends. Returns the account's record. Throws a 404 if it has no role. */
 async function held(tx: Db, service: Service, username: string): Promise<string> {
   await holdRoles(tx, service)
   await holdAccount(tx, username)
@@ -167,7 +167,7 @@ async function held(tx: Db, service: Service, username: string): Promise<string>
   return found.record
 }
 
-/** An account with the password that was just made. */
+/** Returns an account with its new password. */
 const issued = async (tx: Db, service: Service, username: string, password: string) => ({
   ...JSON.parse(await held(tx, service, username)),
   password,

@@ -4,7 +4,7 @@ import { list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { auditPage } from '../store/audit/audit.ts'
 
-/** Who wrote what, when. */
+/** The audit log of the service. */
 export const audit = [
   list(
     '/audit',
@@ -14,14 +14,14 @@ export const audit = [
       role: 'admin',
       summary: 'List audit log entries',
       description:
-        'A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept.',
+        'One entry for each executed write. Rejected writes, dry runs and replayed responses have none. Entries have the names of the fields, but not their values.',
       query: Type.Object({
         updated_after: updatedAfter,
-        record: Filter('Only what was written of the record at this path.', '/customers/65432', 500),
-        account: Filter('Only what this account wrote.', 'webshop'),
+        record: Filter('Only writes to the record with this path.', '/customers/65432', 500),
+        account: Filter('Only writes of this account.', 'webshop'),
         asc: Type.Optional(
           Type.Boolean({
-            description: 'Whether the oldest line comes first, or the newest. As lines the oldest comes first anyway.',
+            description: 'True: oldest entry first. False: newest first. Bulk exports are always oldest first.',
             default: true,
             examples: [false],
           }),

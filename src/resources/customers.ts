@@ -14,11 +14,11 @@ import { liveRewards } from './rewards.ts'
 import { faultsOfSold, soldBetween } from './transactions.ts'
 
 const tag = 'Customers'
-/** What paths of one customer name. */
+/** The parameter of the paths of a customer. */
 export const ofCustomer = { id: { description: 'The customer.', example: '65432' } }
 
 const consent =
-  "With `emailSubscription` or `smsSubscription` true, `privacy` becomes false, whatever the body says: `privacy_overridden` warns of it. Else `privacy` true ends both subscriptions, of which `subscriptions_ended` warns. Both change the reference that the service's subscription mapping names; without a mapping the flag is kept by the service, and `subscription_not_mapped` warns of that. Every change of consent is recorded."
+  'If `emailSubscription` or `smsSubscription` is true, `privacy` becomes false, whatever the body contains (warning `privacy_overridden`). Otherwise, `privacy: true` ends both subscriptions (warning `subscriptions_ended`). A subscription also changes the reference in the setting `subscriptionMapping`. Without a mapping, Tillbridge stores the flag itself (warning `subscription_not_mapped`). Every change of consent is recorded.'
 
 const oneOf = (parameter: string): FieldError => ({
   parameter,
@@ -34,7 +34,7 @@ const nameAlone: FieldError = {
 
 const pathOf = (id: string) => `/customers/${encodeURIComponent(id)}`
 
-/** Contract 4. */
+/** Customers, their transactions and their rewards. */
 export const customers = [
   list(
     '/customers/search',
@@ -45,12 +45,12 @@ export const customers = [
       tag,
       summary: 'Search customers',
       description:
-        'Ordered by change time, then id; with loyalty programme and joined store. With `name` it is a look-up instead: those whose names begin with it, as they are now, in the order of a directory: surname, first name, id.',
+        'Ordered by change time, then ID. With `name`, the list contains the customers whose names begin with it, ordered by surname, first name and ID.',
       query: Type.Object({
         updated_after: updatedAfter,
         name: withoutExample(
           Filter(
-            'The beginning of a surname, or the surname and the beginning of a first name: `smith`, `Smith, Jo`. Case and accents do not matter. Not together with `updated_after`.',
+            "The beginning of a surname, or a surname and the beginning of a first name: `smith`, `Smith, Jo`. Case and accents are ignored. Can't be combined with `updated_after`.",
             'smith jo',
             101,
           ),
@@ -71,10 +71,10 @@ export const customers = [
       tag,
       summary: 'Find a customer by email',
       description:
-        'Takes exactly one of `email` and `updated_after`. With `updated_after` both e-commerce identifiers are absent, and below release 2022.1 of the back office the list is empty, with a warning; `Prefer: handling=strict` makes that an error.',
+        'Send exactly one of `email` and `updated_after`. With `updated_after`, both e-commerce identifiers are absent. If the back office is older than version 2022.1, the list is empty with a warning, or an error with `Prefer: handling=strict`.',
       heedsStrict: true,
       query: Type.Object({
-        email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
+        email: Filter('The exact email address, ignoring case.', 'john.smith@example.com'),
         updated_after: withoutExample(updatedAfter),
       }),
       item: Customer,
@@ -95,7 +95,7 @@ export const customers = [
       if (!lacking) return customerPage(db, service, { updatedAfter: updated_after, ecommerceIds: false }, asked)
       const detail = lacking.reason ?? ''
       if (strict) throw new ApiError('capability_unavailable', detail)
-      // Nothing was shown, so the next poll begins where this one did.
+      // The list is empty, so the next poll begins at the same timestamp.
       return { page: emptyPage(updated_after), warnings: [{ code: 'capability_unavailable', detail }] }
     },
   ),
@@ -106,7 +106,7 @@ export const customers = [
       operationId: 'getCustomer',
       tag,
       summary: 'Get a customer',
-      description: 'With loyalty programme, joined store and both e-commerce identifiers.',
+      description: 'The customer with loyalty program, joined store and both e-commerce identifiers.',
       params: ofCustomer,
       answer: Customer,
       kind: 'customer',
@@ -121,7 +121,7 @@ export const customers = [
       operationId: 'createCustomer',
       tag,
       summary: 'Create a customer',
-      description: `Needs \`firstname\`, \`surname\` and \`contact.email\`. ${consent}`,
+      description: `Requires \`firstname\`, \`surname\` and \`contact.email\`. ${consent}`,
       body: CustomerInput,
       made: ['id', 'code'],
       answer: Customer,
@@ -142,7 +142,7 @@ export const customers = [
       operationId: 'updateCustomer',
       tag,
       summary: 'Update a customer',
-      description: `What the body does not mention stays, also within \`contact.phones\` and \`address\`; \`null\` clears. An empty text is \`null\`. What the service keeps itself, such as \`code\`, may come back as it was read, and is refused where it is another; \`updateTimeStamp\` is always refused. A value that is stored although no body may set it may come back too. ${consent}`,
+      description: `Keeps fields that the body does not contain, also within \`contact.phones\` and \`address\`. \`null\` or an empty string clears a field. Read-only fields such as \`code\` can be sent unchanged, but another value is rejected. \`updateTimeStamp\` is always rejected. A stored value that violates a rule can be sent unchanged too. ${consent}`,
       params: ofCustomer,
       body: CustomerChange,
       stored: (db, service, { id }) => customerRecord(db, service, id),
@@ -166,7 +166,7 @@ export const customers = [
       tag,
       summary: "List a customer's transactions",
       description:
-        'A back office that keeps the history is asked for it. Where it does not answer within a few seconds, the list is what was last known of it: a warning says so, and `meta.syncedAt` how old that is.',
+        'Newest first. Tillbridge requests the history from a back office that has it. If the back office does not respond within a few seconds, the list contains the last stored history, with a warning. `meta.syncedAt` is the time of its last sync.',
       params: ofCustomer,
       query: Type.Object(soldBetween),
       item: RetailTransaction,

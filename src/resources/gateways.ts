@@ -8,7 +8,7 @@ const PaymentGateway = Type.String({
   examples: ['paypal'],
 })
 
-/** Contract 8. */
+/** The payment gateways of the service. */
 export const paymentGateways = [
   get(
     '/payment-gateways',
@@ -16,7 +16,7 @@ export const paymentGateways = [
       operationId: 'listPaymentGateways',
       tag: 'Payment gateways',
       summary: 'List payment gateways',
-      description: 'What a payment of an order may name as its `gateway`. Merchant identifiers stay inside.',
+      description: 'The names that `gateway` of a payment or voucher accepts. Merchant identifiers are never returned.',
       answer: Type.Array(PaymentGateway, { examples: [['paypal', 'shopify', 'visa']] }),
     },
     async ({ db, service }) => ({ data: await gatewayNames(db, service) }),

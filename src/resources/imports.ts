@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { includesRole, type Role } from '../domain/accounts.ts'
-import { Import, RejectedLines } from '../domain/sync/syncs.ts'
+import { ImportRun, RejectedLines } from '../domain/sync/syncs.ts'
 import { ApiError, type FieldError, toApiError } from '../errors/api-error.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { requireRole } from '../http/admission/admit.ts'
@@ -63,7 +63,7 @@ export const imports = [
           }),
         ),
       }),
-      answer: Import,
+      answer: ImportRun,
       errors: ['capability_unavailable'],
     },
     async ({
@@ -122,7 +122,7 @@ export const imports = [
       description:
         'Available for 30 days, also for imports of `tillbridge import`. `GET /syncs/:sync/runs` lists them with the origin `file`.',
       params,
-      answer: Import,
+      answer: ImportRun,
       kind,
     },
     ({ db, service, role, params: { id } }) => visibleTo(role, importRecord(db, service, id)),

@@ -6,7 +6,7 @@ import { Type } from '../schemas/schemas.ts'
 import { findSkus } from '../store/catalog/skus.ts'
 import { findStock, stockPage } from '../store/inventory/stock.ts'
 
-/** Contract 3. */
+/** Stock levels by store and SKU. */
 export const inventory = [
   list(
     '/inventory',
@@ -15,7 +15,7 @@ export const inventory = [
       sync: 'stock',
       tag: 'Inventory',
       summary: 'List stock levels',
-      description: 'A `sku` that no variant carries is 404.',
+      description: 'Stock levels with the inventory buffer that applies. An unknown `sku` returns 404.',
       query: Type.Object({
         sku: Filter('Only this e-commerce SKU.', 'MH01-XS-Black'),
         store_number: Filter('Only this store.', '123'),
@@ -43,8 +43,8 @@ export const inventory = [
       operationId: 'getStockLevel',
       tag: 'Inventory',
       summary: 'Get a stock level',
-      description: 'By the `id` that the list shows, which is the store and the SKU.',
-      params: { id: { description: 'Store and SKU.', example: '1001-MH01-XS-Black' } },
+      description: 'By the `id` of the list: the store ID and the SKU.',
+      params: { id: { description: 'Store ID and SKU.', example: '1001-MH01-XS-Black' } },
       answer: StockLevel,
       kind: 'stock level',
       etag: true,

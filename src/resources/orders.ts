@@ -12,7 +12,7 @@ const tag = 'Orders'
 
 /** The parameter of the paths below an order. */
 export const ofOrder = {
-  id: { description: 'The order: its identifier, or its number.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' },
+  id: { description: 'The ID or number of the order.', example: '019a6f2e-7c1d-7b3a-9f10-2d5e8c4b6a91' },
 }
 
 const numberNeeded: FieldError = {
@@ -21,7 +21,7 @@ const numberNeeded: FieldError = {
   detail: '`order_number` is required.',
 }
 
-/** Contract 6. */
+/** Orders of the web shop. */
 export const orders = [
   post(
     '/orders',
@@ -30,7 +30,7 @@ export const orders = [
       tag,
       summary: 'Place an order',
       description:
-        'Prices are worked out again, and the payments have to be exactly what is due. Vouchers are drawn, stock leaves its store, and, unless orders are shipped by hand, the sale is in the retail history: all of it, or nothing. Orders are not refused for lack of stock.',
+        'Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. An order is accepted even if stock is insufficient.',
       body: OrderInput,
       made: ['id', 'orderNumber'],
       answer: Order,
@@ -52,7 +52,7 @@ export const orders = [
       operationId: 'getOrder',
       tag,
       summary: 'Get an order',
-      description: 'By its identifier or its number, with the status of each line.',
+      description: 'By ID or number. Each line has its status.',
       params: ofOrder,
       answer: Order,
       kind: 'order',
@@ -71,15 +71,15 @@ export const orders = [
       operationId: 'findOrders',
       tag,
       summary: 'Find an order by number',
-      description: 'A list of one order, or of none.',
-      query: Type.Required(Type.Object({ order_number: Filter('Exactly this number.', 'W0000123', 30) })),
+      description: 'A list with one order, or an empty list.',
+      query: Type.Required(Type.Object({ order_number: Filter('The exact order number.', 'W0000123', 30) })),
       item: Order,
       errors: ['back_office_error'],
       judge: (_, given) => (given.has('order_number') ? [] : [numberNeeded]),
     },
     async ({ backOffice, db, keys, service, query }, asked) => {
       const id = await backOffice.findOrder({ db, keys, service }, { number: query.order_number })
-      // There is no order without an identifier.
+      // No order has an empty ID.
       return orderPage(db, service, { id: id ?? '' }, asked)
     },
   ),
@@ -91,7 +91,7 @@ export const orders = [
       tag,
       summary: "List a customer's orders",
       description:
-        'Each with its lines and its payments. A back office that keeps orders of its own is asked for them, for the first page. Where it does not answer within a few seconds, the list is what is known here: a warning says so.',
+        'Newest first. For the first page, Tillbridge requests the orders from a back office that has its own. If the back office does not respond within a few seconds, the list contains the orders stored in Tillbridge, with a warning.',
       params: ofCustomer,
       item: Order,
       errors: ['not_found'],

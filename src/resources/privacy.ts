@@ -10,7 +10,7 @@ import { ofCustomer } from './customers.ts'
 const tag = 'Privacy'
 const role = 'admin'
 
-/** What is kept of a person, and having it erased (contract 15; docs/operate/privacy-requests.md). */
+/** Export and erasure of personal data (docs/operate/privacy-requests.md). */
 export const privacy = [
   del(
     '/customers/:id',
@@ -20,7 +20,7 @@ export const privacy = [
       role,
       summary: 'Erase a customer',
       description:
-        'The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409.',
+        "Can't be undone. Deletes contact, address, references, consent, reward account and stored responses at once. Orders, returns, sales and vouchers keep their amounts and lose the names shortly after: repeat the request to see `status`. Voucher emails that are still queued aren't sent, and orders that aren't shipped yet lose their address. If the back office can't erase customers: 409 `capability_unavailable`.",
       params: ofCustomer,
       body: NoBody,
       answer: Erasure,
@@ -41,7 +41,7 @@ export const privacy = [
       role,
       summary: "Export a customer's data",
       description:
-        'As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none.',
+        'One document with all stored data of the person, to be given to them. For a removed customer, it contains the data that is still stored. An erased customer returns 404.',
       params: ofCustomer,
       answer: PersonalData,
       kind: 'customer',

@@ -9,16 +9,16 @@ import { findPurgedAfter } from '../store/lists/tombstones.ts'
 
 const RemovedProduct = Type.Object(
   {
-    id: Type.String({ description: 'The product that has left.', examples: ['5001'] }),
-    removed: Type.Literal(true, { description: 'It has left.', examples: [true] }),
-    updateTimeStamp: LocalTime('When it left.', '2026-11-21 20:31:27'),
+    id: Type.String({ description: 'The ID of the removed product.', examples: ['5001'] }),
+    removed: Type.Literal(true, { description: 'The product was removed.', examples: [true] }),
+    updateTimeStamp: LocalTime('When the product was removed.', '2026-11-21 20:31:27'),
   },
   { $id: 'RemovedProduct', additionalProperties: false },
 )
 
 const ListedProduct = Type.Union([Product, RemovedProduct], {
   $id: 'ListedProduct',
-  description: 'A product; with `removed=true` also one that has left.',
+  description: 'A product, or with `removed=true` also a removed product.',
 })
 
 const removedAlone: FieldError = {
@@ -27,7 +27,7 @@ const removedAlone: FieldError = {
   detail: "`removed` requires `updated_after` and can't be combined with `code` or `sku`.",
 }
 
-/** Contract 3. */
+/** Products with their colours and sizes. */
 export const products = [
   list(
     '/products',
@@ -36,15 +36,15 @@ export const products = [
       sync: 'products',
       tag: 'Products',
       summary: 'List products',
-      description: 'A product holds all its colours, and each colour all its sizes with price and barcode.',
+      description: 'Each product has all its colours, and each colour all its sizes with price and barcode.',
       query: Type.Object({
         code: Filter('Only the product with this style code.', 'MH01'),
-        sku: Filter('Only the product that this e-commerce SKU belongs to.', 'MH01-XS-Black'),
+        sku: Filter('Only the product with this e-commerce SKU.', 'MH01-XS-Black'),
         updated_after: updatedAfter,
         removed: Type.Optional(
           Type.Boolean({
             description:
-              'Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`.',
+              "True to include products that were removed after `updated_after`. Can't be combined with `code` or `sku`.",
             default: false,
             examples: [false],
           }),
@@ -69,7 +69,7 @@ export const products = [
       operationId: 'getProduct',
       tag: 'Products',
       summary: 'Get a product',
-      description: 'With all its colours and sizes.',
+      description: 'The product with all its colours and sizes.',
       params: { id: { description: 'The product.', example: '5001' } },
       answer: Product,
       kind: 'product',

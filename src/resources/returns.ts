@@ -8,7 +8,7 @@ import { ofOrder } from './orders.ts'
 
 const tag = 'Returns'
 
-/** Contract 6. */
+/** Returns of orders. */
 export const returns = [
   post(
     '/orders/:id/returns',
@@ -17,7 +17,7 @@ export const returns = [
       tag,
       summary: 'Create a return',
       description:
-        'Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`.',
+        'Each SKU must be on the order. All returns of an order together can return at most the shipped quantity, even if several clients create returns at the same time. SKUs are case-sensitive. Lines with the same SKU are added up. The refund is the share of the amount paid. Only `sku` is required: `quantity` defaults to all remaining units, `reasonCode` to the setting `defaultReturnReason`.',
       params: ofOrder,
       body: ReturnInput,
       made: ['id', 'returnNumber', 'returnAuthorisationNumber'],
@@ -41,7 +41,7 @@ export const returns = [
       operationId: 'listOrderReturns',
       tag,
       summary: "List an order's returns",
-      description: 'Each with its status and its lines.',
+      description: 'Oldest first. Each return has its status and lines.',
       params: ofOrder,
       item: Return,
       errors: ['not_found', 'back_office_error'],
@@ -59,7 +59,8 @@ export const returns = [
       operationId: 'listReturnableGoods',
       tag,
       summary: 'List returnable items',
-      description: 'What is not shipped, or cancelled, is not sold.',
+      description:
+        'The returnable quantity of each SKU. Lines that are not shipped, or cancelled, do not count as sold.',
       params: ofOrder,
       answer: Type.Array(Returnable),
       kind: 'order',
@@ -78,7 +79,7 @@ export const returns = [
       tag,
       summary: 'Get a return',
       description:
-        'Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` says that `returnStatus` is not available it stays `requested`.',
+        'The status is `requested`, `received`, `refunded` or `cancelled`. If the capability `returnStatus` is not available (`GET /capabilities`), the status stays `requested`.',
       params: { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } },
       answer: Return,
       kind: 'return',
@@ -93,7 +94,7 @@ export const returns = [
       operationId: 'listReturnReasons',
       tag,
       summary: 'List return reasons',
-      description: "The service's reasons (setting `returnReasons`), as far as its back office takes them.",
+      description: 'The reasons in the setting `returnReasons` that the back office accepts.',
       answer: Type.Array(ReturnReason),
       errors: ['back_office_error', 'back_office_unavailable'],
     },

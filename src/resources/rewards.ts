@@ -4,9 +4,9 @@ import { Type } from '../schemas/schemas.ts'
 import { rewardPrograms } from '../store/rewards/rewards.ts'
 
 export const liveRewards =
-  'What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer.'
+  'Read from the back office at the time of the request, never from a copy. If the back office is unavailable, the response is 503.'
 
-/** Contract 8. */
+/** Loyalty programs and reward accounts. */
 export const rewards = [
   get(
     '/rewards/programs',
@@ -14,7 +14,7 @@ export const rewards = [
       operationId: 'listRewardPrograms',
       tag: 'Rewards',
       summary: 'List reward programs',
-      description: 'What points and spending lead to, tier by tier.',
+      description: 'The programs with their tiers and gifts.',
       answer: Type.Array(RewardProgram),
     },
     async ({ db, service }) => ({ record: await rewardPrograms(db, service) }),

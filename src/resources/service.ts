@@ -1,5 +1,5 @@
 import { ours } from '../domain/tenancy/back-office-settings.ts'
-import { faultsAgainst, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
+import { checkSettingsChange, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
 import { Instant, Nullable } from '../domain/values/fields.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { get, put } from '../http/routing/route-definitions.ts'
@@ -26,8 +26,8 @@ const Capabilities = Type.Object(
   {
     backOffice: Type.Object(
       {
-        driver: Type.String({ description: 'What kind of back office it is.', examples: [ours] }),
-        release: Type.String({ description: 'The release it answers as.', examples: ['2022.1'] }),
+        driver: Type.String({ description: 'The driver of the back office.', examples: [ours] }),
+        release: Type.String({ description: 'The version of the back office.', examples: ['2022.1'] }),
       },
       { $id: 'BackOfficeRelease', additionalProperties: false },
     ),
@@ -38,7 +38,7 @@ const Capabilities = Type.Object(
           available: Type.Boolean({ examples: [false] }),
           reason: Type.Optional(
             Type.String({
-              description: 'Why it is not.',
+              description: 'The reason, if it is not available.',
               examples: ['It needs back-office version 2022.1 or later; this one is 2021.3.'],
             }),
           ),
@@ -57,7 +57,7 @@ const Capabilities = Type.Object(
 
 const noWorker = 'No process does jobs: e-mails wait, and nothing is pulled from a back office.'
 
-/** What the service is and can do (contract 9). */
+/** Capabilities and settings of the service. */
 export const service = [
   get(
     '/capabilities',
@@ -87,7 +87,7 @@ export const service = [
       tag: 'Service',
       role: 'admin',
       summary: 'Get settings',
-      description: 'Each with its value in force: what was set, or else its default.',
+      description: 'The effective value of each setting: the configured value, otherwise the default.',
       answer: ShownSettings,
       etag: true,
     },
@@ -102,11 +102,11 @@ export const service = [
       role: 'admin',
       summary: 'Update settings',
       description:
-        'What is not mentioned stays; null returns a setting to its default. A list, or an object, takes the place of the one before. In force everywhere within 5 seconds.',
+        'Keeps settings that the body does not contain. Null resets a setting to its default. A list or an object replaces the previous one. Takes effect in all processes within 5 seconds.',
       body: SettingsChange,
       // Null means the default.
       keepsEmptyTexts: true,
-      ruled: (body, { settings }) => faultsAgainst(body, settings),
+      ruled: (body, { settings }) => checkSettingsChange(body, settings),
       answer: ShownSettings,
       etag: true,
       errors: ['precondition_failed', 'precondition_required'],
@@ -116,7 +116,7 @@ export const service = [
         await holdSettings(tx, service)
         const before = await shownSettings(tx, service)
         requireMatch(JSON.stringify(before))
-        throwIfAny(faultsAgainst(body, before))
+        throwIfAny(checkSettingsChange(body, before))
         await changeSettings(tx, service, body)
         return { data: await shownSettings(tx, service), subject: '/settings' }
       },

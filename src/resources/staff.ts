@@ -4,7 +4,7 @@ import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findStaffMember, staffPage } from '../store/catalog/staff.ts'
 
-/** Contract 2. */
+/** Staff members. Read-only: the back office owns them. */
 export const staff = [
   list(
     '/staff',
@@ -12,11 +12,11 @@ export const staff = [
       operationId: 'listStaff',
       tag: 'Staff',
       summary: 'List staff',
-      description: 'All of them, or who has an e-mail address or a code.',
+      description: 'All staff members, or those with an email address or code.',
       needs: 'staff',
       query: Type.Object({
-        email: Filter('Exactly this e-mail address, whatever its case.', 'john.smith@example.com'),
-        code: Filter('Exactly this code.', 'JSMITH'),
+        email: Filter('The exact email address, ignoring case.', 'john.smith@example.com'),
+        code: Filter('The exact, case-sensitive staff code.', 'JSMITH'),
       }),
       item: StaffMember,
     },
@@ -29,7 +29,7 @@ export const staff = [
       operationId: 'getStaffMember',
       tag: 'Staff',
       summary: 'Get a staff member',
-      description: 'Whoever has left is not active any more, and still found.',
+      description: 'A staff member who has left is still found, with `active: false`.',
       params: { id: { description: 'The staff member.', example: '77' } },
       answer: StaffMember,
       kind: 'staff member',

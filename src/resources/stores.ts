@@ -4,7 +4,7 @@ import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findStore, storePage } from '../store/catalog/stores.ts'
 
-/** Contract 2. */
+/** Stores. Read-only: the back office owns them. */
 export const stores = [
   list(
     '/stores',
@@ -13,7 +13,7 @@ export const stores = [
       sync: 'stores',
       tag: 'Stores',
       summary: 'List stores',
-      description: 'All stores in one answer (up to 10,000), or in pages where a `limit` is given.',
+      description: 'All stores in one response (at most 10,000). With `limit`, in pages.',
       query: Type.Object({
         ecommerce_location_id: Filter(
           'Only the stores mapped to this location of the e-commerce platform.',
@@ -32,7 +32,7 @@ export const stores = [
       operationId: 'getStore',
       tag: 'Stores',
       summary: 'Get a store',
-      description: 'By its number, which is text: `008` is not `8`.',
+      description: 'By its store number, which is a string: `008` is not `8`.',
       params: { storeNumber: { description: "The store's number.", example: '123' } },
       answer: Store,
       kind: 'store',

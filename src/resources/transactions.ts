@@ -6,15 +6,15 @@ import { transactionPage, transactionRecord } from '../store/orders/transactions
 
 /** The parameters of a range of sale dates. */
 export const soldBetween = {
-  sold_after: TimestampParameter('Only what was sold later than this.'),
-  sold_before: TimestampParameter('Only what was sold earlier than this.'),
+  sold_after: TimestampParameter('Only transactions sold later than this.'),
+  sold_before: TimestampParameter('Only transactions sold earlier than this.'),
 }
 
-/** The fault of a range of sale dates whose ends are the wrong way round. */
+/** Returns an error if the range of sale dates is inverted. */
 export const faultsOfSold = (query: { sold_after?: string; sold_before?: string }) =>
   findInvertedRange('sold', query.sold_after, query.sold_before)
 
-/** Contract 5. */
+/** Sales and returns of stores, the head office and the web. */
 export const transactions = [
   list(
     '/orders/transactions/search',
@@ -25,13 +25,13 @@ export const transactions = [
       tag: 'Retail transactions',
       summary: 'Search transactions',
       description:
-        'With `asc` by sale date, the oldest first (`true`) or the newest (`false`). Without it by change where `updated_after` is given, else the newest sale first. Ties by id. A return is a line with negative quantity and value. Where a range of changes is asked for in the order of sales, or the other way round, a page may hold less than `limit`, even nothing, while `hasNextPage` is true.',
+        'Order: with `asc`, by sale date, oldest (`true`) or newest (`false`) first. Without `asc`, by change time if `updated_after` is set, otherwise newest sale first. Ties are ordered by ID. A returned item is a line with a negative quantity and value. If you filter by change time and sort by sale date, or the reverse, a page can have fewer records than `limit`, even none, although `hasNextPage` is true.',
       query: Type.Object({
         updated_after: updatedAfter,
-        updated_before: TimestampParameter('Only what has changed earlier than this.'),
+        updated_before: TimestampParameter('Only records that changed earlier than this.'),
         ...soldBetween,
         asc: Type.Optional(
-          Type.Boolean({ description: 'Whether the oldest sale comes first, or the newest.', examples: [true] }),
+          Type.Boolean({ description: 'True: oldest sale first. False: newest sale first.', examples: [true] }),
         ),
       }),
       item: RetailTransaction,
@@ -60,7 +60,7 @@ export const transactions = [
       operationId: 'getTransaction',
       tag: 'Retail transactions',
       summary: 'Get a transaction',
-      description: 'A sale or a return, in a store or on the web.',
+      description: 'A sale or return of a store, the head office or the web.',
       params: { id: { description: 'The transaction.', example: '13748' } },
       answer: RetailTransaction,
       kind: 'retail transaction',
@@ -70,7 +70,10 @@ export const transactions = [
   ),
 ]
 
-/** The moment up to which a list is complete whose changes are earlier than another: what changed at that very moment is for the next poll. */
+/**
+ * Returns the instant up to which a list that ends at `updated_before` is complete: one microsecond earlier, because a change at exactly
+ * that instant belongs to the next poll.
+ */
 function completeTo(asOf: string, before = asOf): string {
   if (before >= asOf) return asOf
   return Temporal.Instant.from(before).subtract({ microseconds: 1 }).toString({ fractionalSecondDigits: 6 })

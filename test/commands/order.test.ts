@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
 import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
-import type { ReturnStep } from '../../src/domain/orders/returns.ts'
+import type { ReturnAction } from '../../src/domain/orders/returns.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
 import {
   cents,
@@ -50,7 +50,7 @@ async function refused(...args: string[]) {
 /** What the commands do, without a process of their own. */
 const ship = (number: string) => api.db.transaction(tx => shipOrder(tx, api.service, number))
 const cancel = (number: string) => api.db.transaction(tx => cancelOrder(tx, api.service, number))
-const step = (number: string, name: ReturnStep) => api.db.transaction(tx => stepReturn(tx, api.service, number, name))
+const step = (number: string, name: ReturnAction) => api.db.transaction(tx => stepReturn(tx, api.service, number, name))
 
 const statuses = async (id: string) =>
   (await shop.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { amount, minorUnits } from '../../src/domain/values/money.ts'
+import { formatAmount, parseAmount } from '../../src/domain/values/money.ts'
 import { importFile } from '../../src/import/import-file.ts'
 import { openSource } from '../../src/import/sources/file.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -16,7 +16,7 @@ import { readLines } from './real-data/csv.ts'
 
 const skip = withoutRealData()
 const address = { addressLine1: '1970 Napa Ct.', city: 'Bothell', postcode: '98011', country: 'United States' }
-const cents = (text: string | undefined) => minorUnits(text ?? '', 2) ?? assert.fail(`${text} is no amount`)
+const cents = (text: string | undefined) => parseAmount(text ?? '', 2) ?? assert.fail(`${text} is no amount`)
 
 /** A line of the feed file: sold, or with a negative quantity returned. */
 type Line = Record<string, string>
@@ -94,10 +94,10 @@ describe('AdventureWorks returns become orders and returns in the API', { skip }
         billingAddress: address,
         deliveryAddress: address,
         lines: lines.map(({ sku, quantity, price }) => ({ sku, quantity: Number(quantity), price })),
-        payments: [{ gateway: 'visa', amount: amount(total, 2) }],
+        payments: [{ gateway: 'visa', amount: formatAmount(total, 2) }],
       })
       assert.equal(answer.status, 201, answer.text)
-      assert.equal(answer.json.data.total, amount(total, 2))
+      assert.equal(answer.json.data.total, formatAmount(total, 2))
       ids.set(orderNumber, answer.json.data.id)
     })
     assert.equal(ids.size, orders.size)

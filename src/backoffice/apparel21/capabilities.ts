@@ -1,5 +1,5 @@
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { Configured } from '../../domain/vouchers/issue.ts'
+import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
 import { capability, common, needing, returns } from '../port/capabilities.ts'
 import { featureReleases, type ReleaseReader } from './client/release.ts'
@@ -60,7 +60,7 @@ export async function loadCapabilities(
   release: ReleaseReader,
   { settings }: Service,
   { hasExports, merchants }: InstallationOptions,
-  configured?: Configured,
+  configured?: VoucherConfiguration,
 ): Promise<Capabilities> {
   const known = await release.read()
   return {
@@ -81,7 +81,7 @@ export async function loadCapabilities(
 }
 
 /** Payments go out without a merchant then; the back office has to have one for PayPal, Afterpay and some others. */
-function findMissingMerchants(merchants: readonly string[], configured?: Configured): string | undefined {
+function findMissingMerchants(merchants: readonly string[], configured?: VoucherConfiguration): string | undefined {
   const without = configured?.gateways.filter(name => !merchants.includes(name)) ?? []
   return without.length
     ? `The back office is not told the merchant of ${without.map(name => `\`${name}\``).join(', ')}, and some kinds of gateway are refused without: \`tillbridge back-office set\`.`

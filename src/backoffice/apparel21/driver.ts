@@ -1,7 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import type { Configured } from '../../domain/vouchers/issue.ts'
+import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import { ApiError, asApiError } from '../../errors/api-error.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
 import type { BackOffice } from '../port/back-office.ts'
@@ -42,7 +42,7 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
 })
 
 /** What there is of what a service's settings name, in its tables and at the back office. */
-async function loadConfigured({ giftCards }: Upstream, db: Db, service: Service): Promise<Configured> {
+async function loadConfigured({ giftCards }: Upstream, db: Db, service: Service): Promise<VoucherConfiguration> {
   const [gateways, skuId] = await Promise.all([gatewayNames(db, service), findGiftCardSkuId(db, service)])
   const card = service.settings.vouchersEnabled ? await findGiftCard(db, service, skuId) : undefined
   // One that does not answer is judged by what is known here.

@@ -1,7 +1,7 @@
 import type { Db } from '../../database/db.ts'
 import { ours } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service, Settings } from '../../domain/tenancy/service-settings.ts'
-import type { Configured } from '../../domain/vouchers/issue.ts'
+import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
 import type { Capabilities, CapabilityName } from '../port/back-office.ts'
 import { capability, common, returns } from '../port/capabilities.ts'
@@ -22,7 +22,7 @@ const always: readonly CapabilityName[] = [
 ]
 
 /** What works for a service, and what does not and why: with the embedded back office that depends on its settings alone. */
-export function capabilitiesOf({ settings }: Service, known?: Configured): Capabilities {
+export function capabilitiesOf({ settings }: Service, known?: VoucherConfiguration): Capabilities {
   return {
     driver: ours,
     release: settings.backOfficeVersion,
@@ -36,7 +36,7 @@ export function capabilitiesOf({ settings }: Service, known?: Configured): Capab
 }
 
 /** What the tables of a service have of what its settings name. */
-export const configured = async (db: Db, service: Service): Promise<Configured> => ({
+export const configured = async (db: Db, service: Service): Promise<VoucherConfiguration> => ({
   gateways: await gatewayNames(db, service),
   hasGiftCard: (await giftCardSkuId(db, service)) !== undefined,
 })

@@ -1,8 +1,13 @@
 import { randomInt, randomUUIDv7 } from 'node:crypto'
-import { columnsFrom, judgeChange } from '../../domain/customers/changes.ts'
-import { consentChanges } from '../../domain/customers/consent.ts'
-import { type CustomerChange, type CustomerInput, emailTaken, withoutNulls } from '../../domain/customers/input.ts'
-import type { KnownReferences } from '../../domain/customers/references.ts'
+import { judgeChange, toColumns } from '../../domain/customers/changes.ts'
+import { getConsentChanges } from '../../domain/customers/consent.ts'
+import {
+  type CustomerChange,
+  type CustomerInput,
+  createEmailTaken,
+  withoutNulls,
+} from '../../domain/customers/input.ts'
+import type { ReferenceLookup } from '../../domain/customers/references.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
@@ -28,7 +33,7 @@ export async function createCustomer(write: WithTransaction, given: CustomerInpu
   const startDate = now.toString({ smallestUnit: 'second' })
   const [added] = await Promise.all([
     addCustomer(tx, service, { ...columns, id, code: codeFor(input), startDate }),
-    recordConsent(write.tx, write.service, write, id, consentChanges(undefined, consent)),
+    recordConsent(write.tx, write.service, write, id, getConsentChanges(undefined, consent)),
   ])
   if (!added) throw await taken(write, input)
   return { id, record: added.record, warnings }
@@ -49,7 +54,7 @@ export async function updateCustomer(
   if (!(await putCustomer(tx, service, { ...columns, id }))) throw await taken(write, change)
   const [written] = await Promise.all([
     customerRecord(tx, service, id),
-    recordConsent(write.tx, write.service, write, id, consentChanges(before.consent, consent)),
+    recordConsent(write.tx, write.service, write, id, getConsentChanges(before.consent, consent)),
   ])
   if (!written) throw new Error('a customer that was put in is there')
   return { id, record: written.record, warnings }
@@ -62,22 +67,21 @@ function judged(
   { service }: WithTransaction,
   before: StoredCustomer | undefined,
   change: CustomerChange,
-  known: KnownReferences,
+  known: ReferenceLookup,
   now: Temporal.PlainDateTime,
 ) {
-  const { faults, consent, references, warnings } = judgeChange(
-    change,
-    before,
-    known,
-    service.settings,
-    now.toPlainDate().toString(),
-  )
+  const {
+    errors: faults,
+    consent,
+    references,
+    warnings,
+  } = judgeChange(change, before, known, service.settings, now.toPlainDate().toString())
   throwIfAny(faults)
-  return { columns: { ...columnsFrom(change), ...consent, referenceValues: references }, consent, warnings }
+  return { columns: { ...toColumns(change), ...consent, referenceValues: references }, consent, warnings }
 }
 
 const taken = async ({ tx, service }: WithTransaction, { contact }: CustomerChange) =>
-  emailTaken((await customerWithEmail(tx, service, contact?.email ?? ''))?.id)
+  createEmailTaken((await customerWithEmail(tx, service, contact?.email ?? ''))?.id)
 
 /** A code in the manner of `SMITJOHN22`; letters that are not Latin are left out. Identifiers tell customers apart, codes need not. */
 const codeFor = ({ surname, firstname }: CustomerChange) => `${start(surname)}${start(firstname)}${randomInt(10, 100)}`

@@ -1,8 +1,8 @@
 import type { Db } from '../../database/db.ts'
-import { lineSteps } from '../../domain/orders/orders.ts'
+import { lineTransitions } from '../../domain/orders/orders.ts'
 import { sum } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { amount } from '../../domain/values/money.ts'
+import { formatAmount } from '../../domain/values/money.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange, type Change } from '../../store/lists/change-timestamp.ts'
 import { type HeldLine, holdWithLines, stampOrder, stepLines } from '../../store/orders/lines.ts'
@@ -20,7 +20,10 @@ export const addShipped = (
 ) =>
   Promise.all([
     addSale(tx, service, change, order, goods),
-    earnRewards(tx, service, account, { orderNumber: order.number, amount: amount(worthOf(goods), order.decimals) }),
+    earnRewards(tx, service, account, {
+      orderNumber: order.number,
+      amount: formatAmount(worthOf(goods), order.decimals),
+    }),
   ])
 
 type Goods = Pick<HeldLine, 'sequence' | 'value'>
@@ -35,7 +38,7 @@ export async function shipOrder(tx: Db, service: Service, number: string): Promi
     beginChange(tx, service, ['retail_transaction', 'sales_order']),
   ])
   await Promise.all([
-    stepLines(tx, service, order, lineSteps.ship),
+    stepLines(tx, service, order, lineTransitions.ship),
     addShipped(tx, service, change, { order, account, goods: waiting }),
     stampOrder(tx, service, order, change),
   ])
@@ -55,7 +58,7 @@ export async function cancelOrder(tx: Db, service: Service, number: string): Pro
   )
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'sales_order'])
-  await stepLines(tx, service, order, lineSteps.cancel)
+  await stepLines(tx, service, order, lineTransitions.cancel)
   await moveStock(tx, service, change, moves)
   await stampOrder(tx, service, order, change)
   return order
@@ -66,8 +69,10 @@ async function processing(tx: Db, service: Service, number: string, wanted: 'shi
   const held = await holdWithLines(tx, service, { number })
   if (!held) throw new Error(`There is no order ${number}.`)
   const { order, lines } = held
-  const waiting = lines.filter(line => line.status === lineSteps.ship.from)
-  const isUnsent = lines.every(line => line.status === lineSteps.ship.from || line.status === lineSteps.cancel.to)
+  const waiting = lines.filter(line => line.status === lineTransitions.ship.from)
+  const isUnsent = lines.every(
+    line => line.status === lineTransitions.ship.from || line.status === lineTransitions.cancel.to,
+  )
   if (!waiting.length) throw new Error(`The order ${number} cannot be ${wanted}: ${isUnsent ? isCancelled : isShipped}`)
   return { order, waiting, isUnsent }
 }

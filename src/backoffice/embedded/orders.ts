@@ -1,7 +1,7 @@
-import { numberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
-import { lineSteps, type OrderInput } from '../../domain/orders/orders.ts'
+import { orderNumberTaken, priceOrder } from '../../domain/orders/order-rules.ts'
+import { lineTransitions, type OrderInput } from '../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../domain/orders/voucher-payments.ts'
-import { decimalsOf } from '../../domain/values/money.ts'
+import { getDecimals } from '../../domain/values/money.ts'
 import { toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
@@ -21,7 +21,7 @@ import { drawVoucher } from './vouchers/draw.ts'
 export async function placeOrder(write: WithTransaction, input: OrderInput): Promise<WrittenRecord> {
   const { tx, service } = write
   const { currency, fulfilment } = service.settings
-  const decimals = decimalsOf(currency)
+  const decimals = getDecimals(currency)
   const skus = input.lines.map(line => line.sku)
   const { orderNumber } = input
   const [sold, named, giftCard, sources, next] = await Promise.all([
@@ -34,12 +34,13 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
   const variants = new Map(sold.map(variant => [variant.sku, variant]))
   const known = { ...named, giftCardSkuId: giftCard }
   const priced = priceOrder(input, { ...known, variants }, currency, decimals)
-  throwIfAny(priced.faults)
+  throwIfAny(priced.errors)
 
   const place = async () => {
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
     const order = next ? await takeNumber(tx, service, 'order', next, insert) : await insert(orderNumber ?? '')
-    if (!order) throw toApiError([numberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`)])
+    if (!order)
+      throw toApiError([orderNumberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`)])
     return order
   }
   const placing = place()
@@ -60,7 +61,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
   const [, , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {
       sources,
-      status: isShipped ? lineSteps.ship.to : lineSteps.ship.from,
+      status: isShipped ? lineTransitions.ship.to : lineTransitions.ship.from,
     }),
     insertPayments(tx, service, order, input.payments),
     moveStock(tx, service, change, moves),

@@ -1,10 +1,10 @@
 import type { Db } from '../../database/db.ts'
-import { inOrder, numberTaken } from '../../domain/orders/order-rules.ts'
-import { sum, units } from '../../domain/orders/pricing.ts'
-import { judgeReturn } from '../../domain/orders/return-rules.ts'
-import { nextReturnStatus, type ReturnInput, type ReturnStep, returnSteps } from '../../domain/orders/returns.ts'
+import { orderNumberTaken, sortErrors } from '../../domain/orders/order-rules.ts'
+import { sum, toMinorUnits } from '../../domain/orders/pricing.ts'
+import { validateReturn } from '../../domain/orders/return-rules.ts'
+import { nextReturnStatus, type ReturnAction, type ReturnInput, returnActions } from '../../domain/orders/returns.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { amount } from '../../domain/values/money.ts'
+import { formatAmount } from '../../domain/values/money.ts'
 import { notFound, toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
@@ -45,12 +45,12 @@ export async function createReturn(
   if (!held) throw notFound('order')
   const { order, lines: sold } = held
   const {
-    faults,
-    portions,
+    errors: faults,
+    allocations: portions,
     lines: returned,
-  } = judgeReturn(input, { number: order.number, lines: sold }, service.settings)
-  const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-  throwIfAny(inOrder(isTaken ? [...faults, taken] : faults))
+  } = validateReturn(input, { number: order.number, lines: sold }, service.settings)
+  const taken = orderNumberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
+  throwIfAny(sortErrors(isTaken ? [...faults, taken] : faults))
 
   const place = async () => {
     const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
@@ -78,7 +78,7 @@ export async function createReturn(
     reverseRewards(tx, service, account, {
       orderNumber: order.number,
       returnNumber: made.number,
-      amount: amount(sum(portions.map(portion => portion.value)), order.decimals),
+      amount: formatAmount(sum(portions.map(portion => portion.value)), order.decimals),
     }),
   ])
   if (!record) throw new Error('what was just written is there')
@@ -90,7 +90,7 @@ export async function stepReturn(
   tx: Db,
   service: Service,
   number: string,
-  step: ReturnStep,
+  step: ReturnAction,
 ): Promise<{ id: string; givenBack: GivenBack[] }> {
   const missing = new Error(`There is no return ${number}.`)
   const { orderId } = (await findReturn(tx, service, number)) ?? {}
@@ -98,12 +98,12 @@ export async function stepReturn(
   const order = await holdOrder(tx, service, { id: orderId })
   const found = await findReturn(tx, service, number)
   if (!order || !found) throw missing
-  const status = returnSteps[step]
+  const status = returnActions[step]
   if (!nextReturnStatus[found.status].includes(status))
     throw new Error(`The return ${number} is ${found.status}, and cannot be ${status}.`)
 
   const givenBack =
-    step === 'refund' ? await refundVouchers(tx, service, order, units(found.total, order.decimals)) : []
+    step === 'refund' ? await refundVouchers(tx, service, order, toMinorUnits(found.total, order.decimals)) : []
   const moves = step === 'cancel' ? await leaving(tx, service, found) : []
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])

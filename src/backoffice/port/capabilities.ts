@@ -1,6 +1,6 @@
 import type { Settings } from '../../domain/tenancy/service-settings.ts'
 import { isAtLeast } from '../../domain/values/release.ts'
-import { type Configured, whyNoGateways, whyNoVouchers } from '../../domain/vouchers/issue.ts'
+import { explainNoGateways, explainNoVouchers, type VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import type { Capability, CapabilityName } from './back-office.ts'
 
 /** A capability and, where it is lacking, why. */
@@ -35,9 +35,9 @@ const subscriptionMappings = ({ subscriptionMapping }: Settings) =>
   )
 
 /** What depends on the same things with every back office. */
-export const common = (settings: Settings, release: string | undefined, known?: Configured): Capability[] => [
+export const common = (settings: Settings, release: string | undefined, known?: VoucherConfiguration): Capability[] => [
   needing('customersUpdatedAfter', release, customersByChangeSince, 'GET /customers?updated_after='),
-  capability('paymentGateways', whyNoGateways(known)),
-  capability('vouchersIssue', whyNoVouchers(settings, known)),
+  capability('paymentGateways', explainNoGateways(known)),
+  capability('vouchersIssue', explainNoVouchers(settings, known)),
   ...subscriptionMappings(settings),
 ]

@@ -1,6 +1,6 @@
 import type { Keys } from '../../crypto/keys.ts'
 import type { Database } from '../../database/db.ts'
-import type { Brought } from '../../domain/orders/history-freshness.ts'
+import type { HistoryFreshness } from '../../domain/orders/history-freshness.ts'
 import type { OrderInput, OrderName } from '../../domain/orders/orders.ts'
 import type { ReturnInput, ReturnReason } from '../../domain/orders/returns.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -29,11 +29,14 @@ export interface OrderWrites {
 /** A driver's reads of one customer's orders. */
 export interface OrderReads {
   /** Refreshes the stored orders within the time that a caller can wait. Returns undefined if they are always current. */
-  bringOrders(reading: { db: Database; keys: Keys; service: Service }, customerId: string): Promise<Brought | undefined>
+  bringOrders(
+    reading: { db: Database; keys: Keys; service: Service },
+    customerId: string,
+  ): Promise<HistoryFreshness | undefined>
 }
 
 /** A driver's reads of one customer's retail history. */
 export interface HistoryReads {
   /** Refreshes the stored history within the time that a caller can wait. Returns undefined if it is always current. */
-  bringHistory(reading: { db: Database; service: Service }, customerId: string): Promise<Brought | undefined>
+  bringHistory(reading: { db: Database; service: Service }, customerId: string): Promise<HistoryFreshness | undefined>
 }

@@ -1,10 +1,10 @@
 import type {
   IssuedVoucher,
-  LockOfVoucher,
   ReadVoucher,
   ValidatedVoucher,
   Voucher,
   VoucherInput,
+  VoucherLockRequest,
   VoucherOpening,
 } from '../../domain/vouchers/vouchers.ts'
 import type { ApiError } from '../../errors/api-error.ts'
@@ -29,7 +29,7 @@ export interface VoucherWrites {
    * Locks a voucher for the newest validation, extends the lock, or releases it (0 seconds). With the PIN, validates and locks it in one
    * transaction and returns the `validationId`.
    */
-  lockVoucher(write: Write, lock: LockOfVoucher): Promise<CommitPhase<ReadVoucher | ApiError>>
+  lockVoucher(write: Write, lock: VoucherLockRequest): Promise<CommitPhase<ReadVoucher | ApiError>>
   /** Creates a digital voucher and queues the email with its number and PIN. */
   issueVoucher(write: Write, input: VoucherInput): Promise<CommitPhase<IssuedVoucher>>
 }

@@ -22,7 +22,7 @@ interface GuessLimit extends FailureLimit {
   alert: Alert
 }
 
-/** A guess at a PIN. Nobody else guesses at the same number until the transaction ends; an Apparel21, asked after it, has its hold of the voucher for that. */
+/** A check of a PIN. Until the transaction ends, no other request can check a PIN of the same number. With Apparel21, the row lock on the voucher has the same effect. */
 export interface Guess extends Pick<Guarded, 'pinHash' | 'isRefused'> {
   number: string
   subject: Buffer

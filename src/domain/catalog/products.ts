@@ -1,27 +1,27 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Currency, Id, LocalTime, Money, Nullable, Text, ToldTime, Whole, Words } from '../values/fields.ts'
+import { Currency, Id, Integer, LocalTime, Money, Nullable, OneOf, SourceTimestamp, Text } from '../values/fields.ts'
 import { References, referencePairs } from './references.ts'
 
-const productId = Id("The back office's identifier of the product.", '5001')
+const productId = Id("The back office's ID of the product.", '5001')
 const productCode = Id('The style code.', 'MH01')
 const productName = Text('The name of the style.', 'Chaz Kangeroo Hoodie')
-const description = Text('A description; plain text or HTML, as the back office has it.', 'A cosy hoodie.', 20_000)
-const sizeRange = Text('The sizes made, in words.', 'XS-XL', 100)
-const colourId = Id("The back office's identifier of the colour of this product.", '6101')
+const description = Text('The description, as plain text or HTML.', 'A cosy hoodie.', 20_000)
+const sizeRange = Text('The range of sizes.', 'XS-XL', 100)
+const colourId = Id("The back office's ID of the colour.", '6101')
 const colourCode = Text('The code of the colour.', 'BLK', 50)
 const colourName = Text('The name of the colour.', 'Black', 100)
 const ecommerceProductId = Text(
-  'The product in the e-commerce platform that this colour is sold as.',
+  'The ID of the product in the e-commerce platform that sells this colour.',
   '1234567890',
   100,
 )
-const markdownStatus = Words('Whether the colour is marked down.', ['none', 'markdown', 'clearance'])
-const skuId = Id("The back office's own identifier of the colour/size.", '12001')
-const sku = Id('The e-commerce SKU of the colour/size: what `sku` means throughout this API.', 'MH01-XS-Black')
+const markdownStatus = OneOf('The markdown status of the colour.', ['none', 'markdown', 'clearance'])
+const skuId = Id("The back office's own ID of the SKU (colour and size).", '12001')
+const sku = Id('The e-commerce SKU (colour and size). It is the `sku` of all other operations.', 'MH01-XS-Black')
 const sizeCode = Text('The size.', 'XS', 50)
-const sequence = Whole('Where the size stands among its sisters.', 1)
+const sequence = Integer('The position of the size in its colour.', 1)
 const originalPrice = Money('The price before any markdown.', '52.00')
-const price = Money('The price now.', '52.00')
+const price = Money('The current price.', '52.00')
 const barcode = Text('The barcode.', '9300000000001', 50)
 
 const Size = Type.Object(
@@ -49,7 +49,7 @@ const Colour = Type.Object(
   { $id: 'ProductColour', additionalProperties: false },
 )
 
-/** Contract 3. */
+/** A product with its colours and sizes. */
 export type Product = Static<typeof Product>
 export const Product = Type.Object(
   {
@@ -66,7 +66,7 @@ export const Product = Type.Object(
   { $id: 'Product', additionalProperties: false },
 )
 
-/** One row a colour/size; what the rows of one product share is repeated. */
+/** An import row: one SKU. The fields of the product are repeated in each row. */
 export const ProductRow = Type.Object({
   productId,
   productCode,
@@ -86,7 +86,7 @@ export const ProductRow = Type.Object({
   originalPrice: Type.Optional(originalPrice),
   price,
   barcode: Type.Optional(barcode),
-  updateTimeStamp: Type.Optional(ToldTime()),
+  updateTimeStamp: Type.Optional(SourceTimestamp()),
 })
 
 export const SkuMappingRow = Type.Object({ skuId, ecommerceSku: sku })

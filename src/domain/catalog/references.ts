@@ -1,11 +1,11 @@
 import { Type } from '../../schemas/schemas.ts'
 import { Id, Nullable, Text } from '../values/fields.ts'
 
-const referenceValueId = Id('The identifier of the value in the back office.', '4411')
+const referenceValueId = Id('The ID of the value in the back office.', '4411')
 const code = Text('The code of the value.', 'CBD', 50)
-const name = Text('What the value says.', 'Collins Street', 250)
+const name = Text('The name of the value.', 'Collins Street', 250)
 
-/** A reference with its actual value (contract 4). */
+/** A reference with its value. */
 export const Reference = Type.Object(
   { code: Nullable(code), name: Nullable(name), referenceValueId },
   { $id: 'Reference', additionalProperties: false },
@@ -17,7 +17,7 @@ export const References = Type.Record(Type.String(), Type.Ref('Reference'), {
   examples: [{ favouriteStore: { code: 'CBD', name: 'Collins Street', referenceValueId: '4411' } }],
 })
 
-/** `type=value` pairs in one column; the value is a reference value id. */
+/** `type=referenceValueId` pairs in one column. */
 export const referencePairs = Type.String({
   description: 'References as `type=referenceValueId` pairs, separated by `;`.',
   maxLength: 4000,

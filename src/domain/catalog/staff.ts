@@ -1,15 +1,15 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Flag, Id, Nullable, Text, ToldTime } from '../values/fields.ts'
+import { Flag, Id, Nullable, SourceTimestamp, Text } from '../values/fields.ts'
 
-const id = Id("The back office's identifier of the staff member.", '77')
-const code = Id('The code the staff member signs in to the till with.', 'JSMITH')
+const id = Id("The back office's ID of the staff member.", '77')
+const code = Id('The code with which the staff member signs in to the till.', 'JSMITH')
 const firstname = Text('First name.', 'John', 50)
 const surname = Text('Surname.', 'Smith', 50)
-const email = Text('E-mail address.', 'john.smith@example.com')
-const storeNumber = Id('The store the staff member belongs to.', '123')
-const active = Flag('False once the staff member has left.')
+const email = Text('The email address.', 'john.smith@example.com')
+const storeNumber = Id('The store of the staff member.', '123')
+const active = Flag('False if the staff member has left.')
 
-/** Contract 2. */
+/** A staff member. */
 export type StaffMember = Static<typeof StaffMember>
 export const StaffMember = Type.Object(
   {
@@ -32,5 +32,5 @@ export const StaffRow = Type.Object({
   email: Type.Optional(email),
   storeNumber: Type.Optional(storeNumber),
   active: Type.Optional(active),
-  updateTimeStamp: Type.Optional(ToldTime()),
+  updateTimeStamp: Type.Optional(SourceTimestamp()),
 })

@@ -1,20 +1,20 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { Address, addressColumns } from '../values/address.ts'
-import { Id, Nullable, Text, ToldTime, Whole } from '../values/fields.ts'
+import { Id, Integer, Nullable, SourceTimestamp, Text } from '../values/fields.ts'
 
-const storeId = Id("The back office's identifier of the store.", '1001')
-const storeNumber = Id('The number the retailer knows the store by; a string, zeros in front are kept.', '123')
+const storeId = Id("The back office's ID of the store.", '1001')
+const storeNumber = Id("The retailer's number of the store. A string, so leading zeros are kept.", '123')
 const code = Text('A short code.', 'CBD', 50)
-const name = Text('The name shoppers know.', 'Collins Street', 100)
-const email = Text('E-mail address of the store.', 'collins.street@example.com')
+const name = Text('The name of the store.', 'Collins Street', 100)
+const email = Text('The email address of the store.', 'collins.street@example.com')
 const ecommerceLocationId = Text(
-  'The location in the e-commerce platform; several stores may share one. Null where none is mapped.',
+  'The mapped location in the e-commerce platform. Several stores can share one. Null if the store is not mapped.',
   '6884556842',
   100,
 )
-const inventoryBuffer = Whole('Units of each SKU held back from sale in this store.', 1, { minimum: 0 })
+const inventoryBuffer = Integer('Units of each SKU that are not sold online from this store.', 1, { minimum: 0 })
 
-/** Contract 2. */
+/** A store with its address and inventory buffer. */
 export type Store = Static<typeof Store>
 export const Store = Type.Object(
   {
@@ -39,7 +39,7 @@ export const StoreRow = Type.Object({
   ...addressColumns,
   inventoryBuffer: Type.Optional(inventoryBuffer),
   ecommerceLocationId: Type.Optional(ecommerceLocationId),
-  updateTimeStamp: Type.Optional(ToldTime()),
+  updateTimeStamp: Type.Optional(SourceTimestamp()),
 })
 
 export const StoreMappingRow = Type.Object({

@@ -1,28 +1,28 @@
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 import {
-  allSaid,
+  applyConsent,
   type Consent,
-  consentAfter,
-  consentWarnings,
-  contradictions,
+  findConsentConflicts,
   fullConsent,
-  mappedReferences,
-  mappedTypes,
+  getConsentInput,
+  getConsentWarnings,
+  getMappedReferences,
+  getMappedTypes,
   noConsent,
 } from './consent.ts'
 import type { Customer } from './customers.ts'
-import { type CustomerChange, ecommerceIdsOf, faultsOfCustomer, faultsOfKept, phonesOf } from './input.ts'
+import { type CustomerChange, checkCustomer, checkReadOnlyFields, getEcommerceIds, getPhones } from './input.ts'
 import {
-  chosenReferences,
-  faultsOfReferences,
-  type KnownReferences,
-  namedValues,
-  referencesAfter,
-  valueIdOf,
+  checkReferences,
+  getChosenReferences,
+  getNamedValues,
+  getValueId,
+  mergeReferences,
+  type ReferenceLookup,
 } from './references.ts'
 
-/** What a change of a customer depends on. */
+/** The stored state of a customer before a change. */
 export interface CustomerState {
   consent: Consent
   /** Reference values by type. */
@@ -31,54 +31,54 @@ export interface CustomerState {
   record: string
 }
 
-/** What a change comes to, where it has no faults. */
-export interface JudgedChange {
-  faults: FieldError[]
+/** A validated change. The other members are valid only if there are no errors. */
+export interface ValidatedChange {
+  errors: FieldError[]
   consent: Consent
-  /** The references that the change sets, by type; null takes one away. */
+  /** The references that the change sets, by type. Null removes a reference. */
   chosen: ReadonlyMap<string, string | null>
-  /** All references after it: value by type. */
+  /** All references after the change: value by type. */
   references: Record<string, string>
-  /** What the caller should know although it was done. */
+  /** Warnings about the consent. */
   warnings: { code: string; detail: string }[]
 }
 
-/** Judges a change of a customer, or a new one, by every rule that needs no look at other customers. `today` is the service's. */
+/** Validates a new customer or a change by every rule that doesn't concern other customers. `today` is in the service's time zone. */
 export function judgeChange(
   change: CustomerChange,
   before: CustomerState | undefined,
-  known: KnownReferences,
+  lookUp: ReferenceLookup,
   { subscriptionMapping: mapping, referenceTypes }: Settings,
   today: string,
-): JudgedChange {
+): ValidatedChange {
   const record = before && (JSON.parse(before.record) as Customer)
   const consentBefore = before?.consent ?? noConsent
-  const said = allSaid(consentBefore, change)
-  const consent = consentAfter(consentBefore, change)
+  const consentInput = getConsentInput(consentBefore, change)
+  const consent = applyConsent(consentBefore, change)
   const stored = before?.references ?? new Map<string, string>()
-  const choices = chosenReferences(change, stored, mappedTypes(mapping))
-  const given = new Map([...choices].map(([type, choice]) => [type, valueIdOf(choice)]))
-  const chosen = new Map<string, string | null>([...given, ...mappedReferences(said, mapping)])
-  const faults = [
-    ...(record ? faultsOfKept(change, record) : []),
-    ...faultsOfCustomer(change, record, today),
-    ...faultsOfReferences(choices, stored, known, referenceTypes),
-    ...contradictions(given, stored, said, consent, mapping),
+  const choices = getChosenReferences(change, stored, getMappedTypes(mapping))
+  const values = new Map([...choices].map(([type, choice]) => [type, getValueId(choice)]))
+  const chosen = new Map<string, string | null>([...values, ...getMappedReferences(consentInput, mapping)])
+  const errors = [
+    ...(record ? checkReadOnlyFields(change, record) : []),
+    ...checkCustomer(change, record, today),
+    ...checkReferences(choices, stored, lookUp, referenceTypes),
+    ...findConsentConflicts(values, stored, consentInput, consent, mapping),
   ]
-  const warnings = consentWarnings(consentBefore, change, mapping)
-  return { faults, consent, chosen, references: referencesAfter(stored, chosen), warnings }
+  const warnings = getConsentWarnings(consentBefore, change, mapping)
+  return { errors, consent, chosen, references: mergeReferences(stored, chosen), warnings }
 }
 
-/** The reference values that a change may set, with their types, whatever the customer has agreed to. */
-export const valuesOfChange = (change: CustomerChange, mapping: Settings['subscriptionMapping']) => [
-  ...namedValues(change),
-  ...mappedReferences(allSaid(fullConsent, change), mapping),
+/** Returns all reference values that a change can set, with their types, whatever the current consent is. */
+export const getReferenceValues = (change: CustomerChange, mapping: Settings['subscriptionMapping']) => [
+  ...getNamedValues(change),
+  ...getMappedReferences(getConsentInput(fullConsent, change), mapping),
 ]
 
-/** What a change says by the columns of a customer; undefined is not mentioned. */
-export function columnsFrom(change: CustomerChange) {
+/** Returns the columns that a change sets. Undefined: unchanged. */
+export function toColumns(change: CustomerChange) {
   const { title, firstname, surname, dateOfBirth, contact, address } = change
-  const { home, mobile, work } = phonesOf(change)
+  const { home, mobile, work } = getPhones(change)
   return {
     title,
     firstname,
@@ -89,7 +89,7 @@ export function columnsFrom(change: CustomerChange) {
     phoneMobile: mobile,
     phoneWork: work,
     ...(address === null ? noAddress : address),
-    ...ecommerceIdsOf(change),
+    ...getEcommerceIds(change),
   }
 }
 

@@ -1,16 +1,16 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Id, LocalTime, Words } from '../values/fields.ts'
+import { Id, LocalTime, OneOf } from '../values/fields.ts'
 
-/** How far the erasure of a customer has come (contract 15). */
+/** The status of a customer's erasure. */
 export type Erasure = Static<typeof Erasure>
 export const Erasure = Type.Object(
   {
-    id: Id("The identifier, which is nobody's from now on.", '65432'),
-    status: Words('`erasing` while orders and sales are still being emptied of the person, then `erased`.', [
-      'erased',
-      'erasing',
-    ]),
-    erasedAt: LocalTime('When the customer left.'),
+    id: Id('The ID of the erased customer. It is not reused.', '65432'),
+    status: OneOf(
+      '`erasing`: personal data is still being removed from orders and sales. `erased`: the erasure has finished.',
+      ['erased', 'erasing'],
+    ),
+    erasedAt: LocalTime('When the customer was erased.'),
   },
   { $id: 'Erasure', additionalProperties: false },
 )

@@ -9,32 +9,32 @@ import { Customer } from './customers.ts'
 const Name = (description: string, example: string) =>
   Type.String({ description, minLength: 1, maxLength: 50, pattern: notBlank, examples: [example] })
 
-const Phone = (what: string) =>
+const Phone = (name: string) =>
   Optional(
     Type.String({
-      description: `${what}: 3 to 20 digits, with spaces, \`+\`, \`-\`, \`(\`, \`)\`, \`.\` and \`/\` between them.`,
+      description: `${name}: 3 to 20 digits, with spaces, \`+\`, \`-\`, \`(\`, \`)\`, \`.\` and \`/\` between them.`,
       maxLength: 50,
       pattern: '^(?=(?:[^0-9]*[0-9]){3,20}[^0-9]*$)[0-9 +().\\/-]+$',
       examples: ['+61 400 123 456'],
     }),
   )
 
-const referenceValueId = Id('The identifier of a value that the reference cache knows.', '4411')
+const referenceValueId = Id('The ID of a value in the reference cache.', '4411')
 
-/** A reference as a request gives it: the value's identifier alone, or the object that answers have. */
+/** A reference in a request: the ID of the value, or the object from a response. */
 const ChosenReference = Type.Union(
   [
     referenceValueId,
     Type.Object(
       {
         referenceValueId,
-        code: Optional(Text('Its code.', 'CBD', 50)),
-        name: Optional(Text('What it says.', 'Collins Street')),
+        code: Optional(Text('The code of the value.', 'CBD', 50)),
+        name: Optional(Text('The name of the value.', 'Collins Street')),
       },
       {
         $id: 'ChosenReference',
         additionalProperties: false,
-        description: 'As answers have it; `code` and `name` have to be those of the value.',
+        description: 'A reference from a response. `code` and `name` must be those of the value.',
       },
     ),
     Type.Null(),
@@ -46,7 +46,7 @@ export type ChosenReference = Static<typeof ChosenReference>
 const firstname = Name('First name.', 'John')
 const surname = Name('Surname.', 'Smith')
 const email = Type.String({
-  description: 'E-mail address; unique in the service, whatever its case.',
+  description: 'The email address. Unique in the service, ignoring case.',
   maxLength: 250,
   format: 'email',
   examples: ['john.smith@example.com'],
@@ -63,9 +63,9 @@ const phones = Optional(
 )
 
 const EcommerceId = (form: string, example: string) =>
-  Optional(Text(`The customer's identifier in the e-commerce platform, ${form}.`, example))
+  Optional(Text(`The customer's ID in the e-commerce platform, ${form}.`, example))
 
-/** What this service keeps of a customer whatever the back office: it is never told of it. */
+/** The fields of a customer that only Tillbridge stores. They are never sent to the back office. */
 export const ecommerceIds = {
   ecommerceAdminId: EcommerceId('admin form', 'gid://shop/Customer/6477890125896'),
   ecommerceLegacyId: EcommerceId('legacy form', '6477890125896'),
@@ -73,28 +73,28 @@ export const ecommerceIds = {
 
 const optional = {
   title: Type.Optional(Customer.properties.title),
-  mobile: Phone('Mobile telephone number, short for `contact.phones.mobile`'),
+  mobile: Phone('Mobile telephone number, the same field as `contact.phones.mobile`'),
   dateOfBirth: Optional(LocalDate('Date of birth, from 1900-01-01 to today.', '1980-02-29')),
   privacy: Optional(
     Flag(
-      'The inverse of the accept-marketing status: true when the customer wants no marketing, which ends both subscriptions. A subscription that the same body sets is consent to marketing, and makes it false.',
+      'The inverse of consent to marketing. True ends both subscriptions. If the same body sets a subscription, `privacy` becomes false.',
       false,
     ),
   ),
-  emailSubscription: Optional(Flag('Whether the customer takes e-mails.')),
-  smsSubscription: Optional(Flag('Whether the customer takes text messages.', false)),
+  emailSubscription: Optional(Flag('True if the customer has subscribed to emails.')),
+  smsSubscription: Optional(Flag('True if the customer has subscribed to text messages.', false)),
   address: Optional(Type.Partial(Address, { $id: 'AddressInput', additionalProperties: false })),
   references: Optional(
     Type.Record(Type.String(), ChosenReference, {
       description:
-        'References by the name of their type: the identifier of the value, or an object as answers have it. Those that stand for a subscription follow its flag.',
+        'References by the name of their type: the ID of the value, or an object from a response. References of a subscription must match its flag.',
       examples: [{ favouriteStore: '4411' }],
     }),
   ),
   ...ecommerceIds,
 }
 
-/** A new customer (contract 4). Null says as much as leaving out. */
+/** A new customer. Null means the same as leaving a field out. */
 export type CustomerInput = Static<typeof CustomerInput>
 export const CustomerInput = Type.Object(
   {
@@ -106,11 +106,11 @@ export const CustomerInput = Type.Object(
   { $id: 'CustomerInput', additionalProperties: false },
 )
 
-const ReadOnly = <T extends TSchema>(shape: T) => Type.Optional<T>({ ...shape, readOnly: true })
+const ReadOnly = <T extends TSchema>(schema: T) => Type.Optional<T>({ ...schema, readOnly: true })
 
 const { id, code, startDate, loyaltyCode, loyaltyName, joinedStoreId, joinedStoreCode } = Customer.properties
-/** What no write changes of a customer; it may come back as it was read. */
-const kept = {
+/** Fields that no write changes. They can be sent back unchanged. */
+const readOnlyFields = {
   id: ReadOnly(id),
   code: ReadOnly(code),
   startDate: ReadOnly(startDate),
@@ -120,7 +120,7 @@ const kept = {
   joinedStoreCode: ReadOnly(joinedStoreCode),
 }
 
-/** A change of a customer: what is not mentioned stays, null clears (contract 4). */
+/** A change of a customer. Missing fields are kept, null clears a field. */
 export type CustomerChange = Static<typeof CustomerChange>
 export const CustomerChange = Type.Object(
   {
@@ -128,57 +128,57 @@ export const CustomerChange = Type.Object(
     surname: Optional(surname),
     contact: Type.Optional(Type.Object({ email: Optional(email), phones }, { additionalProperties: false })),
     ...optional,
-    ...kept,
+    ...readOnlyFields,
   },
   { $id: 'CustomerChange', additionalProperties: false },
 )
 
-/** A new customer has nothing to clear. */
+/** Removes null fields: a new customer has nothing to clear. */
 export const withoutNulls = (input: CustomerInput): CustomerInput =>
   JSON.parse(JSON.stringify(input), (_, value) => value ?? undefined)
 
-/** The e-commerce identifiers that a change sets. */
-export const ecommerceIdsOf = ({ ecommerceAdminId, ecommerceLegacyId }: CustomerChange) => ({
+/** Returns the e-commerce identifiers that a change sets. */
+export const getEcommerceIds = ({ ecommerceAdminId, ecommerceLegacyId }: CustomerChange) => ({
   ecommerceAdminId,
   ecommerceLegacyId,
 })
 
-/** Whether a change sets nothing that a back office knows; what no write changes may come back beside it. */
-export const isOursAlone = (change: CustomerChange) =>
-  Object.keys(change).every(name => Object.hasOwn(ecommerceIds, name) || Object.hasOwn(kept, name))
+/** True if a change sets only fields that the back office doesn't have. Unchanged read-only fields are ignored. */
+export const changesOnlyEcommerceIds = (change: CustomerChange) =>
+  Object.keys(change).every(name => Object.hasOwn(ecommerceIds, name) || Object.hasOwn(readOnlyFields, name))
 
-/** The telephone numbers that a change sets. */
-export function phonesOf({ mobile, contact }: CustomerChange) {
+/** Returns the telephone numbers that a change sets. */
+export function getPhones({ mobile, contact }: CustomerChange) {
   const phones = contact?.phones === null ? { home: null, mobile: null, work: null } : { ...contact?.phones }
   return mobile === undefined ? phones : { ...phones, mobile }
 }
 
-/** Every fault of a customer, as stored so far, that its shape cannot tell. `today` is the day in the service's time zone. */
-export const faultsOfCustomer = (change: CustomerChange, record: Customer | undefined, today: string): FieldError[] => [
-  ...mobileTwice(change),
-  ...omitUnchanged(bornOutOfRange(change, today), change, record),
+/** Returns the errors of a customer that the schema can't express. `record` is the stored customer. `today` is in the service's time zone. */
+export const checkCustomer = (change: CustomerChange, record: Customer | undefined, today: string): FieldError[] => [
+  ...checkMobile(change),
+  ...omitUnchanged(checkDateOfBirth(change, today), change, record),
 ]
 
-function mobileTwice({ mobile, contact }: CustomerChange): FieldError[] {
-  const other = phonesOf({ contact: contact ?? {} }).mobile
+function checkMobile({ mobile, contact }: CustomerChange): FieldError[] {
+  const other = getPhones({ contact: contact ?? {} }).mobile
   if (mobile === undefined || other === undefined || mobile === other) return []
   const detail =
     '`mobile` and `contact.phones.mobile` are the same field, so they must have the same value. Send only one of them.'
-  const place = contact?.phones ? '/contact/phones/mobile' : '/contact/phones'
-  return ['/mobile', place].map(pointer => ({ pointer, code: 'invalid_field', detail }))
+  const pointerInContact = contact?.phones ? '/contact/phones/mobile' : '/contact/phones'
+  return ['/mobile', pointerInContact].map(pointer => ({ pointer, code: 'invalid_field', detail }))
 }
 
-/** `owner`: the customer who has the address, where that is known. */
-export function emailTaken(owner: string | undefined): ApiError {
+/** Returns the error `email_taken`. `owner` is the ID of the customer with the address, if known. */
+export function createEmailTaken(owner: string | undefined): ApiError {
   const detail = `${owner === undefined ? 'Another customer' : `Customer ${owner}`} has this email address.`
   return toApiError([{ pointer: '/contact/email', code: 'email_taken', detail }])
 }
 
-const keptNames = Object.keys(kept) as (keyof typeof kept)[]
+const readOnlyNames = Object.keys(readOnlyFields) as (keyof typeof readOnlyFields)[]
 
-/** What of a change is another than the record has, and cannot be: what no write changes, and what no write clears. */
-export function faultsOfKept(change: CustomerChange, record: Customer): FieldError[] {
-  const changed = keptNames
+/** Returns an error for each changed read-only field and each cleared required field. */
+export function checkReadOnlyFields(change: CustomerChange, record: Customer): FieldError[] {
+  const changed = readOnlyNames
     .filter(name => change[name] !== undefined && change[name] !== (record[name] ?? null))
     .map((name): FieldError => {
       const detail = `\`${name}\` is read-only. Leave it out, or send it unchanged.`
@@ -201,7 +201,7 @@ export function faultsOfKept(change: CustomerChange, record: Customer): FieldErr
 
 const earliestBirth = '1900-01-01'
 
-function bornOutOfRange({ dateOfBirth }: CustomerChange, today: string): FieldError[] {
+function checkDateOfBirth({ dateOfBirth }: CustomerChange, today: string): FieldError[] {
   if (!dateOfBirth || (dateOfBirth >= earliestBirth && dateOfBirth <= today)) return []
   const detail = `\`dateOfBirth\` must be from ${earliestBirth} to today.`
   return [{ pointer: '/dateOfBirth', code: 'invalid_field', detail }]

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Count, Flag, Id, Instant, Nullable, Text, Words } from '../values/fields.ts'
+import { Count, Flag, Id, Instant, Nullable, OneOf, Text } from '../values/fields.ts'
 
 /** What can be mapped. */
 export const mappedKinds = ['stores', 'skus', 'customers'] as const
@@ -24,7 +24,7 @@ export const issueStates = [
 ] as const
 export type IssueState = (typeof issueStates)[number]
 
-const kind = Words('The kind of mapping.', mappedKinds)
+const kind = OneOf('The kind of mapping.', mappedKinds)
 const recordId = Id("The back office's ID of the store, SKU or customer.", '12001')
 
 const states = {
@@ -72,7 +72,7 @@ const reasons = [...nearReasons, 'shared', 'double', 'clash'] as const
 
 const Evidence = Type.Object(
   {
-    reason: Words(
+    reason: OneOf(
       'The identifiers are the `same`, or differ in `case`, `whitespace`, `leadingZeros` or `form`; or the `barcode`, `name` or `email` is the same. `shared`: another record (`id`) is mapped to this item. `double`: the platform has the item twice. `clash`: the two identifiers of a customer name different items.',
       reasons,
     ),
@@ -88,7 +88,7 @@ export const MappingIssue = Type.Object(
   {
     id: Nullable(recordId),
     name: Nullable(Text('The name of the record.', 'MH01 BLK XS', 500)),
-    state: Words('The state of the mapping.', issueStates),
+    state: OneOf('The state of the mapping.', issueStates),
     ecommerceId: Nullable(
       Text(
         'The platform item that the record is mapped to. If the state is `platformOnly`: the platform item itself.',

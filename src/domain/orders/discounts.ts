@@ -2,20 +2,20 @@ import { Type } from '../../schemas/schemas.ts'
 import { Money, Nullable, Optional, Text } from '../values/fields.ts'
 
 const discountType = Type.String({
-  description: 'Why there is a discount.',
+  description: 'The type of discount.',
   minLength: 1,
   maxLength: 50,
   examples: ['loyalty'],
 })
-const discountReason = Text('The reason in words.', 'Gold member', 100)
-const discountAmount = Money('The amount taken off the line.', '4.00')
+const discountReason = Text('The reason for the discount.', 'Gold member', 100)
+const discountAmount = Money('The amount of the discount.', '4.00')
 const percentage = Type.String({
-  description: 'The same in per cent.',
+  description: 'The discount in per cent.',
   pattern: '^\\d{1,3}(\\.\\d{1,4})?$',
   examples: ['13.34'],
 })
 
-/** What a caller says of a discount. */
+/** A discount in a request. */
 export const DiscountInput = Type.Object(
   {
     type: discountType,
@@ -26,7 +26,7 @@ export const DiscountInput = Type.Object(
   { $id: 'DiscountInput', additionalProperties: false },
 )
 
-/** What was taken off a line. */
+/** A discount of a line. */
 export const Discount = Type.Object(
   {
     type: discountType,

@@ -1,7 +1,7 @@
-/** How far what is stored of a customer can be believed. */
-export interface Brought {
-  /** When the back office was last asked for it (RFC 3339); undefined: not as far as is known. */
+/** The freshness of a customer's stored history. */
+export interface HistoryFreshness {
+  /** When the history was last synced (RFC 3339). Undefined if unknown. */
   syncedAt: string | undefined
-  /** Why it is not as it stands there now. */
+  /** Why the history can be outdated. */
   warning?: { code: string; detail: string }
 }

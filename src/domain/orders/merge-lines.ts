@@ -1,5 +1,12 @@
 import { Contradiction } from '../values/contradiction.ts'
-import { amount, decimalsOf, minorUnits, priceOf, storedUnits, unitPrice } from '../values/money.ts'
+import {
+  computePrice,
+  formatAmount,
+  getDecimals,
+  normalizeUnitPrice,
+  parseAmount,
+  parseStoredAmount,
+} from '../values/money.ts'
 import type { RetailTransaction } from './transactions.ts'
 
 type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
@@ -10,20 +17,20 @@ type Header = Omit<Stored, 'lines' | 'total'>
 export interface TransactionParts {
   header: Pick<Header, 'id'> & Partial<Header>
   line: Pick<Line, 'id'> & Partial<Omit<Line, 'value'>> & { value?: string | null }
-  /** When the transaction changed, as its source tells it. */
+  /** When the transaction changed in its source. */
   updateTimeStamp?: string | null
 }
 
 interface Merged {
-  /** The transactions that are not what they were, whole. */
+  /** The complete transactions that have changed. */
   merged: Stored[]
-  /** Rows whose line was new. */
+  /** The number of rows with a new line. */
   inserted: number
-  /** Rows that changed a line, or whose transaction has changed otherwise. */
+  /** The number of rows that changed a line or its transaction. */
   changed: number
 }
 
-/** A transaction on its way: what it was, and what it is to be. */
+/** A transaction before and after the merge. */
 interface Draft {
   was: Header | undefined
   header: Header
@@ -31,12 +38,15 @@ interface Draft {
   lines: Map<string, Line>
 }
 
-/** Lines of a head office's exports, which have no identifier, are called `x1`, `x2` …; the same sale has others in its API. */
-export const exportedLine = 'x'
-const isExported = ({ id }: Pick<Line, 'id'>) => id.startsWith(exportedLine)
+/** The prefix of line IDs from export files, which have no IDs: `x1`, `x2` … The back office's API has different IDs for the same lines. */
+export const exportedLinePrefix = 'x'
+const isExported = ({ id }: Pick<Line, 'id'>) => id.startsWith(exportedLinePrefix)
 
-/** What a head office's export or its API tells of sales that the other one has not told of: of both, their lines would be there twice. */
-export const toldFirst = (
+/**
+ * Returns the rows of transactions that the other source (export file or API of the back office) has not delivered yet. With both, each line
+ * would be stored twice.
+ */
+export const withoutOtherSource = (
   before: ReadonlyMap<string, Stored>,
   given: readonly TransactionParts[],
 ): readonly TransactionParts[] =>
@@ -45,8 +55,8 @@ export const toldFirst = (
   )
 
 /**
- * Lines into the transactions they belong to. `before` holds those that exist; amounts get the decimals of the transaction's currency, which
- * is the service's where nobody says. Throws `Contradiction` where a line's amount has more.
+ * Merges rows into transactions. `before` has the stored transactions. Amounts get the decimals of the transaction's currency, by default the
+ * service's currency. Throws `Contradiction` if an amount has more decimals.
  */
 export function mergeLines(
   before: ReadonlyMap<string, Stored>,
@@ -55,23 +65,23 @@ export function mergeLines(
 ): Merged {
   const drafts = new Map<string, Draft>()
   for (const { header, line } of rows) {
-    const draft = drafts.get(header.id) ?? draftOf(header.id, before.get(header.id), currency)
+    const draft = drafts.get(header.id) ?? createDraft(header.id, before.get(header.id), currency)
     drafts.set(header.id, draft)
     draft.header = mergeHeader(draft.header, header)
     const existing = draft.lines.get(line.id)
-    draft.lines.set(line.id, mergeLine(existing, line, draft.lines.size + 1, decimalsOf(draft.header.currency)))
+    draft.lines.set(line.id, mergeLine(existing, line, draft.lines.size + 1, getDecimals(draft.header.currency)))
   }
-  return { merged: [...drafts.values()].flatMap(outcome), ...count(rows, drafts) }
+  return { merged: [...drafts.values()].flatMap(toResult), ...countRows(rows, drafts) }
 }
 
-function draftOf(id: string, stored: Stored | undefined, currency: string): Draft {
-  if (!stored) return { was: undefined, header: fresh(id, currency), wereLines: new Map(), lines: new Map() }
+function createDraft(id: string, stored: Stored | undefined, currency: string): Draft {
+  if (!stored) return { was: undefined, header: createHeader(id, currency), wereLines: new Map(), lines: new Map() }
   const { lines, total: _, ...header } = stored
   const wereLines = new Map(lines.map(line => [line.id, line]))
   return { was: header, header, wereLines, lines: new Map(wereLines) }
 }
 
-const fresh = (id: string, currency: string): Header => ({
+const createHeader = (id: string, currency: string): Header => ({
   id,
   number: null,
   orderNumber: null,
@@ -84,39 +94,45 @@ const fresh = (id: string, currency: string): Header => ({
   currency,
 })
 
-/** The same object where nothing differs. The name of a store is the one it had when the transaction came in. */
+/** Returns the same object if nothing differs. The store name of the first import is kept while the store is the same. */
 function mergeHeader(header: Header, given: TransactionParts['header']): Header {
   const merged = { ...header, ...given }
   if (header.storeName !== null && merged.storeNumber === header.storeNumber) merged.storeName = header.storeName
-  return same(header, merged) ? header : merged
+  return hasSameFields(header, merged) ? header : merged
 }
 
-/** The line with every field in its place; the same object where nothing differs. */
+/** Returns the merged line, or the same object if nothing differs. */
 function mergeLine(existing: Line | undefined, given: TransactionParts['line'], place: number, decimals: number): Line {
   const units = (text: string) => {
-    const found = minorUnits(text, decimals)
-    if (found === undefined) throw new Contradiction('transaction_currency')
-    return found
+    const parsed = parseAmount(text, decimals)
+    if (parsed === undefined) throw new Contradiction('transaction_currency')
+    return parsed
   }
   const line = {
-    ...(existing ?? freshLine(given.id, place)),
+    ...(existing ?? createLine(given.id, place)),
     ...given,
-    ...(given.price !== undefined && { price: unitPrice(given.price, decimals) ?? given.price }),
+    ...(given.price !== undefined && { price: normalizeUnitPrice(given.price, decimals) ?? given.price }),
     ...(given.discounts && {
-      discounts: given.discounts.map(discount => ({ ...discount, amount: amount(units(discount.amount), decimals) })),
+      discounts: given.discounts.map(discount => ({
+        ...discount,
+        amount: formatAmount(units(discount.amount), decimals),
+      })),
     }),
   }
-  if (typeof given.value === 'string') line.value = amount(units(given.value), decimals)
-  else if (given.value === null || !existing || !samePrice(existing, line)) {
-    // Nobody says what was paid: the price of the units less the discounts.
-    const off = line.discounts.reduce((sum, discount) => sum + units(discount.amount), 0n)
-    line.value = amount(priceOf(line.quantity, line.price, decimals) - (line.quantity < 0 ? -off : off), decimals)
+  if (typeof given.value === 'string') line.value = formatAmount(units(given.value), decimals)
+  else if (given.value === null || !existing || !hasSamePrice(existing, line)) {
+    // The source has no value: use the price of the units minus the discounts.
+    const discounted = line.discounts.reduce((sum, discount) => sum + units(discount.amount), 0n)
+    line.value = formatAmount(
+      computePrice(line.quantity, line.price, decimals) - (line.quantity < 0 ? -discounted : discounted),
+      decimals,
+    )
   }
   const merged = line as Line
-  return existing && same(existing, merged) ? existing : merged
+  return existing && hasSameFields(existing, merged) ? existing : merged
 }
 
-const freshLine = (id: string, sequence: number): Line => ({
+const createLine = (id: string, sequence: number): Line => ({
   id,
   sequence,
   sku: null,
@@ -132,32 +148,32 @@ const freshLine = (id: string, sequence: number): Line => ({
   discounts: [],
 })
 
-/** What a value that was not given is made of. */
-const samePrice = (a: Pick<Line, 'quantity' | 'price' | 'discounts'>, b: typeof a) =>
-  a.quantity === b.quantity && a.price === b.price && alike(a.discounts, b.discounts)
+/** True if the fields that determine a computed value are equal. */
+const hasSamePrice = (a: Pick<Line, 'quantity' | 'price' | 'discounts'>, b: typeof a) =>
+  a.quantity === b.quantity && a.price === b.price && isDeepEqual(a.discounts, b.discounts)
 
-/** Whether two records of the same fields hold the same. */
-function same<T extends object>(a: T, b: T) {
-  for (const name in b) if (a[name] !== b[name] && !alike(a[name], b[name])) return false
+/** True if two records with the same fields have equal values. */
+function hasSameFields<T extends object>(a: T, b: T) {
+  for (const name in b) if (a[name] !== b[name] && !isDeepEqual(a[name], b[name])) return false
   return true
 }
 
-const alike = (a: unknown, b: unknown) => typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b)
+const isDeepEqual = (a: unknown, b: unknown) => typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b)
 
-/** The transaction with its lines in order and their sum; nothing where it is what it was. */
-function outcome({ was, header, wereLines, lines }: Draft): Stored[] {
-  const changed = was !== header && !(was && same(was, header))
-  if (!changed && ![...lines.values()].some(line => differs(wereLines.get(line.id), line))) return []
-  const decimals = decimalsOf(header.currency)
+/** Returns the transaction with sorted lines and their total, or nothing if it has not changed. */
+function toResult({ was, header, wereLines, lines }: Draft): Stored[] {
+  const changed = was !== header && !(was && hasSameFields(was, header))
+  if (!changed && ![...lines.values()].some(line => isChanged(wereLines.get(line.id), line))) return []
+  const decimals = getDecimals(header.currency)
   const ordered = [...lines.values()].sort((a, b) => (a.sequence ?? 0) - (b.sequence ?? 0))
-  const total = ordered.reduce((sum, line) => sum + storedUnits(line.value, decimals), 0n)
-  return [{ ...header, total: amount(total, decimals), lines: ordered }]
+  const total = ordered.reduce((sum, line) => sum + parseStoredAmount(line.value, decimals), 0n)
+  return [{ ...header, total: formatAmount(total, decimals), lines: ordered }]
 }
 
-const differs = (was: Line | undefined, line: Line) => was !== line && !(was && same(was, line))
+const isChanged = (was: Line | undefined, line: Line) => was !== line && !(was && hasSameFields(was, line))
 
-/** Rows are judged by what has become of them in the end: two that contradict each other change nothing the second time. */
-function count(rows: readonly TransactionParts[], drafts: ReadonlyMap<string, Draft>) {
+/** Counts new and changed rows by the final result: two rows that contradict each other count as unchanged the second time. */
+function countRows(rows: readonly TransactionParts[], drafts: ReadonlyMap<string, Draft>) {
   const heads = new Map<Draft, boolean>()
   const seen = new Set<Line>()
   let inserted = 0
@@ -167,15 +183,15 @@ function count(rows: readonly TransactionParts[], drafts: ReadonlyMap<string, Dr
     const now = draft.lines.get(line.id) as Line
     const was = draft.wereLines.get(line.id)
     if (!was) {
-      // The second of two rows for one new line has only changed it.
+      // The second row of a new line changes it.
       if (seen.has(now)) changed++
       else inserted++
       seen.add(now)
       continue
     }
-    const moved = heads.get(draft) ?? !same(draft.was as Header, draft.header)
+    const moved = heads.get(draft) ?? !hasSameFields(draft.was as Header, draft.header)
     heads.set(draft, moved)
-    if (moved || differs(was, now)) changed++
+    if (moved || isChanged(was, now)) changed++
   }
   return { inserted, changed }
 }

@@ -1,22 +1,22 @@
-import { minorUnits } from '../values/money.ts'
+import { parseAmount } from '../values/money.ts'
 
-/** An amount that its shape has passed, in minor units. */
-export function units(text: string, decimals: number): bigint {
-  const found = minorUnits(text, decimals)
-  if (found === undefined) throw new Error('an amount is judged before it is reckoned with')
-  return found
+/** Parses a validated amount into minor units. Throws if it is invalid. */
+export function toMinorUnits(text: string, decimals: number): bigint {
+  const parsed = parseAmount(text, decimals)
+  if (parsed === undefined) throw new Error('amount was not validated')
+  return parsed
 }
 
 export const sum = (amounts: readonly bigint[]) => amounts.reduce((total, each) => total + each, 0n)
 
-/** What is paid for a line, in minor units: below zero where the discounts take off more than it costs. */
-export const lineValue = (price: bigint, quantity: number, discounts: readonly bigint[]) =>
+/** Returns the value of a line in minor units. Negative if the discounts exceed the price. */
+export const computeLineValue = (price: bigint, quantity: number, discounts: readonly bigint[]) =>
   price * BigInt(quantity) - sum(discounts)
 
-export const amountDue = (lineValues: readonly bigint[], freight: bigint) => sum(lineValues) + freight
+export const computeAmountDue = (lineValues: readonly bigint[], freight: bigint) => sum(lineValues) + freight
 
-/** A line that was paid for, and what of it came back so far. Amounts in minor units. */
-interface Paid {
+/** A paid line with its returns so far. Amounts in minor units. */
+interface PaidLine {
   value: bigint
   quantity: number
   returned: number
@@ -24,14 +24,13 @@ interface Paid {
 }
 
 /**
- * What is refunded for `count` further units of a line: its share of what was paid, rounded down, such that all of the line in
- * whatever portions comes to exactly what was paid. After a return was cancelled too, never negative, and never more than the units
- * have cost; the last ones are all that is left.
+ * Returns the refund for `count` further units of a line: their share of the amount paid, rounded down. All returns of a line together
+ * refund exactly the amount paid. Even after a cancelled return, the refund is never negative and never more than the price of the units.
  */
-export function refundFor({ value, quantity, returned, refunded }: Paid, count: number): bigint {
-  const [all, some] = [BigInt(quantity), BigInt(count)]
-  const share = (value * BigInt(returned + count)) / all - refunded
-  const most = ((value + all - 1n) / all) * some
+export function computeRefund({ value, quantity, returned, refunded }: PaidLine, count: number): bigint {
+  const [total, units] = [BigInt(quantity), BigInt(count)]
+  const share = (value * BigInt(returned + count)) / total - refunded
+  const maximum = ((value + total - 1n) / total) * units
   if (share <= 0n) return 0n
-  return share < most || returned + count === quantity ? share : most
+  return share < maximum || returned + count === quantity ? share : maximum
 }

@@ -1,8 +1,8 @@
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
-import { inOrder } from './order-rules.ts'
+import { sortErrors } from './order-rules.ts'
 import type { LineStatus } from './orders.ts'
-import { refundFor } from './pricing.ts'
+import { computeRefund } from './pricing.ts'
 import type { ReturnInput, ReturnLine } from './returns.ts'
 
 /** A line of the original order. Amounts in minor units. */
@@ -16,88 +16,87 @@ export interface SoldLine {
   refunded: bigint
 }
 
-/** Units of one line of the order that come back with one line of the return. */
-export interface SyncBatch {
-  /** Which line of the return. */
+/** Units of an order line that a line of the return covers. */
+export interface Allocation {
+  /** The index of the return line. */
   entry: number
-  /** Which line of the order. */
+  /** The sequence of the order line. */
   orderSequence: number
   quantity: number
   value: bigint
 }
 
-/** Units of a line that can still be returned: what was not shipped was not sold yet. */
+/** Returns the units of a line that can still be returned. Unshipped lines have none. */
 const returnable = ({ status, quantity, returned }: SoldLine) =>
   status === 'shipped' || status === 'returned' ? quantity - returned : 0
 
-/** What the service has set for returns. */
+/** The settings for returns. */
 type ReturnRules = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
 
-/** What a return comes to; `lines` (those of the request) and `portions` count where there are no faults. */
-export interface JudgedReturn {
-  faults: FieldError[]
+/** A validated return. `lines` (those of the request) and `allocations` are complete only if there are no errors. */
+export interface ValidatedReturn {
+  errors: FieldError[]
   lines: ReturnLine[]
-  portions: SyncBatch[]
+  allocations: Allocation[]
 }
 
 /**
- * Which lines of the order a return takes from, the first ones first, and every fault in it. SKUs are compared letter by letter;
- * lines with the same SKU are taken together. A
- * line without a quantity takes all that those before it leave.
+ * Validates a return and allocates it to the lines of the order, in their sequence. SKUs are case-sensitive. Return lines with the same SKU
+ * share the units of the order lines. A line without a quantity returns all units that the previous lines leave.
  */
-export function judgeReturn(
+export function validateReturn(
   input: Pick<ReturnInput, 'lines'>,
   order: { number: string; lines: readonly SoldLine[] },
   { returnReasons, defaultReturnReason }: ReturnRules,
-): JudgedReturn {
-  const faults: FieldError[] = []
+): ValidatedReturn {
+  const errors: FieldError[] = []
   const lines: ReturnLine[] = []
-  const portions: SyncBatch[] = []
-  const left = order.lines.map(line => ({ ...line }))
-  const asked = Map.groupBy(input.lines, line => line.sku)
+  const allocations: Allocation[] = []
+  const orderLines = order.lines.map(line => ({ ...line }))
+  const requested = Map.groupBy(input.lines, line => line.sku)
 
   for (const [entry, { sku, quantity, reasonCode, notes }] of input.lines.entries()) {
-    const sold = left.filter(line => line.sku === sku)
-    const wanted = quantity ?? sum(sold.map(returnable))
-    lines.push({ sku, quantity: wanted, reasonCode: reasonCode ?? defaultReturnReason ?? '', notes: notes ?? null })
+    const sold = orderLines.filter(line => line.sku === sku)
+    const units = quantity ?? sum(sold.map(returnable))
+    lines.push({ sku, quantity: units, reasonCode: reasonCode ?? defaultReturnReason ?? '', notes: notes ?? null })
     if (sold.length === 0) {
-      faults.push({
+      errors.push({
         pointer: `/lines/${entry}/sku`,
         code: 'sku_not_on_order',
         detail: `SKU ${sku} isn't on order ${order.number}.`,
       })
       continue
     }
-    let open = wanted
+    let open = units
     for (const line of sold) {
       const count = Math.min(open, returnable(line))
       if (count === 0) continue
-      const value = refundFor(line, count)
-      portions.push({ entry, orderSequence: line.sequence, quantity: count, value })
+      const value = computeRefund(line, count)
+      allocations.push({ entry, orderSequence: line.sequence, quantity: count, value })
       line.returned += count
       line.refunded += value
       open -= count
     }
-    if (open === 0 && wanted > 0) continue
-    const most = sum(order.lines.filter(line => line.sku === sku).map(returnable))
-    const together = sum((asked.get(sku) ?? []).map(line => line.quantity ?? 0))
-    const unsent = sold.every(line => line.status === 'processing') ? ', because it has not been shipped' : ''
-    faults.push({
+    if (open === 0 && units > 0) continue
+    const maximum = sum(order.lines.filter(line => line.sku === sku).map(returnable))
+    const together = sum((requested.get(sku) ?? []).map(line => line.quantity ?? 0))
+    const reason = sold.every(line => line.status === 'processing') ? ', because it has not been shipped' : ''
+    errors.push({
       pointer: `/lines/${entry}/quantity`,
       code: 'quantity_exceeds_returnable',
-      detail: `At most ${most} of ${sku} can be returned${unsent}${together ? `, not ${together}` : ''}.`,
+      detail: `At most ${maximum} of ${sku} can be returned${reason}${together ? `, not ${together}` : ''}.`,
     })
   }
   for (const [entry, { reasonCode }] of lines.entries()) {
-    const fault = faultOfReason(reasonCode, `/lines/${entry}/reasonCode`, returnReasons)
-    if (fault) faults.push(fault)
+    const error = checkReason(reasonCode, `/lines/${entry}/reasonCode`, returnReasons)
+    if (error) errors.push(error)
   }
-  return { faults: inOrder(faults), lines, portions }
+  return { errors: sortErrors(errors), lines, allocations }
 }
 
 const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count, 0)
 
-function faultOfReason(code: string, pointer: string, reasons: ReturnRules['returnReasons']): FieldError | undefined {
+function checkReason(code: string, pointer: string, reasons: ReturnRules['returnReasons']): FieldError | undefined {
   if (reasons.some(reason => reason.code === code)) return
   if (code === '')
     return {

@@ -2,52 +2,49 @@ import { type Static, Type } from '../../schemas/schemas.ts'
 import {
   Currency,
   Id,
+  Integer,
   LocalTime,
   Money,
   Nullable,
+  OneOf,
+  SourceTimestamp,
   Text,
-  ToldTime,
   UnitPrice,
   Units,
-  Whole,
-  Words,
 } from '../values/fields.ts'
 
 const channels = ['store', 'headOffice', 'web'] as const
 const transactionTypes = ['sale', 'layby', 'laybyUpdate', 'specialOrder', 'specialOrderUpdate'] as const
 
-const id = Id("The back office's identifier of the transaction.", '13748')
+const id = Id("The back office's ID of the transaction.", '13748')
 const number = Text('The number printed on the receipt.', 'D10100000130', 50)
-const orderNumber = Text('The order that was fulfilled by this sale.', 'W0000123', 50)
-const channel = Words('Where it was sold; `headOffice` is telephone and mail.', channels)
-const type = Words('What kind of transaction it is.', transactionTypes)
-const saleDate = LocalTime('When it was sold.', '2024-05-26 00:00:00')
+const orderNumber = Text('The number of the order that this sale fulfilled.', 'W0000123', 50)
+const channel = OneOf('The sales channel. `headOffice` is telephone and mail order.', channels)
+const type = OneOf('The type of transaction.', transactionTypes)
+const saleDate = LocalTime('When the sale was made.', '2024-05-26 00:00:00')
 const customerId = Id('The shopper.', '65432')
 const storeNumber = Id('The store that sold it.', '101')
-const lineId = Id('The identifier of the line, unique in its transaction.', '15882')
-const sequence = Whole('Where the line stands in the transaction.', 1)
+const lineId = Id('The ID of the line, unique in its transaction.', '15882')
+const sequence = Integer('The position of the line in the transaction.', 1)
 const sku = Id('The e-commerce SKU.', 'MH01-XS-Black')
 const productCode = Text('The style code.', 'MH01', 100)
 const productName = Text('The name of the style when it was sold.', 'Chaz Kangeroo Hoodie')
 const colourCode = Text('The code of the colour.', 'BLK', 50)
 const colourName = Text('The name of the colour.', 'Black', 100)
 const sizeCode = Text('The size.', 'XS', 50)
-const quantity = Units(
-  'Units sold, with up to three decimals where it is weighed or measured; negative for a return.',
-  1,
-)
+const quantity = Units('Units sold, with up to three decimals for weighed or measured goods. Negative for a return.', 1)
 const price = UnitPrice(
-  "The price of one unit, before discounts: with the currency's decimals, or up to four where it is finer.",
+  "The price of one unit before discounts, with the currency's decimals, or up to four if it is finer.",
   '29.99',
 )
-const value = Money('What was paid for the line; negative for a return.', '25.99')
+const value = Money('The amount paid for the line. Negative for a return.', '25.99')
 const percent = (description: string, example: string) =>
   Type.String({ description, format: 'percent', pattern: '^\\d{1,3}(\\.\\d{1,4})?$', examples: [example] })
-const taxPercent = percent('Tax, in per cent.', '10')
-const discountType = Text('Why there was a discount.', 'loyalty', 50)
-const discountReason = Text('The reason in words.', 'Gold member', 100)
-const discountAmount = Money('The amount taken off.', '4.00')
-const discountPercentage = percent('The same in per cent.', '13.34')
+const taxPercent = percent('The tax rate in per cent.', '10')
+const discountType = Text('The type of discount.', 'loyalty', 50)
+const discountReason = Text('The reason for the discount.', 'Gold member', 100)
+const discountAmount = Money('The amount of the discount.', '4.00')
+const discountPercentage = percent('The discount in per cent.', '13.34')
 
 const TransactionLine = Type.Object(
   {
@@ -55,7 +52,7 @@ const TransactionLine = Type.Object(
     sequence: Nullable(sequence),
     sku: Nullable(
       Type.String({
-        description: 'The e-commerce SKU; null where the sold item is no longer known.',
+        description: 'The e-commerce SKU. Null if the sold item no longer exists.',
         examples: ['MH01-XS-Black'],
       }),
     ),
@@ -83,7 +80,7 @@ const TransactionLine = Type.Object(
   { $id: 'TransactionLine', additionalProperties: false },
 )
 
-/** Contract 5. */
+/** A sale or return with its lines. */
 export type RetailTransaction = Static<typeof RetailTransaction>
 export const RetailTransaction = Type.Object(
   {
@@ -104,7 +101,7 @@ export const RetailTransaction = Type.Object(
   { $id: 'RetailTransaction', additionalProperties: false },
 )
 
-/** One row a line; what the lines of one transaction share is repeated. */
+/** An import row: one line of a transaction. The fields of the transaction are repeated in each row. */
 export const TransactionRow = Type.Object({
   id,
   number: Type.Optional(number),
@@ -117,7 +114,7 @@ export const TransactionRow = Type.Object({
   lineId,
   sequence: Type.Optional(sequence),
   sku: Type.Optional(sku),
-  skuId: Type.Optional(Id("The back office's own identifier of the SKU, instead of `sku`.", '12001')),
+  skuId: Type.Optional(Id("The back office's own ID of the SKU, instead of `sku`.", '12001')),
   productCode: Type.Optional(productCode),
   productName: Type.Optional(productName),
   colourCode: Type.Optional(colourCode),
@@ -131,5 +128,5 @@ export const TransactionRow = Type.Object({
   discountReason: Type.Optional(discountReason),
   discountAmount: Type.Optional(discountAmount),
   discountPercentage: Type.Optional(discountPercentage),
-  updateTimeStamp: Type.Optional(ToldTime('`saleDate` of a new transaction, else the time of the import')),
+  updateTimeStamp: Type.Optional(SourceTimestamp('`saleDate` for a new transaction, otherwise the time of the import')),
 })

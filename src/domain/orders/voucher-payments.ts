@@ -1,47 +1,44 @@
 import { ApiError } from '../../errors/api-error.ts'
 import type { OrderInput } from './orders.ts'
 
-/** What an order draws from a gift voucher. */
+/** A payment with a gift voucher. */
 export interface VoucherPayment {
   number: string
   validationId: string
   /** With the currency's decimals. */
   amount: string
-  /** Where the voucher stands in the body: `/payments/0/voucher`. */
+  /** The JSON pointer of the voucher in the body: `/payments/0/voucher`. */
   pointer: string
 }
 
 /**
- * Draws on each voucher that pays, in the order of their numbers (`a < b`, as `collate "C"` has it), so that two orders cannot wait for each other; throws what stands
- * against all of them. Returns what each draw came to, by the voucher's number.
+ * Redeems each voucher of an order, in the order of their numbers (`a < b`, like `collate "C"`), so that two orders can't deadlock. Returns the
+ * results by voucher number. Throws the errors of all vouchers at once.
  */
 export async function forEachVoucher<T>(
   payments: OrderInput['payments'],
-  draw: (payment: VoucherPayment) => Promise<T>,
+  redeem: (payment: VoucherPayment) => Promise<T>,
 ): Promise<Map<string, T>> {
-  const draws = payments.flatMap(({ voucher, amount }, i) =>
+  const voucherPayments = payments.flatMap(({ voucher, amount }, i) =>
     voucher ? [{ ...voucher, amount, pointer: `/payments/${i}/voucher` }] : [],
   )
-  const drawn = new Map<string, T>()
-  const refusals: ApiError[] = []
-  for (const each of draws.sort((a, b) => (a.number < b.number ? -1 : 1)))
+  const results = new Map<string, T>()
+  const errors: ApiError[] = []
+  for (const payment of voucherPayments.sort((a, b) => (a.number < b.number ? -1 : 1)))
     try {
-      drawn.set(each.number, await draw(each))
+      results.set(payment.number, await redeem(payment))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      refusals.push(error)
+      errors.push(error)
     }
-  const [refusal, ...others] = refusals
-  if (!refusal) return drawn
-  // What goes with one voucher, like the time until which it is held, is said where it is the only one that is refused.
-  if (others.length === 0) throw refusal
-  throw new ApiError(
-    refusal.code,
-    refusals.flatMap(({ errors: faults }) => faults.map(({ detail }) => detail)).join(' '),
-    {
-      errors: refusals.flatMap(({ errors: faults }) => faults),
-      members: refusal.members,
-      headers: refusal.headers,
-    },
-  )
+  const [first, ...more] = errors
+  if (!first) return results
+  // A single error keeps its own members, such as `lockedUntil`.
+  if (more.length === 0) throw first
+  const fieldErrors = errors.flatMap(error => error.errors)
+  throw new ApiError(first.code, fieldErrors.map(({ detail }) => detail).join(' '), {
+    errors: fieldErrors,
+    members: first.members,
+    headers: first.headers,
+  })
 }

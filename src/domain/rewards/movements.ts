@@ -1,24 +1,24 @@
 import {
-  byExpiry,
-  climbed,
-  drawn,
+  allocatePoints,
+  compareExpiry,
+  computePoints,
+  computePointsDue,
+  getLastDay,
   isOpen,
-  judged,
   type Lot,
-  lastDay,
   type OrderEarnings,
-  type Place,
-  pointsDue,
-  pointsFor,
+  reviewTier,
   type TierRules,
+  type TierStatus,
   type UnusedReward,
+  upgradeTier,
 } from './rules.ts'
 
-/** A reward account as an order or a return finds it. */
-export interface Standing extends Place {
+/** The state of a reward account before an order or a return. */
+export interface RewardState extends TierStatus {
   /** The day in the service's time zone. */
   today: string
-  /** The wall clock of the service's time zone, text that sorts. */
+  /** The local time in the service's time zone, as a sortable string. */
   now: string
   tiers: readonly TierRules[]
   /** Ten-thousandths. */
@@ -28,24 +28,30 @@ export interface Standing extends Place {
 }
 
 /**
- * One line of the ledger. `earn`: an order has earned points. `settle`: points that were owed are taken from a lot. `convert`: points
- * become the reward `into`. `reward`: that reward. `return`: part of an order came back. `reverse`: points, or an unused reward, are
- * taken back for it. `restore`: the points of that reward are given again, as a lot. `owe`: points that could not be taken back.
- * `cancel`: the return is cancelled, and what it took is given again.
+ * A ledger entry.
+ * - `earn`: an order has earned points.
+ * - `settle`: owed points are taken from a lot.
+ * - `convert`: points are converted into the reward `into`.
+ * - `reward`: the converted reward.
+ * - `return`: part of an order was returned.
+ * - `reverse`: points, or an unused reward, are reversed for a return.
+ * - `restore`: the points of a reversed reward become a lot again.
+ * - `owe`: points that could not be reversed.
+ * - `cancel`: a return is cancelled, and its reversal is undone.
  */
 export interface Entry {
   kind: 'earn' | 'settle' | 'convert' | 'reward' | 'return' | 'reverse' | 'restore' | 'owe' | 'cancel'
   lot: { kind: 'points' | 'reward'; id: string } | null
   into?: string
-  /** Points, or ten-thousandths of a reward; less than zero: taken from the lot. */
+  /** Points, or ten-thousandths of a reward. Negative: taken from the lot. */
   amount: bigint
   /** Ten-thousandths that count towards the next tier. */
   spend?: bigint
-  /** What of the spend that came back the account had no more; less than zero: a cancelled return does not give it again. */
+  /** The returned spend that the account no longer had. Negative: not restored by a cancelled return. */
   notTaken?: bigint
 }
 
-/** A lot to be made; its entries fill it. */
+/** A new lot. Its entries set its amount. */
 interface NewLot {
   kind: 'points' | 'reward'
   id: string
@@ -53,109 +59,110 @@ interface NewLot {
   expiryDate: string | null
 }
 
-/** What becomes of an account: lots to make, entries to write, and where it stands then. */
-export interface Move {
+/** The changes of an account: new lots, ledger entries and the tier after them. */
+export interface RewardMovement {
   lots: NewLot[]
   entries: Entry[]
-  place: Place
+  tierStatus: TierStatus
   qualifyingSpend: bigint
 }
 
-/** More rewards at once than anybody has earned: the last one is worth the rest. */
-const mostRewards = 1_000n
+/** The maximum number of rewards in one conversion. The last one has the remaining value. */
+const maxRewards = 1_000n
 
-/** What an order earns by the account's tier, what of the points becomes rewards, and the tier that its spend reaches. */
-export function earning(
-  standing: Standing,
+/** Computes the points that an order earns, the rewards that points are converted into, and the tier that the spend reaches. */
+export function computeEarning(
+  state: RewardState,
   { orderNumber, amount }: { orderNumber: string; amount: bigint },
   newId: () => string,
-): Move {
-  const { tiers, today } = standing
-  const place = judged(tiers, placeOf(standing), standing.qualifyingSpend, today)
-  const tier = tierOf(tiers, place)
-  const points = tier ? pointsFor(amount, tier) : 0n
-  const expiryDate = tier ? lastDay(today, tier.pointsExpiry) : null
-  const given: Given = { kind: 'earn', description: `Order ${orderNumber}`, points, spend: amount, expiryDate }
-  return giving({ ...standing, ...place }, given, newId)
+): RewardMovement {
+  const { tiers, today } = state
+  const tierStatus = reviewTier(tiers, getTierStatus(state), state.qualifyingSpend, today)
+  const tier = findTier(tiers, tierStatus)
+  const points = tier ? computePoints(amount, tier) : 0n
+  const expiryDate = tier ? getLastDay(today, tier.pointsExpiry) : null
+  const credit: Credit = { kind: 'earn', description: `Order ${orderNumber}`, points, spend: amount, expiryDate }
+  return applyCredit({ ...state, ...tierStatus }, credit, newId)
 }
 
-/** What a cancelled return gives again: exactly what it took, good for as long as what the order earned. */
-export const restoring = (
-  standing: Standing,
-  { returnNumber, ...taken }: { returnNumber: string } & Omit<Given, 'kind' | 'description'>,
+/** Computes what a cancelled return restores: exactly what it reversed, with the expiry date of the order's points. */
+export const computeRestore = (
+  state: RewardState,
+  { returnNumber, ...taken }: { returnNumber: string } & Omit<Credit, 'kind' | 'description'>,
   newId: () => string,
-): Move => giving(standing, { kind: 'cancel', description: `Return ${returnNumber} cancelled`, ...taken }, newId)
+): RewardMovement =>
+  applyCredit(state, { kind: 'cancel', description: `Return ${returnNumber} cancelled`, ...taken }, newId)
 
-interface Given {
+interface Credit {
   kind: 'earn' | 'cancel'
   description: string
   points: bigint
   spend: bigint
-  /** What of the spend does not count, since it was not taken. */
+  /** The part of the spend that does not count, because the return could not reverse it. */
   notTaken?: bigint
   expiryDate: string | null
 }
 
-function giving(
-  standing: Standing,
-  { kind, description, points, spend, notTaken = 0n, expiryDate }: Given,
+function applyCredit(
+  state: RewardState,
+  { kind, description, points, spend, notTaken = 0n, expiryDate }: Credit,
   newId: () => string,
-): Move {
-  const { tiers, today } = standing
-  const book = open(standing, newId)
-  const lot = points > 0n ? book.add(description, points, expiryDate) : null
-  book.entries.push({ kind, lot: lot && { kind: 'points', id: lot.id }, amount: points, spend, notTaken: -notTaken })
-  book.settle()
-  book.convert(tierOf(tiers, standing))
-  const qualifyingSpend = standing.qualifyingSpend + spend - notTaken
-  const place = climbed(tiers, placeOf(standing), qualifyingSpend, today)
-  book.convert(tierOf(tiers, place))
-  return { lots: book.lots, entries: book.entries, place, qualifyingSpend }
+): RewardMovement {
+  const { tiers, today } = state
+  const ledger = openLedger(state, newId)
+  const lot = points > 0n ? ledger.add(description, points, expiryDate) : null
+  ledger.entries.push({ kind, lot: lot && { kind: 'points', id: lot.id }, amount: points, spend, notTaken: -notTaken })
+  ledger.settle()
+  ledger.convert(findTier(tiers, state))
+  const qualifyingSpend = state.qualifyingSpend + spend - notTaken
+  const tierStatus = upgradeTier(tiers, getTierStatus(state), qualifyingSpend, today)
+  ledger.convert(findTier(tiers, tierStatus))
+  return { lots: ledger.lots, entries: ledger.entries, tierStatus, qualifyingSpend }
 }
 
 /**
- * What a return takes back: first what is left of the order's own lots, expired or not; then what is open of others; then unused
- * rewards that were made of points here, whose other points are given again. What is used up is owed.
+ * Computes what a return reverses: first the remaining points of the order's own lots, even if expired, then open lots, then unused rewards
+ * that were converted from points (their other points become a lot again). Points that are already used are owed.
  */
-export function reversing(
-  standing: Standing & { unusedRewards: readonly UnusedReward[] },
+export function computeReversal(
+  state: RewardState & { unusedRewards: readonly UnusedReward[] },
   order: OrderEarnings,
   { returnNumber, amount }: { returnNumber: string; amount: bigint },
   newId: () => string,
-): Move | undefined {
-  const { tiers, today } = standing
-  const left = order.spend - order.spendBack
-  const spend = amount < left ? amount : left
+): RewardMovement | undefined {
+  const { tiers, today } = state
+  const remaining = order.spend - order.spendBack
+  const spend = amount < remaining ? amount : remaining
   if (spend <= 0n) return
-  const book = open(standing, newId)
-  const after = standing.qualifyingSpend - spend
+  const ledger = openLedger(state, newId)
+  const after = state.qualifyingSpend - spend
   const notTaken = after < 0n ? -after : 0n
-  book.entries.push({ kind: 'return', lot: null, amount: 0n, spend: -spend, notTaken })
-  const due = pointsDue(order, spend)
-  const own = book.points.filter(lot => order.lots.includes(lot.id))
-  let missing = due - book.take('reverse', own, due)
-  missing -= book.take('reverse', book.open(), missing)
-  for (const reward of standing.unusedRewards.toSorted(byExpiry)) {
+  ledger.entries.push({ kind: 'return', lot: null, amount: 0n, spend: -spend, notTaken })
+  const due = computePointsDue(order, spend)
+  const own = ledger.points.filter(lot => order.lots.includes(lot.id))
+  let missing = due - ledger.take('reverse', own, due)
+  missing -= ledger.take('reverse', ledger.open(), missing)
+  for (const reward of state.unusedRewards.toSorted(compareExpiry)) {
     if (missing === 0n) break
-    book.entries.push({ kind: 'reverse', lot: { kind: 'reward', id: reward.id }, amount: -reward.left })
-    const lot = book.add(`Points of a reward, return ${returnNumber}`, reward.points, reward.expiryDate)
-    book.entries.push({ kind: 'restore', lot: { kind: 'points', id: lot.id }, amount: reward.points })
-    missing -= book.take('reverse', [lot], missing)
+    ledger.entries.push({ kind: 'reverse', lot: { kind: 'reward', id: reward.id }, amount: -reward.left })
+    const lot = ledger.add(`Points of a reward, return ${returnNumber}`, reward.points, reward.expiryDate)
+    ledger.entries.push({ kind: 'restore', lot: { kind: 'points', id: lot.id }, amount: reward.points })
+    missing -= ledger.take('reverse', [lot], missing)
   }
-  if (missing > 0n) book.entries.push({ kind: 'owe', lot: null, amount: -missing })
+  if (missing > 0n) ledger.entries.push({ kind: 'owe', lot: null, amount: -missing })
   const qualifyingSpend = after + notTaken
-  const place = judged(tiers, placeOf(standing), qualifyingSpend, today)
-  book.settle()
-  book.convert(tierOf(tiers, place))
-  return { lots: book.lots, entries: book.entries, place, qualifyingSpend }
+  const tierStatus = reviewTier(tiers, getTierStatus(state), qualifyingSpend, today)
+  ledger.settle()
+  ledger.convert(findTier(tiers, tierStatus))
+  return { lots: ledger.lots, entries: ledger.entries, tierStatus, qualifyingSpend }
 }
 
-const placeOf = ({ tierId, tierLockedUntilDate }: Place): Place => ({ tierId, tierLockedUntilDate })
-const tierOf = (tiers: readonly TierRules[], { tierId }: Place) => tiers.find(tier => tier.id === tierId)
+const getTierStatus = ({ tierId, tierLockedUntilDate }: TierStatus): TierStatus => ({ tierId, tierLockedUntilDate })
+const findTier = (tiers: readonly TierRules[], { tierId }: TierStatus) => tiers.find(tier => tier.id === tierId)
 
-/** The account's points while entries are written: what an entry takes of a lot is left of it no more. */
-function open({ today, now, pointsOwed, points: given }: Standing, newId: () => string) {
-  const points = given.map(lot => ({ ...lot }))
+/** Opens a ledger that tracks the remaining points of the lots while entries are added. */
+function openLedger({ today, now, pointsOwed, points: stored }: RewardState, newId: () => string) {
+  const points = stored.map(lot => ({ ...lot }))
   const lots: NewLot[] = []
   const entries: Entry[] = []
   const openLots = () => points.filter(lot => lot.left > 0n && isOpen(lot, today))
@@ -166,9 +173,9 @@ function open({ today, now, pointsOwed, points: given }: Standing, newId: () => 
     return { kind, id } as const
   }
 
-  function take(kind: Entry['kind'], from: readonly Lot[], wanted: bigint, into?: string) {
+  function take(kind: Entry['kind'], from: readonly Lot[], requested: bigint, into?: string) {
     let taken = 0n
-    for (const { lot, points } of drawn(from, wanted)) {
+    for (const { lot, points } of allocatePoints(from, requested)) {
       lot.left -= points
       taken += points
       entries.push({ kind, lot: { kind: 'points', id: lot.id }, amount: -points, ...(into && { into }) })
@@ -182,7 +189,7 @@ function open({ today, now, pointsOwed, points: given }: Standing, newId: () => 
     entries,
     open: openLots,
     take,
-    /** A new lot of points; its entry is the caller's. */
+    /** Adds a lot of points. The caller adds its entry. */
     add(description: string, left: bigint, expiryDate: string | null) {
       const { id } = make('points', description, expiryDate)
       const lot: Lot = { id, left, createdAt: now, expiryDate }
@@ -190,16 +197,16 @@ function open({ today, now, pointsOwed, points: given }: Standing, newId: () => 
       return lot
     },
     settle: () => void take('settle', openLots(), pointsOwed),
-    /** Makes rewards of as many points as there are enough. */
+    /** Converts points into as many rewards as possible. */
     convert(tier: TierRules | undefined) {
       const threshold = tier?.autoRewardPointThreshold ?? 0n
       const value = tier?.autoRewardValue ?? 0n
       if (!tier || threshold <= 0n || value <= 0n) return
       let count = openLots().reduce((sum, lot) => sum + lot.left, 0n) / threshold
       for (let made = 1n; count > 0n; made++) {
-        const times = made < mostRewards ? 1n : count
+        const times = made < maxRewards ? 1n : count
         const worth = threshold * times
-        const reward = make('reward', `Reward for ${worth} points`, lastDay(today, tier.rewardExpiry))
+        const reward = make('reward', `Reward for ${worth} points`, getLastDay(today, tier.rewardExpiry))
         take('convert', openLots(), worth, reward.id)
         entries.push({ kind: 'reward', lot: reward, amount: value * times })
         count -= times

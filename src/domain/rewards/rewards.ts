@@ -1,28 +1,28 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Currency, Flag, Id, LocalDate, LocalTime, Money, Nullable, Text, Whole, Words } from '../values/fields.ts'
+import { Currency, Flag, Id, Integer, LocalDate, LocalTime, Money, Nullable, OneOf, Text } from '../values/fields.ts'
 
-const programId = Id('The programme.', '1')
-const programName = Text('The name of the programme.', 'Retail Rewards', 100)
-const description = Text('What it is, in words.', 'A point for each dollar', 1000)
+const programId = Id('The program.', '1')
+const programName = Text('The name of the program.', 'Retail Rewards', 100)
+const description = Text('The description of the program.', 'A point for each dollar', 1000)
 const tierId = Id('The tier.', '2')
 const tierName = Text('The name of the tier.', 'Merino', 100)
-const tierSequence = Whole('Where the tier stands, the lowest first.', 2)
-const accrualSpend = Money('Each time this much is spent …', '1.00')
-const accrualPoints = Whole('… this many points are earned.', 1, { minimum: 0 })
-const autoRewardPointThreshold = Whole('At this many points …', 300, { minimum: 1 })
-const autoRewardValue = Money('… a reward of this value is made of them.', '10.00')
-const qualifySpend = Money('What must be spent in the qualifying period to reach the tier.', '500.00')
-const months = Whole('Months.', 12, { minimum: 0 })
-const days = Whole('Days.', 0, { minimum: 0 })
+const tierSequence = Integer('The position of the tier, lowest first.', 2)
+const accrualSpend = Money('The spend that earns `accrualPoints`.', '1.00')
+const accrualPoints = Integer('The points earned for each `accrualSpend`.', 1, { minimum: 0 })
+const autoRewardPointThreshold = Integer('The number of points that are converted into a reward.', 300, { minimum: 1 })
+const autoRewardValue = Money('The value of a reward that is converted from points.', '10.00')
+const qualifySpend = Money('The spend in the qualifying period that reaches the tier.', '500.00')
+const months = Integer('Months.', 12, { minimum: 0 })
+const days = Integer('Days.', 0, { minimum: 0 })
 const giftId = Id('The gift.', '21')
 const giftName = Text('The name of the gift.', 'Merino socks', 100)
 const accountId = Id('The reward account.', '22672')
 const customerId = Id('The shopper.', '73152')
-const tierLockedUntilDate = LocalDate('The tier is kept until this day, whatever is spent.', '2027-09-01')
-const joinDate = LocalDate('When the shopper joined the programme.', '2023-01-05')
+const tierLockedUntilDate = LocalDate('The last day on which the tier is kept whatever the spend is.', '2027-09-01')
+const joinDate = LocalDate('When the shopper joined the program.', '2023-01-05')
 const lotId = Id('The lot.', '42181')
-const lotDescription = Text('Why it was given.', 'Birthday reward')
-const createdAt = LocalTime('When it was given.', '2026-01-05 15:19:10')
+const lotDescription = Text('The reason for the lot.', 'Birthday reward')
+const createdAt = LocalTime('When the lot was created.', '2026-01-05 15:19:10')
 const expiryDate = LocalDate('The last day on which it can be used.', '2027-01-05')
 const points = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
@@ -32,7 +32,7 @@ const Span = Type.Object(
   { $id: 'Span', additionalProperties: false },
 )
 
-/** Contract 8. */
+/** A loyalty program with its tiers and gifts. */
 export type RewardProgram = Static<typeof RewardProgram>
 export const RewardProgram = Type.Object(
   {
@@ -68,7 +68,7 @@ export const RewardProgram = Type.Object(
   { $id: 'RewardProgram', additionalProperties: false },
 )
 
-/** Contract 8. Balances are the sums of the open lots listed with them. */
+/** A reward account. The balances are the sums of the listed open lots. */
 export type RewardAccount = Static<typeof RewardAccount>
 export const RewardAccount = Type.Object(
   {
@@ -84,9 +84,11 @@ export const RewardAccount = Type.Object(
     availablePoints: points('Points that can be used.', 120),
     availableRewards: Money("The shopper's reward balance: unexpired, unredeemed rewards.", '30.00'),
     pointsToNextReward: Nullable(
-      points('Points missing for the next reward; null where rewards are not made of points.', 180),
+      points('The points that are missing for the next reward. Null if points are not converted into rewards.', 180),
     ),
-    spendToNextTier: Nullable(Money('What is left to spend for the next tier; null in the highest.', '386.00')),
+    spendToNextTier: Nullable(
+      Money('The spend that is missing for the next tier. Null in the highest tier.', '386.00'),
+    ),
     nextTierId: Nullable(tierId),
     points: Type.Array(
       Type.Object(
@@ -94,10 +96,10 @@ export const RewardAccount = Type.Object(
           id: lotId,
           createdAt,
           description: Nullable(lotDescription),
-          total: points('Points given.', 300),
+          total: points('Points in total.', 300),
           redeemed: points('Points used.', 180),
-          pending: points('Points about to be used.', 0),
-          available: points('Points left.', 120),
+          pending: points('Points reserved by a pending redemption.', 0),
+          available: points('Remaining points.', 120),
           expiryDate: Nullable(expiryDate),
         },
         { $id: 'Points', additionalProperties: false },
@@ -109,10 +111,10 @@ export const RewardAccount = Type.Object(
           id: lotId,
           createdAt,
           description: Nullable(lotDescription),
-          total: Money('The value given.', '30.00'),
+          total: Money('The value in total.', '30.00'),
           redeemed: Money('The value used.', '0.00'),
-          pending: Money('The value about to be used.', '0.00'),
-          available: Money('The value left.', '30.00'),
+          pending: Money('The value reserved by a pending redemption.', '0.00'),
+          available: Money('The remaining value.', '30.00'),
           expiryDate: Nullable(expiryDate),
         },
         { $id: 'Reward', additionalProperties: false },
@@ -124,7 +126,7 @@ export const RewardAccount = Type.Object(
           id: lotId,
           giftId: Nullable(giftId),
           name: Nullable(giftName),
-          available: Flag('Whether the gift can still be taken.'),
+          available: Flag('True if the gift can still be redeemed.'),
           expiryDate: Nullable(expiryDate),
         },
         { $id: 'Gift', additionalProperties: false },
@@ -134,7 +136,7 @@ export const RewardAccount = Type.Object(
   { $id: 'RewardAccount', additionalProperties: false },
 )
 
-/** One row a tier; what the tiers of one programme share is repeated. */
+/** An import row: one tier. The fields of the program are repeated in each row. */
 export const RewardProgramRow = Type.Object({
   programId,
   programName,
@@ -161,7 +163,7 @@ export const RewardGiftRow = Type.Object({
   name: giftName,
   styles: Type.Optional(
     Type.String({
-      description: 'The style codes the gift may be, separated by `;`.',
+      description: 'The style codes of the gift, separated by `;`.',
       maxLength: 4000,
       format: 'list',
       examples: ['MH01;MH02'],
@@ -176,18 +178,18 @@ export const RewardAccountRow = Type.Object({
   tierId: Type.Optional(tierId),
   tierLockedUntilDate: Type.Optional(tierLockedUntilDate),
   joinDate: Type.Optional(joinDate),
-  qualifyingSpend: Type.Optional(Money('What was spent in the qualifying period.', '114.00')),
+  qualifyingSpend: Type.Optional(Money('The spend in the qualifying period.', '114.00')),
 })
 
 export const RewardLotRow = Type.Object({
   accountId,
-  kind: Words('What the lot holds.', ['points', 'reward', 'gift']),
+  kind: OneOf('The kind of lot.', ['points', 'reward', 'gift']),
   lotId,
   createdAt,
   description: Type.Optional(lotDescription),
-  total: Money('Points, or value, given; 1 for a gift.', '300'),
-  redeemed: Type.Optional(Money('How much of it is used.', '180')),
-  pending: Type.Optional(Money('How much of it is about to be used.', '0')),
+  total: Money('Points or value in total. 1 for a gift.', '300'),
+  redeemed: Type.Optional(Money('The used part.', '180')),
+  pending: Type.Optional(Money('The part reserved by a pending redemption.', '0')),
   giftId: Type.Optional(giftId),
   expiryDate: Type.Optional(expiryDate),
 })

@@ -1,10 +1,10 @@
-/** A stretch of the calendar. Nothing, zero of both, or more than a thousand years sets no limit. */
+/** A period. No limit if both are null or 0, or if it is longer than 1,000 years. */
 export interface Span {
   months: number | null
   days: number | null
 }
 
-/** A tier as the rules see it. Money is in ten-thousandths, as the tables hold it. */
+/** The rules of a tier. Money is in ten-thousandths. */
 export interface TierRules {
   id: string
   sequence: number
@@ -18,13 +18,13 @@ export interface TierRules {
   rewardExpiry: Span
 }
 
-/** Where an account stands among the tiers of its programme. */
-export interface Place {
+/** The tier of an account. */
+export interface TierStatus {
   tierId: string | null
   tierLockedUntilDate: string | null
 }
 
-/** Points that are left of a lot. */
+/** The remaining points of a lot. */
 export interface Lot {
   id: string
   left: bigint
@@ -32,13 +32,13 @@ export interface Lot {
   expiryDate: string | null
 }
 
-/** A reward that was made of points, and of which nothing is used. */
+/** An unused reward that was converted from points. */
 export interface UnusedReward extends Lot {
-  /** What it was made of. */
+  /** The converted points. */
   points: bigint
 }
 
-/** Of one order: what it has earned for what it cost, what of both came back before, and the lots that it was given. */
+/** What an order has earned, what earlier returns have reversed, and the lots of its points. */
 export interface OrderEarnings {
   points: bigint
   spend: bigint
@@ -48,44 +48,47 @@ export interface OrderEarnings {
 }
 
 /** A lot holds no more than one that a sync brings. */
-const mostPoints = 2_147_483_647n
+const maxPoints = 2_147_483_647n
 
-/** Points for an amount, each whole `accrualSpend` counting. */
-export function pointsFor(amount: bigint, { accrualSpend, accrualPoints }: TierRules): bigint {
+/** Returns the points for an amount: `accrualPoints` for each complete `accrualSpend`. */
+export function computePoints(amount: bigint, { accrualSpend, accrualPoints }: TierRules): bigint {
   if (accrualSpend === null || accrualSpend <= 0n || accrualPoints === null || amount < accrualSpend) return 0n
   const points = (amount / accrualSpend) * accrualPoints
-  return points < mostPoints ? points : mostPoints
+  return points < maxPoints ? points : maxPoints
 }
 
 /**
- * Points to take back for a further part of an order: its share of what was earned, rounded down over all parts together, so that
- * pieces come to the same as the whole, and the whole to exactly what was earned.
+ * Returns the points to reverse for a further part of an order: its share of the earned points. The sum over all parts is rounded down, so that
+ * several partial returns reverse as many points as one complete return: exactly the earned ones.
  */
-export function pointsDue({ points, spend, pointsBack, spendBack }: Omit<OrderEarnings, 'lots'>, part: bigint): bigint {
+export function computePointsDue(
+  { points, spend, pointsBack, spendBack }: Omit<OrderEarnings, 'lots'>,
+  part: bigint,
+): bigint {
   const back = spendBack + part
   const due = (back >= spend ? points : (points * back) / spend) - pointsBack
   return due > 0n ? due : 0n
 }
 
-/** The last day of a span that begins `today`: months first, then days; a month that is too short ends on its last day. */
-export function lastDay(today: string, span: Span): string | null {
+/** Returns the last day of a period that begins `today`: months are added first, then days. Returns null if there is no limit. */
+export function getLastDay(today: string, span: Span): string | null {
   const months = span.months ?? 0
   const days = span.days ?? 0
   if (months + days === 0 || months / 12 + days / 365 > 1000) return null
   return Temporal.PlainDate.from(today).add({ months, days }).toString()
 }
 
-/** Lots in the order in which they are used: what expires first goes first, then what is older. */
-export const byExpiry = (a: Lot, b: Lot) =>
+/** Compares lots in the order in which they are used: earliest expiry first, then oldest first. */
+export const compareExpiry = (a: Lot, b: Lot) =>
   compare(a.expiryDate ?? never, b.expiryDate ?? never) || compare(a.createdAt, b.createdAt) || compare(a.id, b.id)
 const never = '9999-99-99'
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** What to take from each of some lots for so many points, as far as they reach. */
-export function drawn(lots: readonly Lot[], wanted: bigint): { lot: Lot; points: bigint }[] {
+/** Allocates points to lots in the order of their use. The sum can be less than `requested`. */
+export function allocatePoints(lots: readonly Lot[], requested: bigint): { lot: Lot; points: bigint }[] {
   const parts: { lot: Lot; points: bigint }[] = []
-  let missing = wanted
-  for (const lot of lots.toSorted(byExpiry)) {
+  let missing = requested
+  for (const lot of lots.toSorted(compareExpiry)) {
     const points = lot.left < missing ? lot.left : missing
     if (points > 0n) parts.push({ lot, points })
     missing -= points
@@ -95,35 +98,35 @@ export function drawn(lots: readonly Lot[], wanted: bigint): { lot: Lot; points:
 
 export const isOpen = (lot: Lot, today: string) => lot.expiryDate === null || lot.expiryDate >= today
 
-/** The highest tier above that the spend reaches, kept for its qualifying period; where there is none, the place as it is. */
-export function climbed(tiers: readonly TierRules[], place: Place, spend: bigint, today: string): Place {
-  const now = tiers.find(tier => tier.id === place.tierId)
-  const above = tiers.filter(tier => !now || tier.sequence > now.sequence)
-  const reached = highest(above, spend)
-  return reached ? placeIn(reached, today) : place
+/** Returns the highest tier above the current one that the spend reaches, locked for its qualifying period. Otherwise the current tier. */
+export function upgradeTier(tiers: readonly TierRules[], status: TierStatus, spend: bigint, today: string): TierStatus {
+  const current = tiers.find(tier => tier.id === status.tierId)
+  const above = tiers.filter(tier => !current || tier.sequence > current.sequence)
+  const reached = findHighestTier(above, spend)
+  return reached ? enterTier(reached, today) : status
 }
 
 /**
- * After the day until which a tier is kept it is judged by the spend again: it begins anew, or a lower one does. A tier that is not
- * reached by spending is not lost by it. Who has no tier gets what the spend reaches.
+ * Reviews the tier of an account after its lock has expired: the account keeps its tier for another period, or gets a lower one, depending on
+ * the spend. A tier without `qualifySpend` is never lost. An account without a tier gets the one that the spend reaches.
  */
-export function judged(tiers: readonly TierRules[], place: Place, spend: bigint, today: string): Place {
-  const now = tiers.find(tier => tier.id === place.tierId)
-  if (!now) return climbed(tiers, place, spend, today)
-  if (now.qualifySpend === null) return place
-  if (place.tierLockedUntilDate === null || today <= place.tierLockedUntilDate) return place
-  const upToNow = tiers.filter(tier => tier.sequence <= now.sequence)
-  const lowest = upToNow.reduce((low, tier) => (tier.sequence < low.sequence ? tier : low), now)
-  return placeIn(highest(upToNow, spend) ?? lowest, today)
+export function reviewTier(tiers: readonly TierRules[], status: TierStatus, spend: bigint, today: string): TierStatus {
+  const current = tiers.find(tier => tier.id === status.tierId)
+  if (!current) return upgradeTier(tiers, status, spend, today)
+  if (current.qualifySpend === null) return status
+  if (status.tierLockedUntilDate === null || today <= status.tierLockedUntilDate) return status
+  const upToNow = tiers.filter(tier => tier.sequence <= current.sequence)
+  const lowest = upToNow.reduce((low, tier) => (tier.sequence < low.sequence ? tier : low), current)
+  return enterTier(findHighestTier(upToNow, spend) ?? lowest, today)
 }
 
-function highest(tiers: readonly TierRules[], spend: bigint): TierRules | undefined {
+function findHighestTier(tiers: readonly TierRules[], spend: bigint): TierRules | undefined {
   return tiers
     .filter(({ qualifySpend }) => qualifySpend !== null && qualifySpend <= spend)
     .reduce<TierRules | undefined>((high, tier) => (high && high.sequence >= tier.sequence ? high : tier), undefined)
 }
 
-const placeIn = (tier: TierRules, today: string): Place => ({
+const enterTier = (tier: TierRules, today: string): TierStatus => ({
   tierId: tier.id,
-  tierLockedUntilDate: lastDay(today, tier.qualifyPeriod),
+  tierLockedUntilDate: getLastDay(today, tier.qualifyPeriod),
 })

@@ -1,7 +1,7 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { Count, Flag, Id, Instant, Nullable, Text, Whole, Words } from '../values/fields.ts'
+import { Count, Flag, Id, Instant, Integer, Nullable, OneOf, Text } from '../values/fields.ts'
 
-const origin = Words('`backOffice`: read from the back office. `file`: imported files.', ['backOffice', 'file'])
+const origin = OneOf('`backOffice`: read from the back office. `file`: imported files.', ['backOffice', 'file'])
 
 export const syncName = { description: 'The sync.', example: 'stock' }
 
@@ -18,7 +18,7 @@ const run = {
   sync: Text('The sync, or the import type of a file.', 'stock'),
   origin,
   full: Flag('True for a full sync.', false),
-  state: Words('`interrupted`: the process of the run ended. The next run repeats the work.', [
+  state: OneOf('`interrupted`: the process of the run ended. The next run repeats the work.', [
     'ok',
     'running',
     'failed',
@@ -53,14 +53,14 @@ export const Sync = Type.Object(
   {
     sync: Text('The name of the sync.', 'stock'),
     origin,
-    intervalSeconds: Nullable(Whole('The schedule. `null` if the sync has none.', 300, { minimum: 1 })),
+    intervalSeconds: Nullable(Integer('The schedule. `null` if the sync has none.', 300, { minimum: 1 })),
     syncedAt: Nullable(Instant('The end of the last completed run. `null` if there is none.', '2026-11-21T09:30:04Z')),
     lastFullSyncAt: Nullable(
       Instant('The end of the last completed full sync. `null` if there is none.', '2026-11-21T02:00:31Z'),
     ),
-    lagSeconds: Nullable(Whole('The time since the last completed run.', 142, { minimum: 0 })),
+    lagSeconds: Nullable(Integer('The time since the last completed run.', 142, { minimum: 0 })),
     isOverdue: Flag('True if `lagSeconds` is at least three times `intervalSeconds`.', false),
-    state: Words('The result of the last run. `running`: a run is in progress. `none`: no run yet.', [
+    state: OneOf('The result of the last run. `running`: a run is in progress. `none`: no run yet.', [
       'ok',
       'failed',
       'running',
@@ -86,7 +86,7 @@ export const SyncRunInput = Type.Object(
 )
 
 /** The import of a file. */
-export const Import = Type.Object(
+export const ImportRun = Type.Object(
   {
     ...run,
     type: Text('The import type.', 'stores'),

@@ -1,20 +1,19 @@
 import { Type } from '../../schemas/schemas.ts'
 
-/** What orders and vouchers choose a payment gateway by. */
 const name = Type.String({
-  description: 'The name by which orders and vouchers choose the gateway.',
+  description: 'The name of the gateway in orders and vouchers.',
   minLength: 1,
   maxLength: 50,
   examples: ['paypal'],
 })
 
-/** So many a service may have, however they come. */
-export const mostGateways = 200
+/** The maximum number of payment gateways of a service. */
+export const maxGateways = 200
 
-/** The setting: all that there are. */
+/** The setting `gateways`. */
 export const gateways = Type.Array(name, {
-  description: 'The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`).',
-  maxItems: mostGateways,
+  description: 'The payment gateways that orders and gift vouchers can use (`GET /payment-gateways`).',
+  maxItems: maxGateways,
   uniqueItems: true,
   default: [],
   examples: [['paypal', 'shopify', 'visa']],

@@ -6,34 +6,37 @@ import { isTimeZone } from '../values/time-zone.ts'
 import { gateways } from './gateways.ts'
 import { Settings } from './service-settings.ts'
 
-/** The settings as `GET /settings` shows them: the payment gateways, which have a table of their own, with them. */
+/** The settings in `GET /settings`: those of the service and the payment gateways, which have a table of their own. */
 export type ShownSettings = Static<typeof ShownSettings>
 export const ShownSettings = Type.Object(
   { ...Settings.properties, gateways },
   { $id: 'Settings', additionalProperties: false },
 )
 
-/** What holds where a service says nothing, by the name of the setting. */
-export const defaultOf = (name: string): unknown =>
+/** Returns the default of a setting. */
+export const getDefault = (name: string): unknown =>
   (ShownSettings.properties as Record<string, { default?: unknown }>)[name]?.default
 
-/** Any of the settings; null stands for the default. */
+/** A change of settings. Null resets a setting to its default. */
 export type SettingsChange = { [name in keyof ShownSettings]?: ShownSettings[name] | null }
 export const SettingsChange = Type.Object(
   Object.fromEntries(
     Object.entries<TSchema>(ShownSettings.properties).map(([name, shown]) => {
-      // What a change leaves out stays as it is: nothing comes in its place.
-      const shape: TSchema = { ...shown, default: undefined }
-      return [name, Type.Optional(defaultOf(name) === null ? shape : Nullable(shape))]
+      // A missing setting is kept, so the change has no defaults.
+      const schema: TSchema = { ...shown, default: undefined }
+      return [name, Type.Optional(getDefault(name) === null ? schema : Nullable(schema))]
     }),
   ),
   { $id: 'SettingsChange', additionalProperties: false },
 )
 
-/** The faults of settings that a rule about several of their parts tells. */
-export const faultsAmong = (change: SettingsChange): FieldError[] => [...codesTwice(change), ...ambiguities(change)]
+/** Returns the errors of settings that the schema can't express. */
+export const checkSettings = (change: SettingsChange): FieldError[] => [
+  ...checkReasonCodes(change),
+  ...checkSubscriptionMapping(change),
+]
 
-function codesTwice({ returnReasons }: SettingsChange): FieldError[] {
+function checkReasonCodes({ returnReasons }: SettingsChange): FieldError[] {
   const codes = returnReasons?.map(({ code }) => code) ?? []
   return codes.flatMap((code, i) =>
     codes.indexOf(code) < i
@@ -48,20 +51,20 @@ function codesTwice({ returnReasons }: SettingsChange): FieldError[] {
   )
 }
 
-/** All faults that rules about several settings tell of a change of these. */
-export function faultsAgainst(change: SettingsChange, before: ReturnSettings): FieldError[] {
+/** Returns the errors of a change, including those that depend on the stored settings. */
+export function checkSettingsChange(change: SettingsChange, before: ReturnSettings): FieldError[] {
   const { returnReasons, defaultReturnReason } = change
   const after = {
     returnReasons: returnReasons === undefined ? before.returnReasons : (returnReasons ?? []),
     defaultReturnReason: defaultReturnReason === undefined ? before.defaultReturnReason : defaultReturnReason,
   }
-  return [...faultsAmong(change), ...faultsAfter(change, after)]
+  return [...checkSettings(change), ...checkDefaultReason(change, after)]
 }
 
 type ReturnSettings = Pick<Settings, 'returnReasons' | 'defaultReturnReason'>
 
-/** The faults of settings as a change would leave them: one of them names what another one does not have. */
-export function faultsAfter(
+/** Returns an error if `defaultReturnReason` would not be one of the `returnReasons` after a change. */
+export function checkDefaultReason(
   change: SettingsChange,
   { returnReasons, defaultReturnReason }: ReturnSettings,
 ): FieldError[] {
@@ -72,25 +75,25 @@ export function faultsAfter(
   return [{ pointer, code: 'invalid_field', detail }]
 }
 
-/** A reference has one value: it cannot stand for two subscriptions, nor one value for yes and for no. */
-function ambiguities({ subscriptionMapping }: SettingsChange): FieldError[] {
+/** Each subscription needs its own reference type, with different values for yes and no. */
+function checkSubscriptionMapping({ subscriptionMapping }: SettingsChange): FieldError[] {
   const { email, sms } = subscriptionMapping ?? {}
-  const at = '/subscriptionMapping'
-  const fault = (pointer: string, detail: string): FieldError => ({
-    pointer: at + pointer,
+  const base = '/subscriptionMapping'
+  const createError = (pointer: string, detail: string): FieldError => ({
+    pointer: base + pointer,
     code: 'invalid_field',
     detail,
   })
   return [
-    ...(email && email.yes === email.no ? [fault('/email/no', '`no` must differ from `yes`.')] : []),
-    ...(sms && sms.yes === sms.no ? [fault('/sms/no', '`no` must differ from `yes`.')] : []),
+    ...(email && email.yes === email.no ? [createError('/email/no', '`no` must differ from `yes`.')] : []),
+    ...(sms && sms.yes === sms.no ? [createError('/sms/no', '`no` must differ from `yes`.')] : []),
     ...(email && sms && email.type === sms.type
-      ? [fault('/sms/type', '`type` must differ from the type of `email`.')]
+      ? [createError('/sms/type', '`type` must differ from the type of `email`.')]
       : []),
   ]
 }
 
-/** What a text of a setting's own format has to be, where it is not. */
+/** Formats of settings: each returns what the value must be, or undefined if it is valid. */
 export const settingFormats: Readonly<Record<string, (text: string) => string | undefined>> = {
   'time-zone': text => (isTimeZone(text) ? undefined : 'an IANA time zone'),
   currency: text => (Intl.supportedValuesOf('currency').includes(text) ? undefined : 'an ISO 4217 currency'),

@@ -21,9 +21,9 @@ export const Address = Type.Object(
   { $id: 'Address', additionalProperties: false },
 )
 
-/** Whom an address of an order, or a voucher, is of (contract 15); customers' addresses do not say. */
+/** The addressee of an order's or voucher's address. Customers' addresses have none. */
 export const addressee = {
-  contactName: Nullable(Text('Who is to be asked for.', 'Jane Smith', 50)),
+  contactName: Nullable(Text('The contact person.', 'Jane Smith', 50)),
   companyName: Nullable(Text('The company.', 'Luma Pty Ltd', 50)),
 }
 

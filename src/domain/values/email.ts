@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
 
-/** A mailbox that can be written to without quotes: what web shops take (a subset of RFC 5321, with RFC 6531's letters). */
+/** True if the text is an email address without quotes, as web shops accept it: a subset of RFC 5321, with the letters of RFC 6531. */
 export function isEmail(text: string) {
   const [, local = '', domain = ''] = /^([^\s@"(),:;<>[\\\]]+)@([^\s@]+)$/u.exec(text) ?? []
   const labels = domain.split('.')

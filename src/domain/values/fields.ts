@@ -1,36 +1,36 @@
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 
-/** An identifier: a string always, also where it looks like a number (`"008"`). */
+/** An identifier. Always a string, even if it looks like a number (`"008"`). */
 export const Id = (description: string, example: string) =>
   Type.String({ description, minLength: 1, maxLength: 100, examples: [example] })
 
-/** Text of at most `maxLength` code points. */
+/** A string of at most `maxLength` code points. */
 export const Text = (description: string, example: string, maxLength = 250) =>
   Type.String({ description, maxLength, examples: [example] })
 
-/** An amount as text with the currency's decimals, next to a `currency` (contract 1.3). */
+/** An amount: a string with the decimals of the `currency` next to it. */
 export const Money = (description: string, example = '39.95') =>
   Type.String({ description, format: 'money', pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$', examples: [example] })
 
-/** The price of one unit, as text: with the currency's decimals, or up to four where it is finer. */
+/** The price of one unit: a string with the currency's decimals, or up to four if it is finer. */
 export const UnitPrice = (description: string, example = '39.95') =>
   Type.String({ description, format: 'unit-price', pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$', examples: [example] })
 
-/** How much was sold: units, or with up to three decimals what is weighed or measured. */
+/** A sold quantity: units, or up to three decimals for weighed and measured goods. */
 export const Units = (description: string, example: number) =>
   Type.Number({ description, minimum: -2_147_483_648, maximum: 2_147_483_647, examples: [example] })
 
-/** A whole number that a PostgreSQL integer holds. */
-export const Whole = (description: string, example: number, options: { minimum?: number } = {}) =>
+/** An integer in the range of PostgreSQL's `integer`. */
+export const Integer = (description: string, example: number, options: { minimum?: number } = {}) =>
   Type.Integer({ description, minimum: -2_147_483_648, maximum: 2_147_483_647, ...options, examples: [example] })
 
-/** How many there are of something. */
+/** A count, from 0 to the largest safe integer. */
 export const Count = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] })
 
 export const Flag = (description: string, example = true) => Type.Boolean({ description, examples: [example] })
 
-/** `YYYY-MM-DD HH:MM:SS`, the wall clock of the service's time zone (contract 1.2). */
+/** A local time in the service's time zone: `YYYY-MM-DD HH:MM:SS`. */
 export const LocalTime = (description: string, example = '2024-05-10 09:30:00') =>
   Type.String({
     description,
@@ -39,36 +39,36 @@ export const LocalTime = (description: string, example = '2024-05-10 09:30:00') 
     examples: [example],
   })
 
-/** A moment, in UTC. */
+/** A timestamp in UTC (RFC 3339). */
 export const Instant = (description: string, example = '2026-11-21T09:31:27Z') =>
   Type.String({ description, format: 'date-time', examples: [example] })
 
-/** When a record last changed, as its source tells it: what makes `updateTimeStamp` (contract 15). */
-export const ToldTime = (otherwise = 'the time of the import') =>
+/** The change time of a record in its source. `updateTimeStamp` is derived from it. `fallback` is used without it. */
+export const SourceTimestamp = (fallback = 'the time of the import') =>
   LocalTime(
-    `When the source last changed the record: its \`updateTimeStamp\`, as far as the order of changes allows it. Without it: ${otherwise}.`,
+    `When the record last changed in its source. It becomes \`updateTimeStamp\`, unless a later change is already stored. Default: ${fallback}.`,
   )
 
-/** `YYYY-MM-DD`. */
+/** A date: `YYYY-MM-DD`. */
 export const LocalDate = (description: string, example: string) =>
   Type.String({ description, format: 'date', examples: [example] })
 
-/** The field is always there; without a value it is null. */
-export const Nullable = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])
+/** A field that is always present. Without a value it is null. */
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
-/** A field that may be left out; null, and an empty text, say the same (contract 15). */
-export const Optional = <T extends TSchema>(shape: T) => Type.Optional(Nullable(shape))
+/** A field that can be left out. Null and an empty string mean the same. */
+export const Optional = <T extends TSchema>(schema: T) => Type.Optional(Nullable(schema))
 
 export const Currency = Type.String({ description: 'ISO 4217.', pattern: '^[A-Z]{3}$', examples: ['AUD'] })
 
-/** What a shape is called outside; a list is called after what it holds. */
-export function getSchemaName(shape: TSchema): string {
-  const { $id, items } = shape as { $id?: string; items?: TSchema }
+/** Returns the public name of a schema: its `$id`, or the name of its items and `List`. Throws if it has none. */
+export function getSchemaName(schema: TSchema): string {
+  const { $id, items } = schema as { $id?: string; items?: TSchema }
   if ($id !== undefined) return $id
   if (items) return `${getSchemaName(items)}List`
-  throw new Error('a shape that is shown has a name: its $id')
+  throw new Error('schema without an $id')
 }
 
-/** One of a few words. */
-export const Words = <const T extends readonly string[]>(description: string, words: T) =>
+/** One of several constant strings. */
+export const OneOf = <const T extends readonly string[]>(description: string, words: T) =>
   Type.Enum<[...T]>([...words], { description, examples: [words[0]] })

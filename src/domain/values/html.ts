@@ -1,4 +1,4 @@
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Text as HTML shows it, in an attribute too. */
+/** Escapes text for HTML, also in attributes. */
 export const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => entities[character] ?? character)

@@ -1,9 +1,9 @@
 const form = /^(\d{4})\.(\d{1,3})([a-z]?)$/
 
-/** Whether the text is a release: a year, a number, perhaps a letter (`2023.4a`). */
+/** True if the text is a version of the back office: a year, a number and an optional letter (`2023.4a`). */
 export const isRelease = (text: string) => form.test(text)
 
-/** Whether `release` is `minimum` or later, by year, number and letter: 2022.10 comes after 2022.2. What cannot be read is early. */
+/** True if `release` is `minimum` or later, by year, number and letter: 2022.10 is later than 2022.2. False if either can't be parsed. */
 export function isAtLeast(release: string, minimum: string) {
   const [a, b] = [form.exec(release), form.exec(minimum)]
   if (!a || !b) return false

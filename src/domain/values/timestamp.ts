@@ -2,15 +2,14 @@ const local = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?))?$/
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
 
 /**
- * A moment as a request may write it (contract 1.2): a wall-clock time of `timeZone`, or RFC 3339. Returns RFC 3339 in UTC, to the
- * microsecond; undefined where it cannot be read, or names a time that the calendar or the clock does not have (30 February,
- * the hour skipped in spring). A day is its first moment. A time that the clock shows twice is the earlier one: a list begins too
- * early rather than too late.
+ * Parses a timestamp of a request: a local time in `timeZone`, or RFC 3339. Returns RFC 3339 in UTC with microseconds. Returns undefined if it
+ * can't be parsed or doesn't exist (30 February, the hour that is skipped in spring). A date is the beginning of its day. A local time that
+ * occurs twice is the earlier one, so that a list begins too early rather than too late.
  */
 export function readMoment(text: string, timeZone: string): string | undefined {
   try {
     if (instant.test(text)) {
-      // Temporal would take a leap second as :59.
+      // Temporal would read a leap second as :59.
       if (text.slice(17, 19) === '60') return
       return toSupportedTimestamp(Temporal.Instant.from(text))
     }
@@ -21,12 +20,12 @@ export function readMoment(text: string, timeZone: string): string | undefined {
   }
 }
 
-/** A time of the calendar as the clock of `timeZone` has it, and whether that clock shows it. Throws what Temporal does. */
+/** Returns a local time in `timeZone`, and whether the clock of the time zone shows it. Throws if it is not in the calendar. */
 function wallClock(text: string, timeZone: string) {
   const [, date, time] = local.exec(text) ?? []
   if (!date || time?.endsWith(':60')) return
   const day = Temporal.PlainDate.from(date, { overflow: 'reject' })
-  // Without a time it is where the day begins, which is not at midnight where summer time begins there.
+  // A date is the beginning of its day, which is not midnight if summer time begins at midnight.
   if (!time) {
     const zoned = day.toZonedDateTime(timeZone)
     return { zoned, shown: zoned.toPlainDate().equals(day) }
@@ -36,7 +35,7 @@ function wallClock(text: string, timeZone: string) {
   return { zoned, shown: zoned.toPlainDateTime().equals(wall) }
 }
 
-/** Whether a text is a wall-clock time, or a day, that the clock of `timeZone` skips. */
+/** True if the text is a local time or a date that the clock of `timeZone` skips. */
 export function isSkipped(text: string, timeZone: string): boolean {
   try {
     return wallClock(text, timeZone)?.shown === false
@@ -45,16 +44,16 @@ export function isSkipped(text: string, timeZone: string): boolean {
   }
 }
 
-/** Years before 1 and after 9999, which an offset may lead to, have no such text, and no records. */
-function toSupportedTimestamp(moment: Temporal.Instant): string | undefined {
-  const text = moment.toString({ fractionalSecondDigits: 6, roundingMode: 'floor' })
+/** Formats an instant. Returns undefined outside of the years 1 to 9999, which an offset can lead to. */
+function toSupportedTimestamp(value: Temporal.Instant): string | undefined {
+  const text = value.toString({ fractionalSecondDigits: 6, roundingMode: 'floor' })
   return /^(?!0000)\d{4}-/.test(text) ? text : undefined
 }
 
-/** A moment as records show it: `YYYY-MM-DD HH:MM:SS`, as the clock of `timeZone` has it. */
-export const formatLocalTime = (moment: Temporal.Instant, timeZone: string) =>
-  moment.toZonedDateTimeISO(timeZone).toPlainDateTime().toString({ smallestUnit: 'second' }).replace('T', ' ')
+/** Formats an instant as records show it: `YYYY-MM-DD HH:MM:SS` in `timeZone`. */
+export const formatLocalTime = (value: Temporal.Instant, timeZone: string) =>
+  value.toZonedDateTimeISO(timeZone).toPlainDateTime().toString({ smallestUnit: 'second' }).replace('T', ' ')
 
-/** What `readMoment` takes, in words. */
+/** The formats that `readMoment` accepts, for messages. */
 export const timestampFormats =
   'RFC 3339 with `Z` or an offset, or `YYYY-MM-DD`, `YYYY-MM-DDTHH:MM`, `YYYY-MM-DDTHH:MM:SS` or `YYYY-MM-DD HH:MM:SS` in the service time zone'

@@ -1,52 +1,55 @@
-import { stateAfter, type VoucherState, type VoucherStep } from './states.ts'
-import type { BroughtState } from './voucher-row.ts'
+import { getNextState, type VoucherState, type VoucherStep } from './states.ts'
+import type { ImportedState } from './voucher-row.ts'
 
-/** A voucher as its ledger has it; what is left in minor units. */
-interface Standing {
+/** The state of a voucher by its ledger. The balance is in minor units. */
+interface ImportedVoucherState {
   state: VoucherState
   balance: bigint
 }
 
-/** A step with what it moves, in minor units, and the state that it leads to. */
-export interface TakenStep {
+/** A ledger step, its change of the balance in minor units, and the state after it. */
+export interface LedgerStep {
   kind: VoucherStep
   change: bigint
   state: VoucherState
 }
 
-/** The first step of a voucher: all that it was issued for. */
-export const issued = (original: bigint, state: 'active' | 'pending'): TakenStep => ({
+/** Returns the first step of a voucher, which adds the original amount. */
+export const createIssueStep = (original: bigint, state: 'active' | 'pending'): LedgerStep => ({
   kind: 'issue',
   change: original,
   state,
 })
 
 /**
- * The steps by which a voucher that nobody holds comes to stand as an earlier system says it does, along the table of states; undefined
- * where no steps lead there: an expired voucher stays expired, and what was issued is not pending again. With nothing left it is redeemed.
+ * Returns the steps that bring an unlocked voucher to an imported state and balance, along the table of transitions. Returns undefined if no
+ * steps lead there: an expired voucher stays expired, and an active one can't become pending. A voucher without a balance is redeemed.
  */
-export function stepsTo(from: Standing, { state: wanted, balance }: { state: BroughtState; balance: bigint }) {
-  const steps: TakenStep[] = []
-  let { state, balance: left } = from
+export function planSteps(
+  from: ImportedVoucherState,
+  { state: importedState, balance }: { state: ImportedState; balance: bigint },
+) {
+  const steps: LedgerStep[] = []
+  let { state, balance: current } = from
   const take = (kind: VoucherStep, change = 0n) => {
-    left += change
-    const next = stateAfter(state, kind, left)
-    if (next === undefined) throw new Error(`a voucher that is ${state} cannot take the step ${kind}`)
+    current += change
+    const next = getNextState(state, kind, current)
+    if (next === undefined) throw new Error(`step ${kind} is not permitted in state ${state}`)
     state = next
     steps.push({ kind, change, state })
   }
-  const target = balance === 0n ? 'redeemed' : wanted
-  const moves = balance !== left
-  if (state === target && !moves) return steps
+  const target = balance === 0n ? 'redeemed' : importedState
+  const changesBalance = balance !== current
+  if (state === target && !changesBalance) return steps
   if (target === 'pending' || (state === 'expired' && target !== 'expired')) return
   if (state === 'pending') take('activate')
-  if (state === 'suspended' && (target !== 'suspended' || moves)) take('resume')
-  if (balance < left && state !== 'active') return
-  if (balance < left) {
+  if (state === 'suspended' && (target !== 'suspended' || changesBalance)) take('resume')
+  if (balance < current && state !== 'active') return
+  if (balance < current) {
     take('lock')
-    take('redeem', balance - left)
+    take('redeem', balance - current)
   }
-  if (balance > left) take('refund', balance - left)
+  if (balance > current) take('refund', balance - current)
   if (state === 'active' && target === 'suspended') take('suspend')
   if (state === 'active' && target === 'expired') take('expire')
   return state === target ? steps : undefined

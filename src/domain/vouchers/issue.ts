@@ -1,102 +1,112 @@
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
-import { amount, decimalsOf } from '../values/money.ts'
-import { unitsOf } from './redemption.ts'
+import { formatAmount, getDecimals } from '../values/money.ts'
+import { toMinorUnits } from './redemption.ts'
 import type { VoucherInput } from './vouchers.ts'
 
-/** What a service has that some capabilities depend on. */
-export interface Configured {
+/** The configuration of a service that its voucher capabilities depend on. */
+export interface VoucherConfiguration {
   /** The names of its payment gateways. */
   gateways: readonly string[]
-  /** Whether the SKU is known that gift vouchers are sold as, where one is set. */
+  /** True if the configured gift card SKU exists. */
   hasGiftCard: boolean
-  /** Why vouchers cannot be sold as it in the type that is set, where a back office says so. */
+  /** Errors of the back office about the gift card SKU or the voucher type. */
   unsold?: readonly FieldError[]
 }
 
-/** What has to be set before vouchers can be made, where it is not: every setting at once. `hasGiftCard`: whether the SKU they are sold as is there; undefined: not looked at. */
-export function unconfigured(settings: Settings, hasGiftCard?: boolean): FieldError[] {
+/**
+ * Returns an error for each missing setting without which no voucher can be issued. `hasGiftCard` is true if the gift card SKU exists. If it is
+ * undefined, the SKU is not checked.
+ */
+export function findMissingSettings(settings: Settings, hasGiftCard?: boolean): FieldError[] {
   const { vouchersEnabled, voucherType, giftCardSku } = settings
-  const missing = (setting: string, what: string): FieldError => ({
+  const missing = (setting: string, reason: string): FieldError => ({
     code: 'voucher_not_configured',
-    detail: `The setting \`${setting}\` must be set: ${what}.`,
+    detail: `The setting \`${setting}\` must be set: ${reason}.`,
   })
   return [
     ...(vouchersEnabled ? [] : [missing('vouchersEnabled', 'the gift voucher function is off')]),
     ...(voucherType === null ? [missing('voucherType', 'it is the type of new vouchers')] : []),
     ...(giftCardSku === null ? [missing('giftCardSku', 'it is the SKU that gift vouchers are sold as')] : []),
-    ...(giftCardSku !== null && hasGiftCard === false ? [unknownGiftCard(settings)] : []),
+    ...(giftCardSku !== null && hasGiftCard === false ? [giftCardNotFound(settings)] : []),
   ]
 }
 
-/** The SKU that vouchers are sold as is not there. */
-export const unknownGiftCard = ({ giftCardSku }: Settings): FieldError => ({
+/** Returns the error of a gift card SKU that does not exist. */
+export const giftCardNotFound = ({ giftCardSku }: Settings): FieldError => ({
   code: 'voucher_not_configured',
   detail: `SKU \`${giftCardSku}\` of the setting \`giftCardSku\` isn't in the back office.`,
 })
 
-const unknownGateway = (name: string): FieldError => ({
+const gatewayNotFound = (name: string): FieldError => ({
   code: 'voucher_not_configured',
   detail: `Payment gateway \`${name}\` of the setting \`voucherGateway\` not found.`,
 })
 
-/** The gateway that a voucher is paid through: the one named, else the service's; null where there is none, and none is recorded. */
-export const gatewayOf = ({ gateway }: Pick<VoucherInput, 'gateway'>, { voucherGateway }: Settings): string | null =>
+/** Returns the gateway of a new voucher: that of the request, otherwise that of the service. Null if there is none. */
+export const getGateway = ({ gateway }: Pick<VoucherInput, 'gateway'>, { voucherGateway }: Settings): string | null =>
   gateway ?? voucherGateway
 
-/** Why no vouchers can be made, all of it; undefined where they can. What is not `known` is not looked at. */
-export function whyNoVouchers(settings: Settings, known?: Configured): string | undefined {
+/** Returns all reasons why no voucher can be issued, or undefined if there are none. Without `configuration`, only settings are checked. */
+export function explainNoVouchers(settings: Settings, configuration?: VoucherConfiguration): string | undefined {
   const { voucherGateway } = settings
-  const noSuch = known && voucherGateway !== null && !known.gateways.includes(voucherGateway)
-  const faults = [
-    ...unconfigured(settings, known?.hasGiftCard),
-    ...(noSuch ? [unknownGateway(voucherGateway)] : []),
-    ...(known?.unsold ?? []),
+  const isUnknown = configuration && voucherGateway !== null && !configuration.gateways.includes(voucherGateway)
+  const errors = [
+    ...findMissingSettings(settings, configuration?.hasGiftCard),
+    ...(isUnknown ? [gatewayNotFound(voucherGateway)] : []),
+    ...(configuration?.unsold ?? []),
   ]
-  const reasons = faults.map(({ detail }) => detail)
+  const reasons = errors.map(({ detail }) => detail)
   return reasons.length ? reasons.join(' ') : undefined
 }
 
-/** Why nothing can be paid but with vouchers. */
-export const whyNoGateways = (known?: Configured): string | undefined =>
-  known?.gateways.length === 0 ? 'The setting `gateways` has no payment gateway.' : undefined
+/** Returns the reason why the only payment method is vouchers, or undefined if there is a payment gateway. */
+export const explainNoGateways = (configuration?: VoucherConfiguration): string | undefined =>
+  configuration?.gateways.length === 0 ? 'The setting `gateways` has no payment gateway.' : undefined
 
-/** What a new voucher may be worth: a bound for slips of the keyboard. Most currencies have decimals; one without has small units. */
-const mostUnits = (decimals: number) => (decimals ? 100_000n * 10n ** BigInt(decimals) : 10_000_000n)
+/** Returns the maximum amount of a new voucher in minor units, to catch typing errors. Currencies without decimals have small units. */
+const getMaxUnits = (decimals: number) => (decimals ? 100_000n * 10n ** BigInt(decimals) : 10_000_000n)
 
-interface Known {
+interface IssueContext {
   /** The names of the payment gateways. */
   gateways: readonly string[]
-  /** Days, `YYYY-MM-DD`, in the service's time zone. */
+  /** `YYYY-MM-DD` in the service's time zone, like `expiryDate`. */
   today: string
   expiryDate: string
 }
 
-/** What a new voucher cannot be, beside its shape: every fault at once. */
-export function issueFaults(
+/** Returns every error of a new voucher that the schema can't express. */
+export function validateIssue(
   input: VoucherInput,
   settings: Settings,
-  { gateways, today, expiryDate }: Known,
+  { gateways, today, expiryDate }: IssueContext,
 ): FieldError[] {
   const { currency } = settings
-  const faults: FieldError[] = []
-  const fault = (field: string, detail: string, code: FieldError['code'] = 'invalid_field') =>
-    faults.push({ pointer: `/${field}`, code, detail })
-  const units = unitsOf(input.amount, settings)
-  const most = mostUnits(decimalsOf(currency))
-  if (units <= 0n || units > most)
-    fault('amount', `\`amount\` must be greater than 0 and at most ${amount(most, decimalsOf(currency))} ${currency}.`)
+  const errors: FieldError[] = []
+  const addError = (field: string, detail: string, code: FieldError['code'] = 'invalid_field') =>
+    errors.push({ pointer: `/${field}`, code, detail })
+  const units = toMinorUnits(input.amount, settings)
+  const maximum = getMaxUnits(getDecimals(currency))
+  if (units <= 0n || units > maximum)
+    addError(
+      'amount',
+      `\`amount\` must be greater than 0 and at most ${formatAmount(maximum, getDecimals(currency))} ${currency}.`,
+    )
   if (typeof input.currency === 'string' && input.currency !== currency)
-    fault('currency', `\`currency\` must be ${currency}, the currency of the service.`)
-  const gateway = gatewayOf(input, settings)
-  if (gateway !== null && !gateways.includes(gateway) && !input.gateway) faults.push(unknownGateway(gateway))
+    addError('currency', `\`currency\` must be ${currency}, the currency of the service.`)
+  const gateway = getGateway(input, settings)
+  if (gateway !== null && !gateways.includes(gateway) && !input.gateway) errors.push(gatewayNotFound(gateway))
   else if (gateway !== null && !gateways.includes(gateway))
-    fault('gateway', `\`gateway\` must be one of ${gateways.map(name => `\`${name}\``).join(', ')}.`, 'unknown_gateway')
+    addError(
+      'gateway',
+      `\`gateway\` must be one of ${gateways.map(name => `\`${name}\``).join(', ')}.`,
+      'unknown_gateway',
+    )
   const { deliveryDate } = input
   if (deliveryDate && (deliveryDate < today || deliveryDate > expiryDate))
-    fault('deliveryDate', `\`deliveryDate\` must be from ${today} to ${expiryDate}, the expiry date of the voucher.`)
-  const { contactName: _, companyName: __, ...where } = input.billingAddress
-  if (!Object.values(where).some(text => text?.trim()))
-    fault('billingAddress', '`billingAddress` must have at least one address field, such as `city` or `country`.')
-  return faults
+    addError('deliveryDate', `\`deliveryDate\` must be from ${today} to ${expiryDate}, the expiry date of the voucher.`)
+  const { contactName: _, companyName: __, ...addressFields } = input.billingAddress
+  if (!Object.values(addressFields).some(text => text?.trim()))
+    addError('billingAddress', '`billingAddress` must have at least one address field, such as `city` or `country`.')
+  return errors
 }

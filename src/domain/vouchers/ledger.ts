@@ -1,5 +1,5 @@
 import { Type } from '../../schemas/schemas.ts'
-import { LocalTime, Money, Nullable, Text, Words } from '../values/fields.ts'
+import { LocalTime, Money, Nullable, OneOf, Text } from '../values/fields.ts'
 import { ReceiverEmail } from './emails.ts'
 import { voucherStates, voucherSteps } from './states.ts'
 import { Voucher } from './vouchers.ts'
@@ -7,9 +7,9 @@ import { Voucher } from './vouchers.ts'
 const LedgerEntry = Type.Object(
   {
     at: LocalTime('When it happened.', '2026-11-21 12:00:00'),
-    kind: Words('What happened.', voucherSteps),
+    kind: OneOf('What happened.', voucherSteps),
     amount: Money('Negative for a redemption. Zero for an entry that moves no money.', '-39.95'),
-    state: Words('The state of the voucher after the entry.', voucherStates),
+    state: OneOf('The state of the voucher after the entry.', voucherStates),
     lockedBy: Nullable(Text('The account that locked the voucher.', 'webshop', 100)),
     orderNumber: Nullable(Text('The order that redeemed, refunded or sold the voucher.', 'W0000123', 100)),
   },

@@ -1,23 +1,23 @@
 import { randomInt } from 'node:crypto'
 
 /**
- * A voucher's number: 9, 14 random digits from a cryptographic source, and a check digit (Luhn, ISO/IEC 7812-1), so that a slip of
- * the finger is noticed without asking. Payment cards do not begin with a 9.
+ * Generates a voucher number: 9, 14 cryptographically random digits, and a check digit (Luhn, ISO/IEC 7812-1), so that typing errors are
+ * detected without a request. No payment card begins with 9.
  */
-export function makeVoucherNumber(): string {
+export function generateVoucherNumber(): string {
   const digits = `9${String(randomInt(10 ** 14)).padStart(14, '0')}`
-  return digits + checkDigit(digits)
+  return digits + getCheckDigit(digits)
 }
 
-/** A PIN: 6 random digits from a cryptographic source, each PIN as likely as any other. */
-export const makePin = () => String(randomInt(10 ** 6)).padStart(6, '0')
+/** Generates a PIN: 6 cryptographically random digits, all PINs equally likely. */
+export const generatePin = () => String(randomInt(10 ** 6)).padStart(6, '0')
 
-function checkDigit(digits: string) {
+function getCheckDigit(digits: string) {
   let sum = 0
   for (let i = 0; i < digits.length; i++) {
     const digit = Number(digits[digits.length - 1 - i])
-    const weighed = i % 2 ? digit : digit * 2
-    sum += weighed > 9 ? weighed - 9 : weighed
+    const weighted = i % 2 ? digit : digit * 2
+    sum += weighted > 9 ? weighted - 9 : weighted
   }
   return String((10 - (sum % 10)) % 10)
 }

@@ -1,58 +1,66 @@
 import { ApiError, type ProblemMembers } from '../../errors/api-error.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
-import { amount, decimalsOf, minorUnits } from '../values/money.ts'
+import { formatAmount, getDecimals, parseAmount } from '../values/money.ts'
 import type { VoucherState } from './states.ts'
-import type { Judged, Validated } from './validations.ts'
+import type { ValidationStatus, VoucherLockState } from './validations.ts'
 
-/** A voucher as its use is judged; what is left of it in minor units. */
-interface Standing extends Pick<Validated, 'state' | 'lockedUntil'> {
+/** The state and balance that decide whether a voucher can be used. The balance is in minor units. */
+interface VoucherBalance extends Pick<VoucherLockState, 'state' | 'lockedUntil'> {
   currency: string
   balance: bigint
 }
 
-/** An amount that has been judged by its shape, in minor units. */
-export function unitsOf(text: string, { currency }: Settings): bigint {
-  const units = minorUnits(text, decimalsOf(currency))
-  if (units === undefined) throw new Error('an amount has the decimals of its currency')
+/** Parses a validated amount into minor units. Throws if it is invalid. */
+export function toMinorUnits(text: string, { currency }: Settings): bigint {
+  const units = parseAmount(text, getDecimals(currency))
+  if (units === undefined) throw new Error('amount was not validated')
   return units
 }
 
-/** What stands against a new validation, for `wanted` minor units. */
-export const againstValidating = (voucher: Standing, wanted: bigint, settings: Settings): ApiError | undefined =>
+/** Returns why a voucher can't be validated for `requested` minor units, or undefined if it can. */
+export const checkValidatable = (
+  voucher: VoucherBalance,
+  requested: bigint,
+  settings: Settings,
+): ApiError | undefined =>
   voucher.state === 'locked'
-    ? lockedError(voucher)
-    : (unusable(voucher, settings) ?? undrawable(wanted, voucher, settings, '/amount'))
+    ? toLockedError(voucher)
+    : (checkUsable(voucher, settings) ?? checkAmount(requested, voucher, settings, '/amount'))
 
-/** What stands against holding a voucher, or giving it back (0 seconds), with a validation that it has or had. */
-export function againstHolding(voucher: Validated, judged: Judged, lockSeconds: number): ApiError | undefined {
-  if (judged !== 'newest') return againstOld(voucher)
-  // A lock outlives the 24 hours of its validation, but is not renewed after them.
+/** Returns why a validation can't lock or unlock (`lockSeconds: 0`) a voucher, or undefined if it can. */
+export function checkLockable(
+  voucher: VoucherLockState,
+  status: ValidationStatus,
+  lockSeconds: number,
+): ApiError | undefined {
+  if (status !== 'newest') return toOutdatedError(voucher)
+  // A lock can outlive the 24 hours of its validation, but it can't be renewed after them.
   return lockSeconds > 0 && !voucher.isFresh ? new ApiError('validation_id_incorrect') : undefined
 }
 
 /**
- * Throws what stands against drawing `wanted` minor units: `validation_id_incorrect`, `voucher_locked`, `voucher_unusable`,
- * `insufficient_voucher_balance`, `voucher_must_be_used_in_full`. `pointer` is where the order names the voucher.
+ * Throws if a validation can't redeem `requested` minor units: `validation_id_incorrect`, `voucher_locked`, `voucher_unusable`,
+ * `insufficient_voucher_balance`, `voucher_must_be_used_in_full`. `pointer` is the JSON pointer of the voucher in the order.
  */
-export function requireDrawable<T extends Standing>(
+export function requireRedeemable<T extends VoucherBalance>(
   voucher: T | undefined,
-  judged: Judged,
-  wanted: bigint,
+  status: ValidationStatus,
+  requested: bigint,
   settings: Settings,
   pointer: string,
 ): asserts voucher is T {
-  const against =
-    voucher && judged === 'newest'
-      ? (unusable(voucher, settings) ?? undrawable(wanted, voucher, settings, pointer))
-      : againstOld(judged === 'superseded' ? voucher : undefined)
-  if (against) throw pointedAt(pointer, against)
+  const error =
+    voucher && status === 'newest'
+      ? (checkUsable(voucher, settings) ?? checkAmount(requested, voucher, settings, pointer))
+      : toOutdatedError(status === 'superseded' ? voucher : undefined)
+  if (error) throw withPointer(pointer, error)
 }
 
-/** What is told of a validation that opens nothing, or nothing any more: of the lock, where somebody else has it. */
-const againstOld = (voucher: Pick<Standing, 'state' | 'lockedUntil'> | undefined) =>
-  voucher?.state === 'locked' ? lockedError(voucher) : new ApiError('validation_id_incorrect')
+/** Returns the error of a wrong or superseded validation: `voucher_locked` if another client has the lock. */
+const toOutdatedError = (voucher: Pick<VoucherBalance, 'state' | 'lockedUntil'> | undefined) =>
+  voucher?.state === 'locked' ? toLockedError(voucher) : new ApiError('validation_id_incorrect')
 
-const lockedError = ({ lockedUntil }: Pick<Standing, 'lockedUntil'>) =>
+const toLockedError = ({ lockedUntil }: Pick<VoucherBalance, 'lockedUntil'>) =>
   new ApiError('voucher_locked', `The voucher is locked by another sale until ${lockedUntil}.`, {
     members: lockedUntil === null ? {} : { lockedUntil },
   })
@@ -64,9 +72,9 @@ const reasons: Partial<Record<VoucherState, NonNullable<ProblemMembers['reason']
   pending: 'not issued',
 }
 
-/** Why a voucher cannot be used for anything at all; undefined where it can. A lock is another matter. */
-export function unusable(
-  { state, currency }: Pick<Standing, 'state' | 'currency'>,
+/** Returns why a voucher can't be used, or undefined if it can. Does not consider locks. */
+export function checkUsable(
+  { state, currency }: Pick<VoucherBalance, 'state' | 'currency'>,
   settings: Settings,
 ): ApiError | undefined {
   const reason = reasons[state]
@@ -79,48 +87,49 @@ export function unusable(
   return
 }
 
-/** Why so many minor units cannot be drawn of a voucher; undefined where they can. `pointer` is where the amount stands. */
-function undrawable(
-  wanted: bigint,
-  { balance }: Pick<Standing, 'balance'>,
+/** Returns why an amount can't be redeemed, or undefined if it can. `pointer` is the JSON pointer of the amount. */
+function checkAmount(
+  requested: bigint,
+  { balance }: Pick<VoucherBalance, 'balance'>,
   { currency, requireFullRedemption }: Settings,
   pointer: string,
 ): ApiError | undefined {
-  const shown = (units: bigint) => `${amount(units, decimalsOf(currency))} ${currency}`
-  const against = (
+  const format = (units: bigint) => `${formatAmount(units, getDecimals(currency))} ${currency}`
+  const createError = (
     code: 'invalid_field' | 'insufficient_voucher_balance' | 'voucher_must_be_used_in_full',
     detail: string,
-  ) => pointedAt(pointer, new ApiError(code, detail))
-  if (wanted <= 0n) return against('invalid_field', 'The amount must be greater than 0.')
-  if (wanted > balance)
-    return against(
+  ) => withPointer(pointer, new ApiError(code, detail))
+  if (requested <= 0n) return createError('invalid_field', 'The amount must be greater than 0.')
+  if (requested > balance)
+    return createError(
       'insufficient_voucher_balance',
-      `The amount can be at most ${shown(balance)}, the voucher's balance; it is ${shown(wanted)}.`,
+      `The amount can be at most ${format(balance)}, the voucher's balance; it is ${format(requested)}.`,
     )
-  if (requireFullRedemption && wanted !== balance)
-    return against('voucher_must_be_used_in_full', `The voucher must be redeemed in full: ${shown(balance)}.`)
+  if (requireFullRedemption && requested !== balance)
+    return createError('voucher_must_be_used_in_full', `The voucher must be redeemed in full: ${format(balance)}.`)
   return
 }
 
-/** The vouchers that an account holds, and the seconds until one of them is free again. */
-export interface Held {
+/** The vouchers that an account has locked. */
+export interface AccountLocks {
   count: number
+  /** Seconds until the first of these locks expires. */
   seconds: number
 }
 
-/** Vouchers that one account may hold at the same time. */
-const mostHeld = 1_000
+/** The maximum number of vouchers that an account can lock at a time. */
+const maxLocks = 1_000
 
-/** Why an account cannot hold one more. */
-export const tooManyHeld = ({ count, seconds }: Held): ApiError | undefined =>
-  count >= mostHeld
-    ? new ApiError('rate_limited', `An account can lock at most ${mostHeld} vouchers at a time.`, {
+/** Returns `rate_limited` if the account can't lock another voucher. */
+export const checkAccountLocks = ({ count, seconds }: AccountLocks): ApiError | undefined =>
+  count >= maxLocks
+    ? new ApiError('rate_limited', `An account can lock at most ${maxLocks} vouchers at a time.`, {
         retryAfter: Math.max(1, seconds),
       })
     : undefined
 
-/** The same error, of this place in the body. */
-export const pointedAt = (pointer: string, { code, message, members, headers, cause }: ApiError): ApiError =>
+/** Returns the error as a field error with this pointer. */
+export const withPointer = (pointer: string, { code, message, members, headers, cause }: ApiError): ApiError =>
   Object.assign(new ApiError(code, message, { errors: [{ pointer, code, detail: message }], members, headers }), {
     cause,
   })

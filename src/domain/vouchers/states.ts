@@ -1,8 +1,8 @@
-/** Contract 7. */
+/** The states of a voucher. */
 export const voucherStates = ['pending', 'active', 'locked', 'redeemed', 'expired', 'suspended'] as const
 export type VoucherState = (typeof voucherStates)[number]
 
-/** What can happen to a voucher: the kinds of entries in its ledger. */
+/** The steps of a voucher, which are the kinds of its ledger entries. */
 export const voucherSteps = [
   'issue',
   'activate',
@@ -17,10 +17,10 @@ export const voucherSteps = [
 export type VoucherStep = (typeof voucherSteps)[number]
 
 /**
- * Which step may be taken in which state, and where it leads. A voucher is drawn on by whoever holds it, and then nobody holds it
- * any more; a refund finds its way back to any voucher, and opens again one that was spent.
+ * The state after each permitted step. Redeeming needs a lock and ends it. A refund is possible in every state except `pending`, and makes a
+ * redeemed voucher active again.
  */
-const table: Record<VoucherState, Partial<Record<VoucherStep, VoucherState>>> = {
+const transitions: Record<VoucherState, Partial<Record<VoucherStep, VoucherState>>> = {
   pending: { activate: 'active' },
   active: { lock: 'locked', suspend: 'suspended', expire: 'expired', refund: 'active' },
   locked: { lock: 'locked', unlock: 'active', redeem: 'active', refund: 'locked' },
@@ -29,8 +29,8 @@ const table: Record<VoucherState, Partial<Record<VoucherStep, VoucherState>>> = 
   suspended: { resume: 'active', refund: 'suspended' },
 }
 
-/** The state after a step; undefined where the step cannot be taken. `left` is the balance after it: with nothing left, a voucher is redeemed. */
-export function stateAfter(state: VoucherState, step: VoucherStep, left: bigint): VoucherState | undefined {
-  const next = table[state][step]
-  return step === 'redeem' && next && left === 0n ? 'redeemed' : next
+/** Returns the state after a step, or undefined if it is not permitted. `balance` is the balance after the step. Without one, a redeemed voucher is `redeemed`. */
+export function getNextState(state: VoucherState, step: VoucherStep, balance: bigint): VoucherState | undefined {
+  const next = transitions[state][step]
+  return step === 'redeem' && next && balance === 0n ? 'redeemed' : next
 }

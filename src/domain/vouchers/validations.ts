@@ -3,52 +3,52 @@ import { hmac, type Keys } from '../../crypto/keys.ts'
 import type { Service } from '../tenancy/service-settings.ts'
 import type { VoucherState } from './states.ts'
 
-/** A voucher as its validations are judged, whoever keeps it. */
-export interface Validated {
+/** The lock and validations of a voucher, of the embedded or another back office. */
+export interface VoucherLockState {
   state: VoucherState
-  /** On the clock of the service's time zone. */
+  /** A local time in the service's time zone. */
   lockedUntil: string | null
   validationHash: Buffer | null
   supersededHashes: Buffer[]
-  /** Whether the newest validation is younger than 24 hours. */
+  /** True if the newest validation is younger than 24 hours. */
   isFresh: boolean
 }
 
-/** What a validation id is to a voucher: the newest one; one that was right once, and opens nothing any more; or none that there ever was. */
-export type Judged = 'newest' | 'superseded' | 'wrong'
+/** The status of a validation ID. `superseded`: it was valid before. `wrong`: it never existed. */
+export type ValidationStatus = 'newest' | 'superseded' | 'wrong'
 
-const hashOf = (keys: Keys, service: Service, number: string, validationId: string) =>
+const hashValidationId = (keys: Keys, service: Service, number: string, validationId: string) =>
   hmac(keys.subjects, 'validation', String(service.id), number, validationId)
 
-/** A new validation: its id, which has 192 random bits, and the keyed hash that is kept of it. */
-export const makeValidation = (keys: Keys, service: Service, number: string) =>
-  validationOf(keys, service, number, randomBytes(24))
+/** Creates a validation: an ID with 192 random bits, and its keyed hash, which is stored. */
+export const createValidation = (keys: Keys, service: Service, number: string) =>
+  toValidation(keys, service, number, randomBytes(24))
 
-/** The validation of this request, which is the same for its repeat; nobody can work it out who does not have our keys. */
-export const repeatableValidation = (keys: Keys, service: Service, number: string, request: readonly string[]) =>
-  validationOf(
+/** Derives the validation of a request, so that a retry gets the same ID. It can't be computed without our keys. */
+export const deriveValidation = (keys: Keys, service: Service, number: string, request: readonly string[]) =>
+  toValidation(
     keys,
     service,
     number,
     hmac(keys.subjects, 'validation of a request', String(service.id), number, ...request).subarray(0, 24),
   )
 
-function validationOf(keys: Keys, service: Service, number: string, secret: Buffer) {
+function toValidation(keys: Keys, service: Service, number: string, secret: Buffer) {
   const validationId = secret.toString('base64url')
-  return { validationId, hash: hashOf(keys, service, number, validationId) }
+  return { validationId, hash: hashValidationId(keys, service, number, validationId) }
 }
 
-/** For a voucher that there is not a validation id is wrong, after as much work. */
-export function judgeValidation(
+/** Returns the status of a validation ID. For an unknown voucher it is `wrong`, after the same amount of work. */
+export function checkValidation(
   keys: Keys,
   service: Service,
-  voucher: Validated | undefined,
+  voucher: VoucherLockState | undefined,
   number: string,
   validationId: string,
-): Judged {
-  const given = hashOf(keys, service, number, validationId)
-  const isNewest = timingSafeEqual(given, voucher?.validationHash ?? Buffer.alloc(given.length))
-  // A lock keeps the validation that it was made with alive beyond its 24 hours.
+): ValidationStatus {
+  const hash = hashValidationId(keys, service, number, validationId)
+  const isNewest = timingSafeEqual(hash, voucher?.validationHash ?? Buffer.alloc(hash.length))
+  // A lock keeps its validation valid beyond 24 hours.
   if (isNewest) return voucher?.isFresh || voucher?.state === 'locked' ? 'newest' : 'superseded'
-  return voucher?.supersededHashes.some(hash => timingSafeEqual(given, hash)) ? 'superseded' : 'wrong'
+  return voucher?.supersededHashes.some(stored => timingSafeEqual(hash, stored)) ? 'superseded' : 'wrong'
 }

@@ -1,11 +1,11 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { OrderAddress } from '../values/address.ts'
 import { notBlank } from '../values/characters.ts'
-import { Currency, Id, LocalDate, LocalTime, Money, Nullable, Optional, Words } from '../values/fields.ts'
+import { Currency, Id, LocalDate, LocalTime, Money, Nullable, OneOf, Optional } from '../values/fields.ts'
 import { voucherStates } from './states.ts'
 
 const Email = Type.Object(
-  { status: Words('The state of the email with number and PIN.', ['queued', 'sent', 'failed']) },
+  { status: OneOf('The state of the email with number and PIN.', ['queued', 'sent', 'failed']) },
   { $id: 'VoucherEmail', description: 'The email to the receiver.', additionalProperties: false },
 )
 const number = Id('The number printed on the voucher.', '2062389')
@@ -18,7 +18,7 @@ const validationId = Type.String({
 
 const voucher = {
   number,
-  status: Words('The state of the voucher.', voucherStates),
+  status: OneOf('The state of the voucher.', voucherStates),
   currency: Currency,
   originalAmount: Money('The amount it was issued for.', '150.00'),
   usedAmount: Money('The amount that was redeemed.', '0.00'),
@@ -101,7 +101,7 @@ export const VoucherLock = Type.Object(
     $id: 'VoucherLock',
     description: 'Either a `validationId`, or the `pin`, which validates and locks in one step.',
     additionalProperties: false,
-    // Not `oneOf`: client generators take that for two shapes, neither of which has a field.
+    // Not `oneOf`: client generators would create two types without fields.
     if: having('pin'),
     else: having('validationId'),
     dependentSchemas: { pin: { not: having('validationId') } },
@@ -110,8 +110,8 @@ export const VoucherLock = Type.Object(
   },
 )
 
-/** A line of text that is not blank. */
-const line = (description: string, example: string, maxLength: number) =>
+/** A single line of text that isn't blank. */
+const NonBlankText = (description: string, example: string, maxLength: number) =>
   Type.String({ description, minLength: 1, maxLength, pattern: notBlank, examples: [example] })
 
 const receiverEmail = Type.String({
@@ -138,9 +138,9 @@ export const VoucherInput = Type.Object(
         'paypal',
       ),
     ),
-    receiverName: line('The name of the receiver.', 'Ann Lee', 50),
+    receiverName: NonBlankText('The name of the receiver.', 'Ann Lee', 50),
     receiverEmail,
-    senderName: line('The name of the sender.', 'John Smith', 50),
+    senderName: NonBlankText('The name of the sender.', 'John Smith', 50),
     message: Optional(
       Type.String({
         description: 'The message of the sender.',
@@ -149,7 +149,7 @@ export const VoucherInput = Type.Object(
         examples: ['Happy birthday, Ann!'],
       }),
     ),
-    subject: line('The subject of the email.', 'A gift for you', 200),
+    subject: NonBlankText('The subject of the email.', 'A gift for you', 200),
     orderNumber: Optional(Id('The number of the order that sells the voucher. It must be unique.', 'W0000123')),
     mobile: Optional(
       Type.String({
@@ -179,7 +179,7 @@ export const VoucherResend = Type.Object(
 )
 
 /** A lock, by the newest validation or by the PIN. */
-export type LockOfVoucher = { number: string; lockSeconds: number } & (
+export type VoucherLockRequest = { number: string; lockSeconds: number } & (
   | { validationId: string }
   | { pin: string; amount?: string | undefined }
 )

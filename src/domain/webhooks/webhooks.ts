@@ -1,6 +1,6 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { kinds, longestPlace } from '../changes.ts'
-import { Flag, Id, Instant, Nullable, Optional, Text, Whole, Words } from '../values/fields.ts'
+import { kinds, maxCursorLength } from '../changes.ts'
+import { Flag, Id, Instant, Integer, Nullable, OneOf, Optional, Text } from '../values/fields.ts'
 
 /** `failing` endpoints are still tried. `paused` ones are not, until they are resumed. */
 const webhookStates = ['active', 'failing', 'paused'] as const
@@ -12,7 +12,7 @@ const url = Text(
   'https://shop.example/hooks',
   2_000,
 )
-const followed = Type.Array(Words('A kind of record.', kinds), {
+const followed = Type.Array(OneOf('A kind of record.', kinds), {
   description: 'The kinds of records whose changes are delivered.',
   minItems: 1,
   uniqueItems: true,
@@ -25,7 +25,7 @@ const webhook = {
   url,
   kinds: followed,
   description: Nullable(description),
-  state: Words(
+  state: OneOf(
     '`failing`: no delivery has succeeded for an hour; retries continue. `paused`: nothing is sent until the webhook is resumed.',
     webhookStates,
   ),
@@ -33,12 +33,12 @@ const webhook = {
   cursor: Text(
     'The position in the change feed: the `after_cursor` of `GET /changes` with the same `kinds`.',
     'mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ',
-    longestPlace,
+    maxCursorLength,
   ),
   lag: Type.Object(
     {
       pendingSince: Nullable(Instant('Since when changes are pending. Null if the endpoint is up to date.')),
-      seconds: Whole('The same in seconds.', 0, { minimum: 0 }),
+      seconds: Integer('The same in seconds.', 0, { minimum: 0 }),
     },
     { description: 'How far the endpoint is behind the change feed.', additionalProperties: false },
   ),
@@ -47,7 +47,7 @@ const webhook = {
     Type.Object(
       {
         at: Instant('When the delivery failed.'),
-        status: Nullable(Whole('The HTTP status. Null if there was no response.', 500)),
+        status: Nullable(Integer('The HTTP status. Null if there was no response.', 500)),
         detail: Text('The error.', 'The endpoint answered 500.', 500),
       },
       { additionalProperties: false },
@@ -98,7 +98,7 @@ export const Rewind = Type.Object(
     to: Text(
       'Where to replay from: `beginning`, a time, or a cursor of `GET /changes` with the same `kinds`.',
       '2026-11-21T09:31:27Z',
-      longestPlace,
+      maxCursorLength,
     ),
   },
   { $id: 'Rewind', additionalProperties: false },
@@ -113,11 +113,11 @@ export const WebhookAttempt = Type.Object(
     id: Id('The ID of the attempt.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
     deliveryId: Id('The ID of the delivery (`webhook-id`), which all its attempts share.', 'msg_2b7d3c1a8e445b0c3f52'),
     at: Instant('When the attempt ended.'),
-    changes: Whole('The number of changes in the delivery. 0 for a test.', 12, { minimum: 0 }),
-    status: Nullable(Whole('The HTTP status. Null if there was no response.', 204)),
+    changes: Integer('The number of changes in the delivery. 0 for a test.', 12, { minimum: 0 }),
+    status: Nullable(Integer('The HTTP status. Null if there was no response.', 204)),
     detail: Nullable(Text('The error. Null if the delivery succeeded.', 'The endpoint answered 500.', 500)),
     response: Text('The beginning of the response, at most 1 KiB.', 'ok', 1_024),
-    milliseconds: Whole('The duration in milliseconds.', 37, { minimum: 0 }),
+    milliseconds: Integer('The duration in milliseconds.', 37, { minimum: 0 }),
   },
   { $id: 'WebhookAttempt', additionalProperties: false },
 )

@@ -1,8 +1,8 @@
 import { isUsername, usernameRule } from '../../domain/accounts.ts'
 import { settingFormats } from '../../domain/tenancy/settings-rules.ts'
-import { oddityIn } from '../../domain/values/characters.ts'
+import { findForbiddenCharacter } from '../../domain/values/characters.ts'
 import { isEmail } from '../../domain/values/email.ts'
-import { decimalsOf } from '../../domain/values/money.ts'
+import { getDecimals } from '../../domain/values/money.ts'
 import type { ErrorCode, FieldError } from '../../errors/api-error.ts'
 import type { TSchema } from '../../schemas/schemas.ts'
 import { quoteName } from './json.ts'
@@ -128,7 +128,7 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     }
     const { minLength = 0, maxLength = Infinity, pattern, format = '' } = of
     const length = [...value].length
-    const odd = oddityIn(value, format === 'multiline')
+    const odd = findForbiddenCharacter(value, format === 'multiline')
     if (odd) addError('invalid_field', at, `${name} can't contain ${odd}.`)
     else if (length < minLength) addError('invalid_field', at, `${name} can't be empty${exampleText(of)}.`)
     else if (length > maxLength)
@@ -169,7 +169,7 @@ const fieldName = (pointer: string) =>
 
 /** Returns an example of an amount with the decimals of the currency. */
 function amountIn(currency: string, example: string) {
-  const decimals = decimalsOf(currency)
+  const decimals = getDecimals(currency)
   const [integer, fraction = ''] = example.split('.')
   return decimals ? `${integer}.${fraction.slice(0, decimals).padEnd(decimals, '0')}` : integer
 }
@@ -202,7 +202,7 @@ const formats: Record<string, (text: string, context: ValidationContext) => stri
   username: text => (isUsername(text) ? undefined : `a name of ${usernameRule}`),
   email: text => (isEmail(text) ? undefined : 'an email address'),
   money(text, { currency }) {
-    const decimals = decimalsOf(currency)
+    const decimals = getDecimals(currency)
     const form = new RegExp(`^(0|[1-9]\\d{0,8})${decimals ? `\\.\\d{${decimals}}` : ''}$`)
     return form.test(text) ? undefined : `an amount in ${currency} with ${decimals} decimals`
   },

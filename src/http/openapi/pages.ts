@@ -1,4 +1,4 @@
-import { LocalDate, Words } from '../../domain/values/fields.ts'
+import { LocalDate, OneOf } from '../../domain/values/fields.ts'
 import { type ErrorCode, errorCodes } from '../../errors/api-error.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 import type { Tag } from '../routing/operation.ts'
@@ -28,13 +28,13 @@ export const pagesTag: Tag = 'Health and documentation'
 
 const Status = (name: string, word: string) =>
   DataResponse(
-    Type.Object({ status: Words('The result of the check.', [word]) }, { $id: name, additionalProperties: false }),
+    Type.Object({ status: OneOf('The result of the check.', [word]) }, { $id: name, additionalProperties: false }),
   )
 
 const Change = Type.Object(
   {
     date: LocalDate('The date of the release.', '2026-11-21'),
-    category: Words('The category of the change.', ['ADDED', 'FIXED', 'BREAKING', 'ANNOUNCEMENT']),
+    category: OneOf('The category of the change.', ['ADDED', 'FIXED', 'BREAKING', 'ANNOUNCEMENT']),
     change: Type.String({ description: 'The change.', examples: ['Stores and staff can be read.'] }),
   },
   { $id: 'ApiChange', additionalProperties: false },

@@ -1,4 +1,4 @@
-import { hasControls, oddityIn } from '../../domain/values/characters.ts'
+import { findForbiddenCharacter, hasControls } from '../../domain/values/characters.ts'
 import { isSkipped, readMoment, timestampFormats } from '../../domain/values/timestamp.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
@@ -58,7 +58,7 @@ function isEncoded(text: string) {
 }
 
 function read(schema: Schema, text: string, timeZone: string): unknown {
-  const isOdd = schema.format === 'multiline' ? oddityIn(text, true) !== undefined : hasControls(text)
+  const isOdd = schema.format === 'multiline' ? findForbiddenCharacter(text, true) !== undefined : hasControls(text)
   if (text === '' || text.length > (schema.maxLength ?? 4_000) || isOdd) return
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
   if (schema.type === 'integer') {

@@ -1,4 +1,4 @@
-import { oddityIn } from '../../domain/values/characters.ts'
+import { findForbiddenCharacter } from '../../domain/values/characters.ts'
 import { isEmail } from '../../domain/values/email.ts'
 import { type DecimalMark, moneyCheck, percentCheck, unitPriceCheck, unitsCheck, wholeCheck } from './numbers.ts'
 import { RowError } from './row-error.ts'
@@ -131,7 +131,7 @@ function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnSh
   const shaped = pattern === undefined ? undefined : new RegExp(pattern, 'u')
   const misshapen = new RowError(`does not look like ${examples[0]}`)
   return text => {
-    const oddity = oddityIn(text, hasLines)
+    const oddity = findForbiddenCharacter(text, hasLines)
     if (oddity !== undefined) return new RowError(`has ${oddity}`)
     if (rounded.test(text)) return wasRounded
     if (text.length > maxLength && [...text].length > maxLength) return overMaxLength

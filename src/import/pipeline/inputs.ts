@@ -1,4 +1,4 @@
-import { allSaid, fullConsent } from '../../domain/customers/consent.ts'
+import { fullConsent, getConsentInput } from '../../domain/customers/consent.ts'
 import type { TransactionParts } from '../../domain/orders/merge-lines.ts'
 import type { Row } from './ingest.ts'
 
@@ -16,7 +16,7 @@ const asNamed = (...names: string[]) => Object.fromEntries(names.map(name => [na
 
 /** The row with `references` under the name of its column, and with the subscriptions that it ends without naming them. */
 export function customerFrom({ references, ...row }: Row) {
-  return { ...row, ...allSaid(fullConsent, row), referenceValues: references }
+  return { ...row, ...getConsentInput(fullConsent, row), referenceValues: references }
 }
 
 export const customerMappingFrom = ({ customerId, ...row }: Row) => ({ id: customerId, ...row })

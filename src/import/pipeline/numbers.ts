@@ -1,4 +1,4 @@
-import { decimalsOf, minorUnits } from '../../domain/values/money.ts'
+import { getDecimals, parseAmount } from '../../domain/values/money.ts'
 import { RowError } from './row-error.ts'
 
 /** What stands before the decimals of a file's numbers. */
@@ -96,7 +96,7 @@ export function unitsCheck(range: Range, mark?: DecimalMark): Check {
 
 /** An amount of a currency as text. */
 export function moneyCheck(currency: string, mark?: DecimalMark): Check {
-  const decimals = decimalsOf(currency)
+  const decimals = getDecimals(currency)
   const tooFine = new RowError(`has more decimals than ${currency} has: ${decimals}`)
   return amountCheck(decimals, tooFine, mark)
 }
@@ -123,6 +123,6 @@ function amountCheck(decimals: number, tooFine: RowError, mark: DecimalMark | un
   return text => {
     const digits = plain(text)
     if (digits === undefined || !/^-?\d{1,12}(\.|$)/.test(digits)) return otherwise(text, mark, notMoney)
-    return minorUnits(digits, decimals) === undefined ? tooFine : /\.\d{5}/.test(digits) ? shortened(digits) : digits
+    return parseAmount(digits, decimals) === undefined ? tooFine : /\.\d{5}/.test(digits) ? shortened(digits) : digits
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { addressColumn, addressFields, orderHeader } from '../../domain/orders/order-row.ts'
-import { lineValue, refundFor, sum, units } from '../../domain/orders/pricing.ts'
-import { amount, decimalsOf } from '../../domain/values/money.ts'
+import { addressFields, orderColumns, toAddressColumn } from '../../domain/orders/order-row.ts'
+import { computeLineValue, computeRefund, sum, toMinorUnits } from '../../domain/orders/pricing.ts'
+import { formatAmount, getDecimals } from '../../domain/values/money.ts'
 import type { BroughtLine, BroughtOrder } from '../../store/orders/imported-orders.ts'
 import type { SoldVariant } from '../../store/orders/place.ts'
 import type { Row } from './ingest.ts'
@@ -38,7 +38,7 @@ export function orderFrom(rows: readonly Row[], items: SoldItems, currency: stri
   const reject: Refuse = (row, ...why) => {
     if (!faults.has(row)) faults.set(row, new RowError(...why))
   }
-  const decimals = decimalsOf(currency)
+  const decimals = getDecimals(currency)
   const header = headerOf(rows, reject)
   const lines = linesOf(rows, items, decimals, reject)
   const payments = paymentsOf(rows)
@@ -70,14 +70,14 @@ function headerOf(rows: readonly Row[], reject: Refuse): Row {
   for (const name of ['customerId', 'placedAt', 'total'])
     if (typeof first[name] !== 'string') reject(first, 'is required in the first line of an order', name)
   for (const row of rows)
-    for (const name in orderHeader)
+    for (const name in orderColumns)
       if (typeof row[name] === 'string' && row[name] !== first[name])
         reject(row, 'is not what the first line of the order says', name)
   return first
 }
 
 const addressOf = (row: Row, prefix: string) =>
-  Object.fromEntries(addressFields.map(field => [field, textOf(row[addressColumn(prefix, field)])]))
+  Object.fromEntries(addressFields.map(field => [field, textOf(row[toAddressColumn(prefix, field)])]))
 
 const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
 
@@ -95,12 +95,15 @@ function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, rejec
 
 /** What a line comes to, and what of it came back. */
 function reckoned(row: Row, decimals: number, reject: Refuse): Reckoned {
-  const shown = (minor: bigint) => amount(minor, decimals)
-  const given = (column: string) => (typeof row[column] === 'string' ? units(row[column], decimals) : undefined)
+  const shown = (minor: bigint) => formatAmount(minor, decimals)
+  const given = (column: string) => (typeof row[column] === 'string' ? toMinorUnits(row[column], decimals) : undefined)
   const quantity = Number(row.quantity)
   const price = given('price') ?? 0n
-  const off = (discountsOf(row) ?? []).map(discount => ({ ...discount, amount: units(discount.amount, decimals) }))
-  const due = lineValue(
+  const off = (discountsOf(row) ?? []).map(discount => ({
+    ...discount,
+    amount: toMinorUnits(discount.amount, decimals),
+  }))
+  const due = computeLineValue(
     price,
     quantity,
     off.map(discount => discount.amount),
@@ -120,7 +123,7 @@ function reckoned(row: Row, decimals: number, reject: Refuse): Reckoned {
   if (returned > 0 && !isSold) reject(row, `is more than 0 while the line is ${status}`, 'returned')
   if (returned < quantity && status === 'returned')
     reject(row, 'is less than the quantity: a line is returned once all of it is, and shipped before', 'returned')
-  const refunded = given('refunded') ?? refundFor({ value, quantity, returned: 0, refunded: 0n }, returned)
+  const refunded = given('refunded') ?? computeRefund({ value, quantity, returned: 0, refunded: 0n }, returned)
   if (refunded > value) reject(row, 'is more than was paid for the line', 'refunded')
   return {
     status: isSold ? (returned === quantity ? 'returned' : 'shipped') : status,
@@ -170,17 +173,17 @@ function judgeSums(
   decimals: number,
   reject: Refuse,
 ) {
-  const minor = (text: string) => units(text, decimals)
+  const minor = (text: string) => toMinorUnits(text, decimals)
   const due = sum(lines.map(line => minor(line.value))) + minor(freight)
   const paid = sum(payments.map(payment => minor(payment.amount)))
   if (!lines.length) reject(header, 'has no line that names a SKU', 'orderNumber')
   else if (due !== minor(total))
-    reject(header, 'is not what the lines and the freight come to', 'total', amount(due, decimals))
+    reject(header, 'is not what the lines and the freight come to', 'total', formatAmount(due, decimals))
   else if (payments.length && paid !== due)
     reject(
       header,
       'is not what is due, taken together',
       'paymentAmount',
-      `${amount(paid, decimals)}, not ${amount(due, decimals)}`,
+      `${formatAmount(paid, decimals)}, not ${formatAmount(due, decimals)}`,
     )
 }

@@ -1,8 +1,8 @@
 import type { Db } from '../../database/db.ts'
-import { mostGateways } from '../../domain/tenancy/gateways.ts'
+import { maxGateways } from '../../domain/tenancy/gateways.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { decimalsOf } from '../../domain/values/money.ts'
-import type { BroughtState, VoucherRow } from '../../domain/vouchers/voucher-row.ts'
+import { getDecimals } from '../../domain/values/money.ts'
+import type { ImportedState, VoucherRow } from '../../domain/vouchers/voucher-row.ts'
 import { findSkus, findSkusById } from '../../store/catalog/skus.ts'
 import { findStoresById, findStoresByNumber } from '../../store/catalog/stores.ts'
 import { knownCustomers } from '../../store/customers/customers.ts'
@@ -24,9 +24,9 @@ export const each =
 /** The gateways, as far as a service may have more. */
 export const gatewaysFrom: Prepare<Row> = async (db, service, rows) => {
   const names = new Set<unknown>(await gatewayNames(db, service))
-  const tooMany = new RowError(`is one more than the ${mostGateways} that there may be`, 'name')
+  const tooMany = new RowError(`is one more than the ${maxGateways} that there may be`, 'name')
   const inputs = rows.map(row => {
-    if (!names.has(row.name) && names.size >= mostGateways) return tooMany
+    if (!names.has(row.name) && names.size >= maxGateways) return tooMany
     names.add(row.name)
     return row
   })
@@ -123,7 +123,7 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
   const stores = await storesOf(db, service, rows)
   const known = [...skus.byId.values(), ...skus.byName.values()].map(({ sku }) => sku)
   const variants = new Map(
-    (await variantsOf(db, service, known, decimalsOf(currency))).map(variant => [variant.sku, variant]),
+    (await variantsOf(db, service, known, getDecimals(currency))).map(variant => [variant.sku, variant]),
   )
   const itemsBy = (notes: Notes): SoldItems => ({
     item(row) {
@@ -152,7 +152,7 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
 export const vouchersFrom: Prepare<Row> = async (_db, service, rows, keys) => {
   if (!keys) throw new Error('a PIN is hashed with the key of the installation')
   const inputs = rows.map(({ status, ...row }) =>
-    broughtVoucher(keys, service, { ...(row as unknown as VoucherRow), state: status as BroughtState | undefined }),
+    broughtVoucher(keys, service, { ...(row as unknown as VoucherRow), state: status as ImportedState | undefined }),
   )
   return { inputs }
 }

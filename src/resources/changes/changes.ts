@@ -2,14 +2,14 @@ import { encodeCursor, renderChange } from '../../change-feed/subscription.ts'
 import { Product } from '../../domain/catalog/products.ts'
 import { StaffMember } from '../../domain/catalog/staff.ts'
 import { Store } from '../../domain/catalog/stores.ts'
-import { kinds, longestPlace } from '../../domain/changes.ts'
+import { kinds, maxCursorLength } from '../../domain/changes.ts'
 import { Customer } from '../../domain/customers/customers.ts'
 import { StockLevel } from '../../domain/inventory/stock-level.ts'
 import { Order } from '../../domain/orders/orders.ts'
 import { Return } from '../../domain/orders/returns.ts'
 import { RetailTransaction } from '../../domain/orders/transactions.ts'
 import { RewardAccount } from '../../domain/rewards/rewards.ts'
-import { Instant, Words } from '../../domain/values/fields.ts'
+import { Instant, OneOf } from '../../domain/values/fields.ts'
 import { pagingParameters } from '../../http/pagination/lists.ts'
 import { get, stream } from '../../http/routing/route-definitions.ts'
 import { type Static, Type } from '../../schemas/schemas.ts'
@@ -22,16 +22,16 @@ import { eventsOf, faultsOfKinds, followingOf, kindsOf, madeOnce, orExpired, pla
 
 const ChangeShape = Type.Object(
   {
-    kind: Words('What the record is.', kinds),
-    id: Type.String({ description: 'Its identifier, as it shows it.', examples: ['65432'] }),
-    action: Words('Whether it has changed, or left the data.', ['changed', 'removed']),
-    changedAt: Instant('When it did: the stamp of its newest change.', '2026-11-21T09:31:27.803870Z'),
+    kind: OneOf('The kind of record.', kinds),
+    id: Type.String({ description: 'The ID of the record.', examples: ['65432'] }),
+    action: OneOf('`changed` includes created. `removed`: the record no longer exists.', ['changed', 'removed']),
+    changedAt: Instant('The time of the latest change of the record.', '2026-11-21T09:31:27.803870Z'),
     path: Type.Optional(
-      Type.String({ description: 'Where it can be read. Absent where it is removed.', examples: ['/customers/65432'] }),
+      Type.String({ description: 'The path of the record. Absent if it was removed.', examples: ['/customers/65432'] }),
     ),
     record: Type.Optional(
       Type.Union([Store, StaffMember, Product, StockLevel, Customer, RetailTransaction, Order, Return, RewardAccount], {
-        description: 'As its path shows it, with `records=true`.',
+        description: 'The record, as its path returns it. Only with `records=true`.',
       }),
     ),
   },
@@ -40,17 +40,17 @@ const ChangeShape = Type.Object(
 
 const Meta = Type.Object(
   {
-    hasNextPage: Type.Boolean({ description: 'Whether more changes follow.', examples: [true] }),
+    hasNextPage: Type.Boolean({ description: 'True if there are more changes.', examples: [true] }),
     endCursor: Type.String({
-      description: 'Where to go on: the `after_cursor` of the next request, also where nothing was told.',
+      description: 'The `after_cursor` of the next request, even if this page is empty.',
       examples: ['mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ'],
     }),
     asOf: Instant(
-      'Up to when everything has been told, of each of the kinds; 1970 where a kind has had nothing yet.',
+      'The instant up to which all changes of all requested kinds have been returned. 1970 if a kind has no changes yet.',
       '2026-11-21T09:31:27.803870Z',
     ),
     timeZone: Type.String({
-      description: 'The zone of the wall-clock times in the records.',
+      description: 'The time zone of the local times in the records.',
       examples: ['Australia/Melbourne'],
     }),
   },
@@ -65,19 +65,19 @@ const ChangePage = Type.Object(
 const following = {
   kinds: Type.Optional(
     Type.String({
-      description: `What to be told of, separated by commas: ${kinds.map(kind => `\`${kind}\``).join(', ')}. Absent: all.`,
+      description: `The kinds of records, separated by commas: ${kinds.map(kind => `\`${kind}\``).join(', ')}. Default: all.`,
       pattern: `^(${kinds.join('|')})(,(${kinds.join('|')}))*$`,
       maxLength: 250,
       examples: ['customer,inventory'],
     }),
   ),
   records: Type.Optional(
-    Type.Boolean({ description: 'Whether each change carries the record.', default: false, examples: [true] }),
+    Type.Boolean({ description: 'True to include the record in each change.', default: false, examples: [true] }),
   ),
   after_cursor: Type.Optional({
     ...pagingParameters().after_cursor,
-    maxLength: longestPlace,
-    description: 'Where the last answer ended: its `endCursor`, of the same `kinds`. Absent: from the beginning.',
+    maxLength: maxCursorLength,
+    description: 'The `endCursor` of the previous response, with the same `kinds`. Default: from the beginning.',
   }),
 }
 
@@ -85,7 +85,7 @@ const Query = Type.Object({
   ...following,
   wait: Type.Optional(
     Type.Integer({
-      description: 'Seconds to wait for a change where there is none.',
+      description: 'If there are no changes, wait up to this many seconds for one.',
       minimum: 0,
       maximum: 30,
       default: 0,
@@ -93,7 +93,13 @@ const Query = Type.Object({
     }),
   ),
   limit: Type.Optional(
-    Type.Integer({ description: 'Changes in an answer.', minimum: 1, maximum: 1_000, default: 100, examples: [100] }),
+    Type.Integer({
+      description: 'The maximum number of changes in a response.',
+      minimum: 1,
+      maximum: 1_000,
+      default: 100,
+      examples: [100],
+    }),
   ),
 })
 
@@ -101,18 +107,18 @@ const StreamQuery = Type.Object({
   ...following,
   after_cursor: Type.Optional({
     ...following.after_cursor,
-    description: 'Where to go on, of the same `kinds`: an `endCursor`, or the `id` of an event. Absent: now.',
+    description: 'Where to continue, with the same `kinds`: an `endCursor`, or the `id` of an event. Default: now.',
   }),
 })
 
 const Events = Type.String({
-  description: 'Events: `id` is a cursor, `data` a `RecordChange`.',
+  description: 'Server-sent events. `id` is a cursor, `data` is a `RecordChange`.',
   examples: [
     `id: mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ\nevent: change\ndata: {"kind":"customer","id":"65432","action":"changed","changedAt":"2026-11-21T09:31:27.803870Z","path":"/customers/65432"}\n\n`,
   ],
 })
 
-/** Contract 10. */
+/** The change feed: as pages, as a bulk export and as a stream. */
 export const changes = [
   get(
     '/changes',
@@ -121,7 +127,7 @@ export const changes = [
       tag: 'Changes',
       summary: 'List changes',
       description:
-        'A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. With `wait` an answer that would be empty waits for a change.',
+        'Each record is in the feed once, at its latest change. If you continue from `endCursor`, you receive the latest state of every changed record and every removal. Without a cursor, the feed begins with all current records. With `wait`, an empty response waits for a change.',
       query: Query,
       answer: ChangePage,
       errors: ['cursor_expired'],
@@ -155,11 +161,11 @@ export const changes = [
       tag: 'Changes',
       summary: 'Stream changes (SSE)',
       description:
-        'Each change is an event `change`: its `data` is what `GET /changes` lists, its `id` the cursor behind it. Where the connection breaks, `Last-Event-ID` (an `EventSource` sends it by itself) or `after_cursor` goes on without a gap; without either the stream begins now, with an `id` and no event. A comment comes every 15 seconds. An event `error` has the `code` of a problem, and ends the stream. An account has at most 10 streams; a client that leaves what was sent unread for 20 seconds is dropped.',
+        'Each change is an event `change`. Its `data` is a change of `GET /changes`, its `id` is the cursor after it. After a disconnect, `Last-Event-ID` (which an `EventSource` sends automatically) or `after_cursor` continues without a gap. Without both, the stream begins now, with an `id` and no event. A comment is sent every 15 seconds. An event `error` has the `code` of a problem and ends the stream. An account can have 10 open streams per process. A client that reads nothing for 20 seconds is disconnected.',
       query: StreamQuery,
       headers: {
         'Last-Event-ID': {
-          description: 'The `id` of the last event that came. It goes before `after_cursor`; an empty one is none.',
+          description: 'The `id` of the last received event. It overrides `after_cursor`. An empty header is ignored.',
           example: 'mM3Zr0ZbXq0c5nYl2V7f1lsxNzk1MzM3NDg3ODAzODcwXQ',
           required: false,
         },
@@ -172,7 +178,7 @@ export const changes = [
       const { records = false } = query
       const one = followingOf(service, keys, query)
       const asked = { limit: 100, records }
-      // A client that has had no event yet has an empty one.
+      // A client that has received no event yet sends an empty header.
       const lastId = header('last-event-id') || undefined
       const after_cursor = lastId ?? query.after_cursor
       const told =

@@ -18,16 +18,16 @@ import { createInitialPositions, type FeedPositions } from '../../store/change-f
 import { waitForChanges } from '../../store/change-feed/wait.ts'
 import { isBeforeRestore } from '../../store/lists/cursor.ts'
 
-/** What is followed, as a query says it. */
+/** The query parameters that select changes. */
 interface Query {
   kinds?: string
   after_cursor?: string
 }
 
-/** Milliseconds of quiet, after which a comment shows that a stream is alive. */
+/** Milliseconds without changes after which a comment keeps the connection alive. */
 const quietMs = 15_000
 
-/** What a stream has been told, and what comes behind it, as texts of events. */
+/** Yields the changes of a stream as formatted events, beginning with `first`, until the request ends. */
 export async function* eventsOf(
   db: Db,
   following: Subscription,
@@ -49,8 +49,8 @@ export async function* eventsOf(
 }
 
 /**
- * What is made of changes that were read for many at once is made once for all of them. They follow the same kinds of one service;
- * what else `make` takes of them is of the first who asks, but for cursors, which are of the data that somebody began in.
+ * Renders a page of changes once for all requests that share it. They have the same service and kinds, so the result depends only on the
+ * page, apart from the cursors: those of a service that was restored differ from earlier ones.
  */
 export function madeOnce<T>(make: (following: Subscription, told: ChangesPage) => T): typeof make {
   const made = new WeakMap<ChangesPage, { restoredAt: string | undefined; it: T }>()
@@ -64,7 +64,7 @@ export function madeOnce<T>(make: (following: Subscription, told: ChangesPage) =
   }
 }
 
-/** The last change stands where all do who have been told everything; where there is none, they are told that place all the same. */
+/** Formats changes as events. The ID of the last event is the position of the page. A page without changes sends only that ID. */
 const eventsIn = madeOnce((following, { changes, positions }) => {
   const idOf = (at: FeedPositions) => encodeCursor(following, at)
   if (!changes.length) return keepAliveComment + formatEvent({ id: idOf(positions) })
@@ -84,7 +84,7 @@ export function orExpired(told: ChangesPage | undefined): ChangesPage {
   return told
 }
 
-/** The kinds that are followed, in their order. */
+/** Returns the requested kinds in their fixed order. */
 export const kindsOf = ({ kinds: named }: Query): readonly Kind[] => (named ? selectKinds(named.split(',')) : kinds)
 
 export function faultsOfKinds(named: string | undefined): FieldError[] {
@@ -104,7 +104,10 @@ export const followingOf = (
   key,
 })
 
-/** The positions that a cursor stands for; the beginning without one. `header`: the request header that it came in, if not in `after_cursor`. */
+/**
+ * Returns the positions of a cursor. Without a cursor: the beginning. `header` is the request header that contained the cursor, if it was not
+ * in `after_cursor`. Throws `invalid_cursor`, or `cursor_expired` if it is from before a restore.
+ */
 export function placesOf(following: Subscription, cursor: string | undefined, header?: string): FeedPositions {
   if (cursor === undefined) return createInitialPositions(following.kinds)
   const positions = decodeCursor(following, cursor)

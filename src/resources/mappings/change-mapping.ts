@@ -1,5 +1,5 @@
 import type { Db } from '../../database/db.ts'
-import { ecommerceIdsOf } from '../../domain/customers/input.ts'
+import { getEcommerceIds } from '../../domain/customers/input.ts'
 import type { MappedKind } from '../../domain/mappings/mapping-check.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
@@ -33,7 +33,7 @@ const apply: Readonly<
     throwIfAny([{ pointer: '/ecommerceSku', code: 'sku_taken', detail }])
   },
   async customers(tx, service, id, change) {
-    await mergeCustomers(tx, service, [{ id, ...ecommerceIdsOf(change) }])
+    await mergeCustomers(tx, service, [{ id, ...getEcommerceIds(change) }])
   },
 }
 

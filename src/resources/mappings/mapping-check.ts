@@ -6,7 +6,7 @@ import {
   MappingStatus,
   mappedKinds,
 } from '../../domain/mappings/mapping-check.ts'
-import { Words } from '../../domain/values/fields.ts'
+import { OneOf } from '../../domain/values/fields.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
 import { get, list, post } from '../../http/routing/route-definitions.ts'
@@ -65,7 +65,7 @@ export const mappingCheck = [
         summary: `List ${one} mapping issues`,
         description:
           'Problems first, then by units sold in 90 days, then by units in stock. Matched records are included: filter with `state`.',
-        query: Type.Object({ state: Type.Optional(Words('Only this state.', issueStates)) }),
+        query: Type.Object({ state: Type.Optional(OneOf('Only this state.', issueStates)) }),
         item: MappingIssue,
       },
       ({ db, service, query }, asked) => issuePage(db, service, kind, query.state, asked),

@@ -8,7 +8,7 @@ import {
   StoreMapping,
   StoreMappingChange,
 } from '../../domain/mappings/mappings.ts'
-import { Words } from '../../domain/values/fields.ts'
+import { OneOf } from '../../domain/values/fields.ts'
 import { type ErrorCode, notFound } from '../../errors/api-error.ts'
 import { get, list, put } from '../../http/routing/route-definitions.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
@@ -74,7 +74,7 @@ function mapping({ kind, id, state, about, item, body, errors = [] }: Mapped) {
         summary: `List ${one} mappings`,
         description: 'Ordered by ID.',
         query: Type.Object({
-          state: Type.Optional(Words(`Only this state. \`mapped\`: the record ${state}.`, mappingStates)),
+          state: Type.Optional(OneOf(`Only this state. \`mapped\`: the record ${state}.`, mappingStates)),
         }),
         item,
       },

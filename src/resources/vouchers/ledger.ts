@@ -3,7 +3,7 @@ import { resendVoucher } from '../../backoffice/embedded/vouchers/resend.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { checkResendLimit } from '../../domain/vouchers/emails.ts'
 import { VoucherLedger } from '../../domain/vouchers/ledger.ts'
-import { unusable } from '../../domain/vouchers/redemption.ts'
+import { checkUsable } from '../../domain/vouchers/redemption.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
 import { Voucher, VoucherResend } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
@@ -133,4 +133,4 @@ function requireOurs(driver: Context['driver']) {
 }
 
 const impossible = (state: VoucherState, currency: string, { settings }: Service) =>
-  unusable({ state, currency }, settings) ?? new ApiError('voucher_unusable', `The voucher is ${state}.`)
+  checkUsable({ state, currency }, settings) ?? new ApiError('voucher_unusable', `The voucher is ${state}.`)

@@ -1,5 +1,5 @@
 import { countGuessAgain } from '../../backoffice/vouchers/guesses.ts'
-import { amount as canonical, decimalsOf, minorUnits } from '../../domain/values/money.ts'
+import { formatAmount as canonical, getDecimals, parseAmount } from '../../domain/values/money.ts'
 import {
   IssuedVoucher,
   ReadVoucher,
@@ -181,8 +181,8 @@ export const vouchers = [
         const { number } = params
         const { pin, amount, validationId = '', lockSeconds = 3_600 } = body
         const by = pin === undefined ? { validationId } : { pin, amount }
-        const held = await backOffice.lockVoucher(write, { number, lockSeconds, ...by })
-        return after(held, voucher => answered(voucher, pathOf(number)))
+        const locked = await backOffice.lockVoucher(write, { number, lockSeconds, ...by })
+        return after(locked, voucher => answered(voucher, pathOf(number)))
       },
     ),
   ),
@@ -226,8 +226,8 @@ function pinIn(header = '') {
 
 /** Checks an amount in a query like one in a body. */
 function faultsOfAmount(text: string, currency: string): FieldError[] {
-  const decimals = decimalsOf(currency)
-  const units = minorUnits(text, decimals)
+  const decimals = getDecimals(currency)
+  const units = parseAmount(text, decimals)
   if (units !== undefined && units > 0n && canonical(units, decimals) === text) return []
   const detail = `\`amount\` must be greater than 0, in ${currency} with ${decimals} decimals.`
   return [{ parameter: 'amount', code: 'invalid_parameter', detail }]

@@ -9,10 +9,10 @@ export const params = { id: { description: 'The webhook.', example: '7f0f2f3e-5f
 export const path = '/webhooks/:id'
 export const pathOf = (id: string) => `/webhooks/${id}`
 
-/** What a write about one webhook is told. */
+/** The context of a write to one webhook. */
 export type Asked = Pick<WriteContext<unknown, typeof params>, 'service' | 'params'>
 
-/** Changes a webhook, and answers with it. */
+/** Locks and changes a webhook. Returns its new record. */
 export const changing =
   ({ service, params: { id } }: Asked, change: (tx: Db, before: Endpoint) => Promise<unknown>) =>
   async (tx: Db) => {
@@ -20,16 +20,16 @@ export const changing =
     return { data: await shown(tx, service, id), subject: pathOf(id) }
   }
 
-/** A webhook, which stays as it is until the transaction ends. */
+/** Locks a webhook until the transaction ends. Throws a 404 if it does not exist. */
 export async function held(tx: Db, service: Service, id: string): Promise<Endpoint> {
   const found = await heldWebhook(tx, service, id)
   if (!found) throw notFound(kind)
   return found
 }
 
-/** A webhook as it is answered. */
+/** Returns a locked webhook as the API shows it. */
 export async function shown(tx: Db, service: Service, id: string) {
   const found = await webhookRecord(tx, service, id)
-  if (!found) throw new Error('what is held stays')
+  if (!found) throw new Error('locked webhook not found')
   return JSON.parse(found.record)
 }

@@ -1,6 +1,6 @@
 import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { decimalsOf } from '../../domain/values/money.ts'
+import { getDecimals } from '../../domain/values/money.ts'
 import { rerenderStock } from '../inventory/stale-stock.ts'
 import { beginSourceDatedChange, changeTimestamp, type SourceDated, withChangeTimestamp } from '../lists/back-date.ts'
 import { type Change, hasSameBody, lockRows, type Upserted } from '../lists/change-timestamp.ts'
@@ -47,7 +47,7 @@ const variantContent = columnLists(variants)
  * again at each level.
  */
 const body = (service: Service) => {
-  const decimals = decimalsOf(service.settings.currency)
+  const decimals = getDecimals(service.settings.currency)
   return sql`
   (select left(row_to_json(r)::text, -1) || ',"colours":[' || coalesce((
      select string_agg(left(row_to_json(colours)::text, -1) || ',"sizes":[' || coalesce((

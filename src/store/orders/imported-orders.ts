@@ -4,7 +4,7 @@ import type { Order } from '../../domain/orders/orders.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { OrderAddress } from '../../domain/values/address.ts'
 import { Contradiction } from '../../domain/values/contradiction.ts'
-import { decimalsOf } from '../../domain/values/money.ts'
+import { getDecimals } from '../../domain/values/money.ts'
 import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change-timestamp.ts'
 import { removeRecords } from '../lists/tombstones.ts'
@@ -95,7 +95,7 @@ async function insertOrders(
   await tx.run(sql`
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total,
                              imported_at, import_digest)
-    select ${service.id}, id, ${at}::timestamptz, "placedAt" at time zone ${timeZone}, number, "customerId", "pickupStoreNumber", "billingAddress", "deliveryAddress", ${currency}, ${decimalsOf(currency)}::integer, freight, total,
+    select ${service.id}, id, ${at}::timestamptz, "placedAt" at time zone ${timeZone}, number, "customerId", "pickupStoreNumber", "billingAddress", "deliveryAddress", ${currency}, ${getDecimals(currency)}::integer, freight, total,
            ${at}::timestamptz, decode(digest, 'hex')
       from json_to_recordset(${JSON.stringify(headers)}) as o (id text, number text, "placedAt" timestamp, "customerId" text, "pickupStoreNumber" text, "billingAddress" json, "deliveryAddress" json,
            freight numeric, total numeric, digest text)`)

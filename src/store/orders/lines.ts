@@ -1,12 +1,12 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
-import type { LineStatus, lineSteps, OrderName } from '../../domain/orders/orders.ts'
-import { units } from '../../domain/orders/pricing.ts'
+import type { LineStatus, lineTransitions, OrderName } from '../../domain/orders/orders.ts'
+import { toMinorUnits } from '../../domain/orders/pricing.ts'
 import type { SoldLine } from '../../domain/orders/return-rules.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { Change } from '../lists/change-timestamp.ts'
 import { type HeldOrder, holdOrder, named } from './orders.ts'
 
-type LineStep = (typeof lineSteps)[keyof typeof lineSteps]
+type LineStep = (typeof lineTransitions)[keyof typeof lineTransitions]
 
 /** A line of an order that is held. */
 export interface HeldLine extends SoldLine {
@@ -39,8 +39,8 @@ const linesWhere = (service: Service, where: Sql) => sql`
 
 const heldLine = ({ decimals }: HeldOrder, row: StoredLine): HeldLine => ({
   ...row,
-  value: units(row.value, decimals),
-  refunded: units(row.refunded, decimals),
+  value: toMinorUnits(row.value, decimals),
+  refunded: toMinorUnits(row.refunded, decimals),
 })
 
 /** Takes all lines of an order a step further that are where it begins. */

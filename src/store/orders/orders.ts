@@ -1,6 +1,6 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { OrderName } from '../../domain/orders/orders.ts'
-import { units } from '../../domain/orders/pricing.ts'
+import { toMinorUnits } from '../../domain/orders/pricing.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginChange, localTime } from '../lists/change-timestamp.ts'
 import { filter, type PageRequest, readPage } from '../lists/page.ts'
@@ -141,5 +141,5 @@ export const freightOf = async (tx: Db, service: Service, order: HeldOrder): Pro
   const row = await tx.row<{ freight: string }>(
     sql`select freight::text from sales_order where service_id = ${service.id} and id = ${order.id}`,
   )
-  return units(row?.freight ?? '0', order.decimals)
+  return toMinorUnits(row?.freight ?? '0', order.decimals)
 }

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, sql } from '../../database/db.ts'
-import type { KnownToOrder, Priced } from '../../domain/orders/order-rules.ts'
+import type { OrderFacts, PricedOrder } from '../../domain/orders/order-rules.ts'
 import type { LineStatus, OrderInput } from '../../domain/orders/orders.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { OrderAddress } from '../../domain/values/address.ts'
-import { amount } from '../../domain/values/money.ts'
+import { formatAmount } from '../../domain/values/money.ts'
 import { findStoresByNumber } from '../catalog/stores.ts'
 import { holdCustomers } from '../customers/removal.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
@@ -62,7 +62,7 @@ export async function knownToOrder(
   tx: Db,
   service: Service,
   { customerId, pickupStoreNumber, orderNumber }: OrderInput,
-): Promise<Omit<KnownToOrder, 'variants' | 'giftCardSkuId'>> {
+): Promise<Omit<OrderFacts, 'variants' | 'giftCardSkuId'>> {
   const [customers, stores, numberTaken, gateways] = await Promise.all([
     holdCustomers(tx, service, [customerId]),
     pickupStoreNumber ? findStoresByNumber(tx, service, [pickupStoreNumber]) : undefined,
@@ -95,12 +95,17 @@ export const insertOrder = (
   service: Service,
   { number, id = randomUUIDv7(), placedAt }: OrderIdentity,
   { customerId, pickupStoreNumber = null, billingAddress, deliveryAddress }: OrderHeader,
-  { currency, decimals, freight, total }: { currency: string; decimals: number } & Pick<Priced, 'freight' | 'total'>,
+  {
+    currency,
+    decimals,
+    freight,
+    total,
+  }: { currency: string; decimals: number } & Pick<PricedOrder, 'freight' | 'total'>,
 ) =>
   tx.row<HeldOrder>(sql`
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total)
     select ${service.id}, ${id}, now, coalesce(${placedAt ?? null}::timestamptz, now), ${number}, ${customerId}, ${pickupStoreNumber}::text, ${addressOf(billingAddress)}::json, ${addressOf(deliveryAddress)}::json,
-           ${currency}, ${decimals}::integer, ${amount(freight, decimals)}::numeric, ${amount(total, decimals)}::numeric
+           ${currency}, ${decimals}::integer, ${formatAmount(freight, decimals)}::numeric, ${formatAmount(total, decimals)}::numeric
       from ${nextChangeTimestamp(service, ['sales_order'])} now
     on conflict do nothing
     returning id, order_number as number, customer_id as "customerId", currency, decimals`)
@@ -129,7 +134,7 @@ export function insertLines(
   service: Service,
   order: HeldOrder,
   input: OrderInput['lines'],
-  priced: Priced['lines'],
+  priced: PricedOrder['lines'],
   variants: ReadonlyMap<string, SoldVariant>,
   { sources = new Map(), status = 'processing' }: { sources?: ReadonlyMap<string, string>; status?: LineStatus } = {},
 ) {
@@ -145,8 +150,8 @@ export function insertLines(
         amount,
         percentage,
       })),
-      price: amount(priced[i]?.price ?? 0n, order.decimals),
-      value: amount(priced[i]?.value ?? 0n, order.decimals),
+      price: formatAmount(priced[i]?.price ?? 0n, order.decimals),
+      value: formatAmount(priced[i]?.value ?? 0n, order.decimals),
       storeId: sources.get(sku) ?? null,
     }
   })

@@ -1,10 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Db, type Sql, sql } from '../../database/db.ts'
-import { lineSteps } from '../../domain/orders/orders.ts'
-import type { SyncBatch } from '../../domain/orders/return-rules.ts'
+import { lineTransitions } from '../../domain/orders/orders.ts'
+import type { Allocation } from '../../domain/orders/return-rules.ts'
 import type { ReturnLine, ReturnStatus } from '../../domain/orders/returns.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { amount } from '../../domain/values/money.ts'
+import { formatAmount } from '../../domain/values/money.ts'
 import type { StockMove } from '../inventory/stock.ts'
 import { localTime, nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
@@ -97,13 +97,13 @@ export async function insertReturnLines(
   order: HeldOrder,
   returnId: string,
   lines: readonly ReturnLine[],
-  portions: readonly SyncBatch[],
+  portions: readonly Allocation[],
 ) {
   const rows = portions.map(({ entry, orderSequence, quantity, value }, i) => ({
     sequence: i + 1,
     orderSequence,
     quantity,
-    value: amount(value, order.decimals),
+    value: formatAmount(value, order.decimals),
     reasonCode: lines[entry]?.reasonCode,
     notes: lines[entry]?.notes ?? null,
   }))
@@ -122,7 +122,7 @@ const countOnLines = (tx: Db, service: Service, returnId: string, sign: Sql) =>
   tx.run(sql`
     update order_line l
        set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value,
-           status = case when l.returned ${sign} b.quantity = l.quantity then ${lineSteps.return.to} else ${lineSteps.cancelReturn.to} end
+           status = case when l.returned ${sign} b.quantity = l.quantity then ${lineTransitions.return.to} else ${lineTransitions.cancelReturn.to} end
       from (select order_id, order_sequence, sum(quantity) as quantity, sum(value) as value
               from return_line where service_id = ${service.id} and return_id = ${returnId} group by 1, 2) b
      where l.service_id = ${service.id} and l.order_id = b.order_id and l.sequence = b.order_sequence`)

@@ -1,6 +1,6 @@
 import { setImmediate as untilSent } from 'node:timers/promises'
 import { type Database, type Db, type Sql, sql, sendWithCommit } from '../../database/db.ts'
-import { mergeLines, type TransactionParts, toldFirst } from '../../domain/orders/merge-lines.ts'
+import { mergeLines, type TransactionParts, withoutOtherSource } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { erasedAmong } from '../customers/erased.ts'
@@ -24,13 +24,13 @@ export const upsertTransactions = (db: Database, service: Service, rows: readonl
 
 /** The same for what a head office tells, by its API or its exports: what one has told of stays as that has it. */
 export const upsertSalesTold = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
-  merge(db, service, rows, toldFirst)
+  merge(db, service, rows, withoutOtherSource)
 
 function merge(
   db: Database,
   service: Service,
   rows: readonly TransactionParts[],
-  among: typeof toldFirst,
+  among: typeof withoutOtherSource,
 ): Promise<Upserted> {
   return db.transaction(async tx => {
     // One merge at a time: what another one is about to add cannot be seen, nor locked.

@@ -8,13 +8,13 @@ import { boughtWith, eraseBuyer } from '../vouchers/persons.ts'
 import { forgetAnswersAbout } from '../writes/idempotency.ts'
 
 /** Empties some of what names a customer who was erased, in one transaction; how much it was. */
-type SyncBatch = (tx: Db, keys: Keys, service: Service, id: string) => Promise<number>
+type EraseBatch = (tx: Db, keys: Keys, service: Service, id: string) => Promise<number>
 
 const ordersAtOnce = 100
 const rowsAtOnce = 1_000
 
 /** Whom an order is of and sent to, and the words of its returns and payments. */
-const orders: SyncBatch = async (tx, keys, service, id) => {
+const orders: EraseBatch = async (tx, keys, service, id) => {
   const mine = sql`service_id = ${service.id}`
   const rows = await tx.rows<{ id: string; number: string }>(sql`
     select id, order_number as number from sales_order where ${mine} and customer_id = ${id} order by placed_at, id limit ${ordersAtOnce} for update`)
@@ -39,7 +39,7 @@ const orders: SyncBatch = async (tx, keys, service, id) => {
 }
 
 /** Who bought. */
-const sales: SyncBatch = async (tx, _, service, id) => {
+const sales: EraseBatch = async (tx, _, service, id) => {
   const rows = await tx.rows<{ id: string }>(sql`
     select id from retail_transaction where service_id = ${service.id} and customer_id = ${id} order by sale_date, id limit ${rowsAtOnce} for update`)
   if (!rows.length) return 0
@@ -52,7 +52,7 @@ const sales: SyncBatch = async (tx, _, service, id) => {
 }
 
 /** The reward account, from the ends: its entries, its lots, itself. */
-const rewards: SyncBatch = async (tx, _, service, id) => {
+const rewards: EraseBatch = async (tx, _, service, id) => {
   const account = await tx.row<{ id: string }>(
     sql`select id from reward_account where service_id = ${service.id} and customer_id = ${id} for update`,
   )
@@ -68,7 +68,7 @@ const rewards: SyncBatch = async (tx, _, service, id) => {
 }
 
 /** What a back office before this one has sold to them; and the first answer, which said who they are. */
-const rest: SyncBatch = async (tx, keys, service, id) => {
+const rest: EraseBatch = async (tx, keys, service, id) => {
   await forgetAnswersAbout(tx, keys, service, [`/customers/${encodeURIComponent(id)}`])
   return tx.run(sql`
     update upstream_voucher_sale set customer_id = null where service_id = ${service.id} and customer_id = ${id}`)

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { type Db, type Sql, sql, sendWithCommit } from '../../database/db.ts'
-import { type Entry, earning, type Move, restoring, reversing, type Standing } from '../../domain/rewards/movements.ts'
+import {
+  computeEarning,
+  computeRestore,
+  computeReversal,
+  type Entry,
+  type RewardMovement,
+  type RewardState,
+} from '../../domain/rewards/movements.ts'
 import type { Lot, OrderEarnings, Span, TierRules, UnusedReward } from '../../domain/rewards/rules.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { amount as amountText, minorUnits } from '../../domain/values/money.ts'
+import { formatAmount as amountText, parseAmount } from '../../domain/values/money.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 
 /** What a customer has bought. */
@@ -28,7 +35,7 @@ export async function earnRewards(
   const spent = unitsOf(amount)
   if (!account || spent <= 0n) return
   const standing = await standingOf(tx, service, account)
-  write(tx, service, account, earning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
+  write(tx, service, account, computeEarning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
 }
 
 /**
@@ -48,7 +55,7 @@ export async function reverseRewards(
     standingOf(tx, service, account, orderNumber),
     unusedRewardsOf(tx, service, account),
   ])
-  const move = reversing({ ...standing, unusedRewards }, order, { returnNumber, amount: returned }, randomUUID)
+  const move = computeReversal({ ...standing, unusedRewards }, order, { returnNumber, amount: returned }, randomUUID)
   if (move) write(tx, service, account, move, { orderNumber, returnNumber })
 }
 
@@ -69,14 +76,14 @@ export async function restoreRewards(
      where service_id = ${service.id} and account_id = ${account.id} and e.order_number = ${orderNumber} and e.kind = 'earn' and l.kind = 'points'
      order by l.expiry_date desc nulls first limit 1`)
   const taken = { returnNumber, points, spend, notTaken, expiryDate: last?.expiryDate ?? null }
-  write(tx, service, account, restoring(standing, taken, randomUUID), { orderNumber, returnNumber })
+  write(tx, service, account, computeRestore(standing, taken, randomUUID), { orderNumber, returnNumber })
 }
 
 /** The decimals of the tables, whatever the currency's are. */
 const decimals = 4
 
 function unitsOf(text: string): bigint {
-  const units = minorUnits(text, decimals)
+  const units = parseAmount(text, decimals)
   if (units === undefined) throw new Error('an amount is text with the decimals of its currency')
   return units
 }
@@ -110,7 +117,7 @@ async function standingOf(
   service: Service,
   account: HeldRewardAccount,
   orderNumber?: string,
-): Promise<Standing> {
+): Promise<RewardState> {
   const ofOrder =
     orderNumber === undefined
       ? sql``
@@ -211,7 +218,7 @@ function write(
   tx: Db,
   service: Service,
   account: HeldRewardAccount,
-  { lots, entries, place, qualifyingSpend }: Move,
+  { lots, entries, tierStatus: place, qualifyingSpend }: RewardMovement,
   { orderNumber, returnNumber }: { orderNumber: string; returnNumber?: string },
 ) {
   if (lots.length)

@@ -1,6 +1,6 @@
 import { type Database, type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { decimalsOf } from '../../domain/values/money.ts'
+import { getDecimals } from '../../domain/values/money.ts'
 import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, countUpserted, type Upserted } from '../lists/change-timestamp.ts'
 import { type Merged, type MergeTable, upsertMerged } from '../lists/merge.ts'
@@ -216,6 +216,6 @@ const listOf = (select: Sql) =>
 
 /** An amount as text with the currency's decimals. */
 const moneyOf = (service: Service) => {
-  const decimals = raw(String(decimalsOf(service.settings.currency)))
+  const decimals = raw(String(getDecimals(service.settings.currency)))
   return (column: string) => sql`round(${raw(column)}, ${decimals})::text`
 }

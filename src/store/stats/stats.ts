@@ -1,6 +1,6 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { amount, decimalsOf } from '../../domain/values/money.ts'
+import { formatAmount, getDecimals } from '../../domain/values/money.ts'
 import { rfc3339 } from '../lists/page.ts'
 import { materialized } from '../lists/planner-fences.ts'
 
@@ -37,13 +37,13 @@ interface CurrencySum {
 const sumByCurrency = async (db: Db, currency: Sql, total: Sql, from: Sql) => {
   const rows = await db.rows<CurrencySum>(sql`
     select ${currency} as currency, count(*)::float8 as count, sum(${total})::numeric(30, 4)::text as total from ${from} group by 1 order by 1`)
-  return rows.map(({ total, ...rest }) => ({ ...rest, total: formatAmount(total, rest.currency) }))
+  return rows.map(({ total, ...rest }) => ({ ...rest, total: formatTotal(total, rest.currency) }))
 }
 
 /** Formats an amount of four decimals with the decimals of its currency. No currency has more than four. */
-function formatAmount(total: string, currency: string) {
-  const decimals = decimalsOf(currency)
-  return amount(BigInt(total.replace('.', '')) / 10n ** BigInt(4 - decimals), decimals)
+function formatTotal(total: string, currency: string) {
+  const decimals = getDecimals(currency)
+  return formatAmount(BigInt(total.replace('.', '')) / 10n ** BigInt(4 - decimals), decimals)
 }
 
 const today = ({ settings }: Service) => sql`(now() at time zone ${settings.timeZone})::date`

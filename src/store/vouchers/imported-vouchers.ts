@@ -3,10 +3,10 @@ import type { Keys } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { Contradiction } from '../../domain/values/contradiction.ts'
-import { amount, decimalsOf, storedUnits } from '../../domain/values/money.ts'
-import { issued, stepsTo, type TakenStep } from '../../domain/vouchers/imported-voucher.ts'
+import { formatAmount, getDecimals, parseStoredAmount } from '../../domain/values/money.ts'
+import { createIssueStep, type LedgerStep, planSteps } from '../../domain/vouchers/imported-voucher.ts'
 import type { VoucherState } from '../../domain/vouchers/states.ts'
-import type { BroughtState } from '../../domain/vouchers/voucher-row.ts'
+import type { ImportedState } from '../../domain/vouchers/voucher-row.ts'
 import type { Upserted } from '../lists/change-timestamp.ts'
 import { pinHash } from './pin.ts'
 
@@ -20,7 +20,7 @@ interface BroughtVoucher {
   /** Absent: as it is stored; null: it never expires. */
   expiryDate?: string | null | undefined
   /** Absent: as it is stored, or else active. */
-  state?: BroughtState | undefined
+  state?: ImportedState | undefined
   /** Of all that is said of it, the PIN by its hash. */
   digest: Buffer
 }
@@ -59,7 +59,7 @@ interface Written {
   originalAmount: string
   expiryDate: string | null
   entry: number
-  steps: readonly TakenStep[]
+  steps: readonly LedgerStep[]
 }
 
 /**
@@ -74,7 +74,7 @@ export const bringVouchers = (db: Database, service: Service, vouchers: readonly
     const written = said.map(one => follow(one, there.get(one.number), currency))
     const fresh = written.filter(({ number }) => !there.has(number))
     await addFresh(tx, service, fresh)
-    await addEntries(tx, service, written, decimalsOf(currency))
+    await addEntries(tx, service, written, getDecimals(currency))
     await note(tx, service, written)
     return { inserted: fresh.length, changed: written.length - fresh.length }
   })
@@ -95,8 +95,8 @@ async function storedOf(tx: Db, service: Service, vouchers: readonly BroughtVouc
 
 /** What is to be written of a voucher that is said to be another one than is stored. */
 function follow(brought: BroughtVoucher, stored: Stored | undefined, currency: string): Written {
-  const decimals = decimalsOf(currency)
-  const units = (text: string) => storedUnits(text, decimals)
+  const decimals = getDecimals(currency)
+  const units = (text: string) => parseStoredAmount(text, decimals)
   const { number, pinHash, digest } = brought
   if (stored && stored.importedEntry === null) throw new Contradiction('voucher_issued_here')
   if (stored && stored.entry !== stored.importedEntry) throw new Contradiction('voucher_used_here')
@@ -105,17 +105,17 @@ function follow(brought: BroughtVoucher, stored: Stored | undefined, currency: s
   if (original === 0n) throw new Contradiction('voucher_original_amount_check')
   if (stored && original !== units(stored.originalAmount)) throw new Contradiction('voucher_original_amount')
   const wanted = { state: brought.state ?? stateOf(stored), balance: units(brought.balance) }
-  const first = stored ? [] : [issued(original, wanted.state === 'pending' ? 'pending' : 'active')]
+  const first = stored ? [] : [createIssueStep(original, wanted.state === 'pending' ? 'pending' : 'active')]
   const from = stored
     ? { state: stored.state, balance: units(stored.balance) }
     : { state: first[0]?.state ?? 'active', balance: original }
-  const further = stepsTo(from, wanted)
+  const further = planSteps(from, wanted)
   if (!further) throw new Contradiction('voucher_steps')
   return {
     number,
     pinHash: pinHash.toString('hex'),
     digest: digest.toString('hex'),
-    originalAmount: amount(original, decimals),
+    originalAmount: formatAmount(original, decimals),
     expiryDate: brought.expiryDate === undefined ? (stored?.expiryDate ?? null) : brought.expiryDate,
     entry: stored?.entry ?? 0,
     steps: [...first, ...further],
@@ -123,7 +123,7 @@ function follow(brought: BroughtVoucher, stored: Stored | undefined, currency: s
 }
 
 /** Where a voucher goes on standing of which only the balance is told. */
-const stateOf = (stored: Stored | undefined): BroughtState =>
+const stateOf = (stored: Stored | undefined): ImportedState =>
   stored === undefined || stored.state === 'locked' || stored.state === 'redeemed' ? 'active' : stored.state
 
 /** Adds vouchers whose ledgers have no entry yet. A number that somebody took meanwhile breaks the key. */
@@ -139,7 +139,7 @@ function addEntries(tx: Db, service: Service, vouchers: readonly Written[], deci
       number,
       entry: entry + i + 1,
       kind,
-      amount: amount(change, decimals),
+      amount: formatAmount(change, decimals),
       state,
     })),
   )

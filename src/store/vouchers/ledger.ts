@@ -1,15 +1,15 @@
 import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { decimalsOf, storedUnits } from '../../domain/values/money.ts'
-import type { Held } from '../../domain/vouchers/redemption.ts'
+import { getDecimals, parseStoredAmount } from '../../domain/values/money.ts'
+import type { AccountLocks } from '../../domain/vouchers/redemption.ts'
 import type { VoucherState, VoucherStep } from '../../domain/vouchers/states.ts'
-import type { Validated } from '../../domain/vouchers/validations.ts'
+import type { VoucherLockState } from '../../domain/vouchers/validations.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
 import { emailsOf, type MailStatus, newestMail } from '../mail/mails.ts'
 
 /** A voucher whose row this transaction has: nobody else changes it until the transaction ends. */
-export interface TakenVoucher extends Validated {
+export interface TakenVoucher extends VoucherLockState {
   number: string
   currency: string
   /** In minor units, as the balance is. */
@@ -32,7 +32,7 @@ interface FoundVoucher extends TakenVoucher {
 
 /** Takes a voucher for this transaction. Time is the database's. Undefined: there is none. */
 export async function takeRow(tx: Db, service: Service, number: string): Promise<FoundVoucher | undefined> {
-  // The clock is read once the row is held, of which it therefore asks something: whoever had it before may have had it for long.
+  // The clock is read after the row is locked, and depends on the row for that, because the wait for the lock can be long.
   const row = await tx.row<Omit<FoundVoucher, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
     select number, state, currency, original_amount::text as original, balance::text, expiry_date::text as "expiryDate", ${newestMail} as mail,
            validation_hash as "validationHash", superseded_hashes as "supersededHashes",
@@ -41,7 +41,7 @@ export async function takeRow(tx: Db, service: Service, number: string): Promise
       from (select * from voucher where service_id = ${service.id} and number = ${number} for update) v
      cross join lateral ${materialized(sql`select clock_timestamp() as now where v.number is not null`)} clock`)
   if (!row) return
-  const units = (text: string) => storedUnits(text, decimalsOf(row.currency))
+  const units = (text: string) => parseStoredAmount(text, getDecimals(row.currency))
   return { ...row, original: units(row.original), balance: units(row.balance) }
 }
 
@@ -96,20 +96,20 @@ export async function drawnFor(
          from sales_order o join order_payment p on p.service_id = o.service_id and p.order_id = o.id
         where o.service_id = v.service_id and o.order_number = ${orderNumber} and o.imported_at is not null and p.voucher_number = v.number) before
      where v.service_id = ${service.id} and v.number = ${number}`)
-  return storedUnits(row?.drawn ?? '0', decimalsOf(currency))
+  return parseStoredAmount(row?.drawn ?? '0', getDecimals(currency))
 }
 
-/** How many vouchers an account holds, and in how many seconds one of them is free again. */
-export const lockedBy = (tx: Db, service: Service, username: string) =>
-  heldAmong(tx, sql`(select * from voucher where state = 'locked')`, service, username)
+/** Counts the vouchers that an account has locked. */
+export const countAccountLocks = (tx: Db, service: Service, username: string) =>
+  countLocks(tx, sql`(select * from voucher where state = 'locked')`, service, username)
 
-/** The same of a table of vouchers, or of some of its rows. */
-export async function heldAmong(tx: Db, vouchers: Sql, service: Service, username: string): Promise<Held> {
-  const held = await tx.row<Held>(sql`
+/** Counts the locked vouchers of an account in a table, or in some of its rows. */
+export async function countLocks(tx: Db, vouchers: Sql, service: Service, username: string): Promise<AccountLocks> {
+  const locks = await tx.row<AccountLocks>(sql`
     select count(*)::integer as count, coalesce(ceil(extract(epoch from min(locked_until) - statement_timestamp())), 0)::integer as seconds
       from ${vouchers} v where service_id = ${service.id} and locked_by = ${username} and locked_until > statement_timestamp()`)
-  if (!held) throw new Error('a count has a row')
-  return held
+  if (!locks) throw new Error('count returned no row')
+  return locks
 }
 
 /** The vouchers past their last day that the ledger has as active, or as locked by a lock that has run out: a sale under way is let come to its end. */
@@ -134,7 +134,7 @@ interface LedgerEntry {
 /** The ledger of a voucher, the oldest step first. */
 export const readLedger = (db: Db, service: Service, { number, currency }: Pick<TakenVoucher, 'number' | 'currency'>) =>
   db.rows<LedgerEntry>(sql`
-    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${decimalsOf(currency)}::integer)::text as amount, state, locked_by as "lockedBy", order_number as "orderNumber"
+    select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${getDecimals(currency)}::integer)::text as amount, state, locked_by as "lockedBy", order_number as "orderNumber"
       from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
 
 /** A sale of a voucher, as far as its e-mail goes by it. */

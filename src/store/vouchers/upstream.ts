@@ -1,11 +1,11 @@
 import { type Keys, seal, unseal } from '../../crypto/keys.ts'
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { decimalsOf, storedUnits, amount as text } from '../../domain/values/money.ts'
-import type { Validated } from '../../domain/vouchers/validations.ts'
+import { getDecimals, parseStoredAmount, formatAmount as text } from '../../domain/values/money.ts'
+import type { VoucherLockState } from '../../domain/vouchers/validations.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
 import { localTime } from '../lists/change-timestamp.ts'
-import { heldAmong, today } from './ledger.ts'
+import { countLocks, today } from './ledger.ts'
 import { superseded } from './validation.ts'
 
 /** What a back office behind us says of a voucher; amounts with the decimals of the currency. */
@@ -14,19 +14,19 @@ export type UpstreamVoucher = Pick<
   'number' | 'currency' | 'originalAmount' | 'usedAmount' | 'availableAmount' | 'expiryDate'
 >
 
-/** A voucher of a back office behind us whose row this transaction has: nobody else validates, holds or draws it until that ends. */
-interface TakenUpstream extends Validated {
+/** A voucher of another back office. This transaction has locked its row, so no other can validate, lock or redeem it. */
+interface LockedUpstreamVoucher extends VoucherLockState {
   voucher: UpstreamVoucher
   currency: string
-  /** What can be drawn of it, in minor units. */
+  /** The balance in minor units. */
   balance: bigint
-  /** What the back office calls the newest validation; encrypted. */
+  /** The ID of the newest validation in the back office, encrypted. */
   upstreamValidation: Buffer | null
 }
 
 interface Row
   extends Omit<UpstreamVoucher, 'originalAmount' | 'usedAmount' | 'availableAmount'>,
-    Omit<Validated, 'state'> {
+    Omit<VoucherLockState, 'state'> {
   original: string
   used: string
   available: string
@@ -37,24 +37,28 @@ interface Row
 const placeOf = (service: Service, number: string) => `${service.id} upstream validation ${number}`
 
 /**
- * Takes a voucher for this transaction. Time is the database's: a lock that has run out is none. Who takes several takes them in the
- * order of their numbers. Undefined: it was never validated here.
+ * Locks the row of a voucher. Expired locks of the voucher are ignored, by the clock of the database. To avoid deadlocks, lock several vouchers
+ * in the order of their numbers. Returns undefined if the voucher was never validated here.
  */
-export async function takeUpstream(tx: Db, service: Service, number: string): Promise<TakenUpstream | undefined> {
+export async function lockUpstream(
+  tx: Db,
+  service: Service,
+  number: string,
+): Promise<LockedUpstreamVoucher | undefined> {
   const here = sql`service_id = ${service.id} and number = ${number}`
-  // A statement of its own: the next one sees what whoever had it before has left, and reads the clock after the wait.
-  const held = tx.run(sql`select from upstream_voucher where ${here} for update`)
+  // A separate statement, so that the next one sees the changes of the previous lock owner and reads the clock after the wait.
+  const rowLock = tx.run(sql`select from upstream_voucher where ${here} for update`)
   const read = tx.row<Row>(sql`
     select number, currency, original_amount::text as original, used_amount::text as used, available_amount::text as available,
            expiry_date::text as "expiryDate", validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            upstream_validation as "upstreamValidation", coalesce(validated_until > statement_timestamp(), false) as "isFresh",
            coalesce(locked_until > statement_timestamp(), false) as "isHeld", ${localTime(sql`locked_until`, service)} as "lockedUntil"
       from upstream_voucher where ${here}`)
-  const [, row] = await Promise.all([held, read])
+  const [, row] = await Promise.all([rowLock, read])
   if (!row) return
   const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...rest } = row
-  const decimals = decimalsOf(currency)
-  const units = (stored: string) => storedUnits(stored, decimals)
+  const decimals = getDecimals(currency)
+  const units = (stored: string) => parseStoredAmount(stored, decimals)
   const shown = (stored: string) => text(units(stored), decimals)
   return {
     ...rest,
@@ -74,7 +78,11 @@ export async function takeUpstream(tx: Db, service: Service, number: string): Pr
 }
 
 /** What the back office calls the newest validation. */
-export const upstreamValidationOf = (keys: Keys, service: Service, { voucher, upstreamValidation }: TakenUpstream) => {
+export const upstreamValidationOf = (
+  keys: Keys,
+  service: Service,
+  { voucher, upstreamValidation }: LockedUpstreamVoucher,
+) => {
   if (!upstreamValidation) throw new Error('a validation that is the newest is there')
   return unseal(keys.sealed, placeOf(service, voucher.number), upstreamValidation)
 }
@@ -100,33 +108,33 @@ export async function keepValidation(
   await Promise.all([ended, kept])
 }
 
-/** Ends the validation of a voucher, and the lock that it held: it is spent, or the back office does not know it any more. */
+/** Ends the validation of a voucher and its lock, after it was redeemed or the back office no longer accepts it. */
 export const endUpstreamValidation = (tx: Db, service: Service, number: string) =>
   tx.run(sql`
     update upstream_voucher
        set validation_hash = null, upstream_validation = null, validated_until = null, superseded_hashes = ${superseded}, locked_until = null, locked_by = null
      where service_id = ${service.id} and number = ${number}`)
 
-/** Takes what an order draws off what is known of a voucher. */
+/** Subtracts a redeemed amount from the stored balance of a voucher. */
 export const takeOff = (tx: Db, service: Service, number: string, drawn: string) =>
   tx.run(sql`
     update upstream_voucher set used_amount = used_amount + ${drawn}::numeric, available_amount = available_amount - ${drawn}::numeric
      where service_id = ${service.id} and number = ${number}`)
 
-/** Notes who holds a voucher from now on; 0 seconds: nobody. */
-export const noteHeld = (tx: Db, service: Service, number: string, lockSeconds: number, username: string) =>
+/** Stores the lock of a voucher. 0 seconds: unlocked. */
+export const storeLock = (tx: Db, service: Service, number: string, lockSeconds: number, username: string) =>
   tx.run(sql`
     update upstream_voucher
        set locked_until = case when ${lockSeconds}::integer > 0 then statement_timestamp() + make_interval(secs => ${lockSeconds}::integer) end,
            locked_by = case when ${lockSeconds}::integer > 0 then ${username}::text end
      where service_id = ${service.id} and number = ${number}`)
 
-/** How many vouchers an account holds, and in how many seconds one of them is free again. */
-export const upstreamHeldBy = (tx: Db, service: Service, username: string) =>
-  heldAmong(tx, sql`upstream_voucher`, service, username)
+/** Counts the vouchers of another back office that an account has locked. */
+export const countUpstreamLocks = (tx: Db, service: Service, username: string) =>
+  countLocks(tx, sql`upstream_voucher`, service, username)
 
-/** Until when somebody holds a voucher, and whether its last day is over, at this moment. */
-export async function standingNow(
+/** Returns the current lock of a voucher, and whether its expiry date has passed. */
+export async function readLockState(
   db: Db,
   service: Service,
   { number, expiryDate }: UpstreamVoucher,
@@ -135,7 +143,7 @@ export async function standingNow(
     select (select ${localTime(sql`locked_until`, service)} from upstream_voucher
              where service_id = ${service.id} and number = ${number} and locked_until > statement_timestamp()) as "lockedUntil",
            coalesce(${expiryDate}::date < ${today(service)}, false) as "isPast"`)
-  if (!row) throw new Error('a row of values has a row')
+  if (!row) throw new Error('select returned no row')
   return row
 }
 

@@ -15,13 +15,13 @@ export const putValidation = (tx: Db, service: Service, number: string, hash: Bu
            superseded_hashes = ${superseded}
      where service_id = ${service.id} and number = ${number}`)
 
-/** Ends the validation of a voucher: it is spent, or taken back. */
+/** Ends the validation of a voucher after a redemption or a suspension. */
 export const endValidation = (tx: Db, service: Service, number: string) =>
   tx.run(sql`
     update voucher set validation_hash = null, validated_until = null, superseded_hashes = ${superseded}
      where service_id = ${service.id} and number = ${number}`)
 
-/** Ends the newest validation of a voucher that is locked once the lock does: whoever holds it goes on until then. */
+/** Ends the newest validation of a locked voucher together with its lock, so that the sale can finish. */
 export const endValidationWithLock = (tx: Db, service: Service, number: string) =>
   tx.run(sql`
     update voucher set validated_until = least(validated_until, locked_until)

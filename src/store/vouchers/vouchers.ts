@@ -1,7 +1,7 @@
 import type { Keys } from '../../crypto/keys.ts'
 import { type Database, type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { amount, decimalsOf, storedUnits } from '../../domain/values/money.ts'
+import { formatAmount, getDecimals, parseStoredAmount } from '../../domain/values/money.ts'
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import { type MailStatus, newestMail } from '../mail/mails.ts'
@@ -27,27 +27,27 @@ export async function insertVouchers(
   service: Service,
   rows: readonly VoucherRow[],
 ): Promise<void> {
-  const decimals = decimalsOf(service.settings.currency)
-  const units = (text: string) => storedUnits(text, decimals)
+  const decimals = getDecimals(service.settings.currency)
+  const units = (text: string) => parseStoredAmount(text, decimals)
   const brought = rows.map(({ pin, usedAmount, ...row }) => {
-    const balance = amount(units(row.originalAmount) - units(usedAmount), decimals)
+    const balance = formatAmount(units(row.originalAmount) - units(usedAmount), decimals)
     return broughtVoucher(keys, service, { ...row, pin, balance })
   })
   await bringVouchers(db, service, brought)
 }
 
-/** What a record of a voucher is made of; amounts in minor units. */
-interface Standing extends Pick<Voucher, 'number' | 'status' | 'currency' | 'expiryDate' | 'lockedUntil'> {
+/** The stored data of a voucher. Amounts in minor units. */
+interface VoucherData extends Pick<Voucher, 'number' | 'status' | 'currency' | 'expiryDate' | 'lockedUntil'> {
   original: bigint
   balance: bigint
   mail: MailStatus | null
 }
 
-/** The record of a voucher. */
-export function voucherOf({ original, balance, mail, ...voucher }: Standing): Voucher {
+/** Returns the record of a voucher. */
+export function toVoucher({ original, balance, mail, ...voucher }: VoucherData): Voucher {
   const { number, status, currency, expiryDate, lockedUntil } = voucher
   const isUsable = status === 'active' || status === 'locked'
-  const shown = (units: bigint) => amount(units, decimalsOf(currency))
+  const shown = (units: bigint) => formatAmount(units, getDecimals(currency))
   return {
     number,
     status,
@@ -63,7 +63,7 @@ export function voucherOf({ original, balance, mail, ...voucher }: Standing): Vo
 
 /** One voucher as it is at this moment: a lock that has run out is none, and one past its last day is expired. */
 export async function readVoucher(db: Db, service: Service, number: string): Promise<Voucher | undefined> {
-  const row = await db.row<Omit<Standing, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
+  const row = await db.row<Omit<VoucherData, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
     select v.number, s.status, v.currency, v.original_amount::text as original, v.balance::text, v.expiry_date::text as "expiryDate",
            case s.status when 'locked' then ${localTime(sql`v.locked_until`, service)} end as "lockedUntil",
            ${newestMail} as mail
@@ -73,6 +73,6 @@ export async function readVoucher(db: Db, service: Service, number: string): Pro
                                      else v.state end as status) s
      where v.service_id = ${service.id} and v.number = ${number}`)
   if (!row) return
-  const units = (text: string) => storedUnits(text, decimalsOf(row.currency))
-  return voucherOf({ ...row, original: units(row.original), balance: units(row.balance) })
+  const units = (text: string) => parseStoredAmount(text, getDecimals(row.currency))
+  return toVoucher({ ...row, original: units(row.original), balance: units(row.balance) })
 }

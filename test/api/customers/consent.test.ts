@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from '../../../src/database/db.ts'
-import { type Consent, consentAfter, consentChanges, noConsent } from '../../../src/domain/customers/consent.ts'
+import { applyConsent, type Consent, getConsentChanges, noConsent } from '../../../src/domain/customers/consent.ts'
 import { beginEmptying, shut } from '../../../src/store/service-deletion/deletion.ts'
 import { empty } from '../../../src/store/service-deletion/purge.ts'
 import { changed, created, isRefused, john, startCustomerShop, warningsIn } from '../../support/customer-bodies.ts'
@@ -99,7 +99,7 @@ test('any consent request is applied and never combines subscription with privac
     .map(each => ({ ...each, privacy: each.privacy && !each.emailSubscription && !each.smsSubscription }))
   fc.assert(
     fc.property(consent, said, (before, request) => {
-      const after = consentAfter(before, request)
+      const after = applyConsent(before, request)
       const wanted = request.privacy === true || request.privacy === null
       const ends = wanted && !request.emailSubscription && !request.smsSubscription
       for (const name of ['emailSubscription', 'smsSubscription'] as const)
@@ -107,10 +107,10 @@ test('any consent request is applied and never combines subscription with privac
       const subscribed = after.emailSubscription || after.smsSubscription
       const privacy = request.privacy === undefined ? before.privacy : (request.privacy ?? true)
       assert.equal(after.privacy, subscribed ? false : privacy)
-      assert.deepEqual(consentAfter(after, request), after, 'to say it again changes nothing')
-      assert.deepEqual(consentChanges(after, after), [])
-      assert.equal(consentChanges(undefined, after).length, 3)
-      const changes = consentChanges(before, after)
+      assert.deepEqual(applyConsent(after, request), after, 'to say it again changes nothing')
+      assert.deepEqual(getConsentChanges(after, after), [])
+      assert.equal(getConsentChanges(undefined, after).length, 3)
+      const changes = getConsentChanges(before, after)
       for (const change of changes) assert.notEqual(change.old, change.new)
       assert.equal(changes.length, flagsOf(before).filter((value, i) => value !== flagsOf(after)[i]).length)
     }),
@@ -121,11 +121,11 @@ test('any consent request is applied and never combines subscription with privac
 test('the consent record always leads to the stored state', async () => {
   await fc.assert(
     fc.asyncProperty(said, fc.array(said, { maxLength: 4 }), async (first, more) => {
-      let consent: Consent = consentAfter(noConsent, first)
+      let consent: Consent = applyConsent(noConsent, first)
       const { id, ...data } = await created(shop, john(first))
       assert.deepEqual(flagsOf(data), flagsOf(consent))
       for (const request of more) {
-        consent = consentAfter(consent, request)
+        consent = applyConsent(consent, request)
         assert.deepEqual(flagsOf(await changed(shop, id, request)), flagsOf(consent))
       }
       const lines = (await recorded(id)).map(line => line.split(' '))

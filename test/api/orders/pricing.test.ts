@@ -3,22 +3,22 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { priceOrder } from '../../../src/domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../src/domain/orders/orders.ts'
-import { amountDue, lineValue, refundFor, sum } from '../../../src/domain/orders/pricing.ts'
-import { judgeReturn, type SoldLine } from '../../../src/domain/orders/return-rules.ts'
-import { nextReturnStatus, returnStatuses, returnSteps } from '../../../src/domain/orders/returns.ts'
+import { computeAmountDue, computeLineValue, computeRefund, sum } from '../../../src/domain/orders/pricing.ts'
+import { type SoldLine, validateReturn } from '../../../src/domain/orders/return-rules.ts'
+import { nextReturnStatus, returnActions, returnStatuses } from '../../../src/domain/orders/returns.ts'
 import { address } from '../../support/order-shop.ts'
 
 const money = fc.bigInt({ min: 0n, max: 10n ** 12n })
 const quantity = fc.integer({ min: 1, max: 9_999 })
 
 test('a line total is price times quantity less all discounts', () => {
-  assert.equal(lineValue(2_999n, 3, [400n, 1n]), 8_596n)
-  assert.equal(lineValue(100n, 1, [101n]), -1n)
+  assert.equal(computeLineValue(2_999n, 3, [400n, 1n]), 8_596n)
+  assert.equal(computeLineValue(100n, 1, [101n]), -1n)
   fc.assert(
     fc.property(money, quantity, fc.array(money, { maxLength: 5 }), (price, count, discounts) => {
       const units = Array.from({ length: Math.min(count, 50) }, () => price)
       const undiscounted = sum(units) + price * BigInt(count - units.length)
-      assert.equal(lineValue(price, count, discounts) + sum(discounts), undiscounted)
+      assert.equal(computeLineValue(price, count, discounts) + sum(discounts), undiscounted)
     }),
   )
 })
@@ -26,10 +26,10 @@ test('a line total is price times quantity less all discounts', () => {
 test('the amount due is lines plus freight, in any order', () => {
   fc.assert(
     fc.property(fc.array(money), money, (values, freight) => {
-      assert.equal(amountDue(values, freight) - freight, amountDue(values.toReversed(), 0n))
+      assert.equal(computeAmountDue(values, freight) - freight, computeAmountDue(values.toReversed(), 0n))
     }),
   )
-  assert.equal(amountDue([], 995n), 995n)
+  assert.equal(computeAmountDue([], 995n), 995n)
 })
 
 test('refunds of a line in any parts add up to its price', () => {
@@ -38,7 +38,7 @@ test('refunds of a line in any parts add up to its price', () => {
     fc.property(money, portions, (value, counts) => {
       const paid = { value, quantity: counts.reduce((a, b) => a + b), returned: 0, refunded: 0n }
       for (const count of counts) {
-        const refund = refundFor(paid, count)
+        const refund = computeRefund(paid, count)
         assert.ok(refund >= 0n)
         // A portion is worth its share, to the smallest unit.
         const share = (value * BigInt(count)) / BigInt(paid.quantity)
@@ -54,8 +54,8 @@ test('refunds of a line in any parts add up to its price', () => {
 test('a unit is never refunded above its cost after cancelled returns', () => {
   // Ten at 1.00 less 0.02: one by one the first and the sixth come to 0.99; all others are cancelled again.
   const kept = { value: 998n, quantity: 10, returned: 2, refunded: 198n }
-  assert.equal(refundFor(kept, 1), 100n)
-  assert.equal(refundFor(kept, 8), 800n)
+  assert.equal(computeRefund(kept, 1), 100n)
+  assert.equal(computeRefund(kept, 8), 800n)
 })
 
 test('returns and cancellations in any order refund exactly the amount paid', () => {
@@ -67,7 +67,7 @@ test('returns and cancellations in any order refund exactly the amount paid', ()
       const bring = (wanted: number) => {
         const count = Math.min(wanted, paid.quantity - paid.returned)
         if (count === 0) return
-        const refund = refundFor(paid, count)
+        const refund = computeRefund(paid, count)
         assert.ok(refund >= 0n)
         // No more than its units have cost, so that a return has no discount below zero.
         const dearest = (value + BigInt(paid.quantity) - 1n) / BigInt(paid.quantity)
@@ -130,9 +130,9 @@ test('an order is valid only with exactly the amount due', () => {
       const fitting: number[] = []
       for (const part of parts) fitting.push(Math.min(part, due - total(fitting)))
       const right = judge([...fitting, due - total(fitting)])
-      assert.deepEqual(right.faults, [])
+      assert.deepEqual(right.errors, [])
       assert.equal(right.total, BigInt(due))
-      const [fault, ...more] = judge([...fitting, due - total(fitting) + 1]).faults
+      const [fault, ...more] = judge([...fitting, due - total(fitting) + 1]).errors
       assert.deepEqual([fault?.code, fault?.pointer, more], ['payment_total_mismatch', '/payments', []])
       assert.equal(fault?.detail.split(',')[0], `${text(due)} AUD are due`)
     }),
@@ -147,14 +147,14 @@ test('currencies with no or three decimals are calculated in their own units', (
       { ...known, variants: new Map([['A', { skuId: '1', price: price }]]) },
       currency,
       decimals,
-    ).faults.map(fault => fault.detail)
+    ).errors.map(fault => fault.detail)
   assert.deepEqual(priced('1200', '3600', 'JPY', 0), [])
   assert.deepEqual(priced('1200', '3601', 'JPY', 0), ['3600 JPY are due, and 3601 JPY are paid.'])
   assert.deepEqual(priced('0.005', '0.015', 'KWD', 3), [])
 })
 
 test('errors in the order itself come before conflicts with other writes', () => {
-  const { faults } = priceOrder(
+  const { errors: faults } = priceOrder(
     input({ orderNumber: 'W1', lines: [{ sku: 'B', quantity: 1 }] }),
     { ...known, numberTaken: true },
     'AUD',
@@ -182,7 +182,7 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
         const lines: SoldLine[] = of.map(
           (each, i) => ({ ...each, sequence: i + 1, returned: 0, refunded: 0n }) as SoldLine,
         )
-        const { faults, portions } = judgeReturn(
+        const { errors: faults, allocations: portions } = validateReturn(
           { lines: wanted.map(each => ({ ...each, reasonCode: 'SIZE' })) },
           { number: 'W1', lines },
           { returnReasons: [{ code: 'SIZE', name: 'Wrong size' }], defaultReturnReason: null },
@@ -218,5 +218,5 @@ test("a return uses an SKU's first lines first, within their remaining quantity"
 test('a return goes from requested to received to refunded, unless cancelled early', () => {
   const follows = returnStatuses.flatMap(from => nextReturnStatus[from].map(to => `${from} ${to}`))
   assert.deepEqual(follows, ['requested received', 'requested cancelled', 'received refunded', 'received cancelled'])
-  assert.deepEqual(Object.values(returnSteps).toSorted(), ['cancelled', 'received', 'refunded'])
+  assert.deepEqual(Object.values(returnActions).toSorted(), ['cancelled', 'received', 'refunded'])
 })

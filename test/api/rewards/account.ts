@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
-import { earning, type Move, reversing, type Standing } from '../../../src/domain/rewards/movements.ts'
+import {
+  computeEarning,
+  computeReversal,
+  type RewardMovement,
+  type RewardState,
+} from '../../../src/domain/rewards/movements.ts'
 import { isOpen, type Lot, type OrderEarnings, type TierRules } from '../../../src/domain/rewards/rules.ts'
 
 const year = { months: 12, days: 0 }
@@ -44,10 +49,10 @@ export function account(tiers: TierRules[]) {
       lot => lot.kind === 'reward' && lot.left === lot.total && lot.left > 0n && isOpen(lot, day),
     )
   const points = () => [...lots.values()].filter(lot => lot.kind === 'points' && lot.left > 0n)
-  const standing = (): Standing => ({ ...place, today: day, now: `${day} 12:00:00`, tiers, points: points() })
+  const standing = (): RewardState => ({ ...place, today: day, now: `${day} 12:00:00`, tiers, points: points() })
   const openPoints = () => points().reduce((sum, lot) => sum + (isOpen(lot, day) ? lot.left : 0n), 0n)
 
-  function apply(orderNumber: string, move: Move) {
+  function apply(orderNumber: string, move: RewardMovement) {
     const order = orders.get(orderNumber) ?? { points: 0n, spend: 0n, pointsBack: 0n, spendBack: 0n, lots: [] }
     orders.set(orderNumber, order)
     for (const { id, kind, expiryDate } of move.lots)
@@ -72,7 +77,7 @@ export function account(tiers: TierRules[]) {
       if (kind === 'settle') place.pointsOwed += amount
       if (kind === 'owe' || (kind === 'reverse' && lot?.kind === 'points')) order.pointsBack -= amount
     }
-    Object.assign(place, move.place, { qualifyingSpend: move.qualifyingSpend })
+    Object.assign(place, move.tierStatus, { qualifyingSpend: move.qualifyingSpend })
   }
 
   return {
@@ -85,12 +90,17 @@ export function account(tiers: TierRules[]) {
       day = Temporal.PlainDate.from(day).add({ days }).toString()
     },
     earn(orderNumber: string, amount: bigint) {
-      apply(orderNumber, earning(standing(), { orderNumber, amount }, newId))
+      apply(orderNumber, computeEarning(standing(), { orderNumber, amount }, newId))
     },
     giveBack(orderNumber: string, amount: bigint) {
       const order = orders.get(orderNumber)
       if (!order) return
-      const move = reversing({ ...standing(), unusedRewards: rewards() }, order, { returnNumber: 'R1', amount }, newId)
+      const move = computeReversal(
+        { ...standing(), unusedRewards: rewards() },
+        order,
+        { returnNumber: 'R1', amount },
+        newId,
+      )
       if (move) apply(orderNumber, move)
     },
     useReward() {

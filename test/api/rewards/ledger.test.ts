@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { openDatabase, sql } from '../../../src/database/db.ts'
-import { lastDay } from '../../../src/domain/rewards/rules.ts'
+import { getLastDay } from '../../../src/domain/rewards/rules.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { earnRewards, holdRewardAccount, reverseRewards } from '../../../src/store/rewards/ledger.ts'
 import { balances, member, short, standing, tier } from '../../support/reward-member.ts'
@@ -29,7 +29,7 @@ test('an order earns one expiring lot for each whole step', async () => {
     Temporal.PlainDateTime.compare(from, created) <= 0 && Temporal.PlainDateTime.compare(created, until) <= 0,
     createdAt,
   )
-  assert.equal(expiryDate, lastDay(createdAt.slice(0, 10), { months: 24, days: 0 }))
+  assert.equal(expiryDate, getLastDay(createdAt.slice(0, 10), { months: 24, days: 0 }))
   assert.deepEqual(await ann.entries(), ['earn 123 spend 123.95 W0000001'])
 })
 
@@ -41,7 +41,7 @@ test("a day follows the service's time zone", async () => {
     const [lot] = (await ann.read()).points
     const day = lot?.createdAt.slice(0, 10) ?? ''
     assert.ok(from <= day && day <= ann.today())
-    assert.equal(lot?.expiryDate, lastDay(day, { months: 24, days: 0 }))
+    assert.equal(lot?.expiryDate, getLastDay(day, { months: 24, days: 0 }))
     return day
   })
   const [east = '', west = ''] = await Promise.all(days)
@@ -99,7 +99,7 @@ test('points become rewards at the threshold, earliest expiry first', async () =
   assert.deepEqual(balances(account), [150, '20.00', 150])
   for (const { description, createdAt, expiryDate } of account.rewards) {
     assert.equal(description, 'Reward for 300 points')
-    assert.equal(expiryDate, lastDay(createdAt.slice(0, 10), { months: 6, days: 1 }))
+    assert.equal(expiryDate, getLastDay(createdAt.slice(0, 10), { months: 6, days: 1 }))
   }
   const ids = [...account.points, ...account.rewards].map(lot => lot.id)
   assert.equal(new Set(ids).size, ids.length)
@@ -113,7 +113,7 @@ test('spend can raise an account several tiers and locks the tier', async () => 
   await ann.earn('W2', '0.01')
   const second = await ann.read()
   assert.deepEqual(standing(second), ['2', '3', '1000.00'])
-  const locked = [from, ann.today()].map(day => lastDay(day, { months: 12, days: 0 }))
+  const locked = [from, ann.today()].map(day => getLastDay(day, { months: 12, days: 0 }))
   assert.ok(locked.includes(second.tierLockedUntilDate), String(second.tierLockedUntilDate))
   await ann.earn('W3', '50.00')
   const third = (await ann.read()).points.find(lot => lot.description === 'Order W3')
@@ -231,7 +231,7 @@ test('calendar arithmetic matches PostgreSQL', async () => {
       from json_to_recordset(${JSON.stringify(cases)}) as c (today date, months integer, days integer)`)
   const expected = rows.map((row, i) => (cases[i]?.months || cases[i]?.days ? row.expected : null))
   assert.deepEqual(
-    cases.map(({ today, ...span }) => lastDay(today, span)),
+    cases.map(({ today, ...span }) => getLastDay(today, span)),
     expected,
   )
 })

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { reversing } from '../../../src/domain/rewards/movements.ts'
+import { computeReversal } from '../../../src/domain/rewards/movements.ts'
 import {
-  climbed,
-  drawn,
+  allocatePoints,
+  computePoints,
+  computePointsDue,
+  getLastDay,
   isOpen,
-  judged,
   type Lot,
-  lastDay,
-  pointsDue,
-  pointsFor,
+  reviewTier,
+  upgradeTier,
 } from '../../../src/domain/rewards/rules.ts'
 import { at, ladder, tier, today, units } from './account.ts'
 
@@ -28,19 +28,19 @@ const lots = fc.array(
 
 test('points are earned for each whole spending step only', () => {
   const twoForThree = tier('1', null, { accrualSpend: units(3), accrualPoints: 2n })
-  assert.equal(pointsFor(units(3), twoForThree), 2n)
-  assert.equal(pointsFor(units(3) - 1n, twoForThree), 0n)
-  assert.equal(pointsFor(units(300) + 29_999n, twoForThree), 200n)
-  assert.equal(pointsFor(5n, tier('1', null, { accrualSpend: 5n, accrualPoints: 7n })), 7n)
+  assert.equal(computePoints(units(3), twoForThree), 2n)
+  assert.equal(computePoints(units(3) - 1n, twoForThree), 0n)
+  assert.equal(computePoints(units(300) + 29_999n, twoForThree), 200n)
+  assert.equal(computePoints(5n, tier('1', null, { accrualSpend: 5n, accrualPoints: 7n })), 7n)
 })
 
 test('a tier without an earning rule gives no points', () => {
   for (const more of [{ accrualSpend: null }, { accrualSpend: 0n }, { accrualSpend: -1n }, { accrualPoints: null }])
-    assert.equal(pointsFor(units(100), tier('1', null, more)), 0n)
+    assert.equal(computePoints(units(100), tier('1', null, more)), 0n)
 })
 
 test('a lot never exceeds its maximum points', () => {
-  assert.equal(pointsFor(units(999_999_999_999), tier('1', null, { accrualPoints: 1_000n })), 2_147_483_647n)
+  assert.equal(computePoints(units(999_999_999_999), tier('1', null, { accrualPoints: 1_000n })), 2_147_483_647n)
 })
 
 test('partial returns take back rounded shares and in total the exact points', () => {
@@ -49,7 +49,7 @@ test('partial returns take back rounded shares and in total the exact points', (
     fc.property(pieces, fc.bigInt({ min: 0n, max: 10_000n }), (parts, points) => {
       const order = { points, spend: parts.reduce((sum, part) => sum + part, 0n), pointsBack: 0n, spendBack: 0n }
       for (const part of parts) {
-        order.pointsBack += pointsDue(order, part)
+        order.pointsBack += computePointsDue(order, part)
         order.spendBack += part
         assert.equal(order.pointsBack, (points * order.spendBack) / order.spend)
       }
@@ -59,7 +59,10 @@ test('partial returns take back rounded shares and in total the exact points', (
 })
 
 test('a return gives no points even after an early better rate', () => {
-  assert.equal(pointsDue({ points: 300n, spend: units(1_000), pointsBack: 150n, spendBack: units(50) }, units(1)), 0n)
+  assert.equal(
+    computePointsDue({ points: 300n, spend: units(1_000), pointsBack: 150n, spendBack: units(50) }, units(1)),
+    0n,
+  )
 })
 
 test('months count before days; short months end on their last day', () => {
@@ -74,7 +77,7 @@ test('months count before days; short months end on their last day', () => {
     ['2026-11-21', null, 90, '2027-02-19'],
     ['2026-11-21', 36, null, '2029-11-21'],
   ] as const)
-    assert.equal(lastDay(today, { months, days }), expected, `${today} ${months} ${days}`)
+    assert.equal(getLastDay(today, { months, days }), expected, `${today} ${months} ${days}`)
 })
 
 test('a zero or thousand-year period means no limit', () => {
@@ -85,13 +88,13 @@ test('a zero or thousand-year period means no limit', () => {
     [2_147_483_647, 0],
     [0, 2_147_483_647],
   ] as const)
-    assert.equal(lastDay('2026-11-21', { months, days }), null)
+    assert.equal(getLastDay('2026-11-21', { months, days }), null)
 })
 
 test('the earliest expiring lot is used first and never overdrawn', () => {
   fc.assert(
     fc.property(lots, fc.bigInt({ min: 0n, max: 3_000n }), (given, wanted) => {
-      const parts = drawn(given, wanted)
+      const parts = allocatePoints(given, wanted)
       const sum = parts.reduce((all, { points }) => all + points, 0n)
       const there = given.reduce((all, lot) => all + lot.left, 0n)
       assert.equal(sum, wanted < there ? wanted : there)
@@ -114,30 +117,30 @@ test('a lot is open through its last day', () => {
 })
 
 test('spend raises an account by one or more tiers and locks it', () => {
-  assert.deepEqual(climbed(ladder, at('1'), units(500) - 1n, today), at('1'))
-  assert.deepEqual(climbed(ladder, at('1'), units(500), today), at('2', '2027-11-21'))
-  assert.deepEqual(climbed(ladder, at('1'), units(1_500), today), at('3', '2027-11-21'))
-  assert.deepEqual(climbed(ladder, at('3', '2026-12-01'), units(9_000), today), at('3', '2026-12-01'))
+  assert.deepEqual(upgradeTier(ladder, at('1'), units(500) - 1n, today), at('1'))
+  assert.deepEqual(upgradeTier(ladder, at('1'), units(500), today), at('2', '2027-11-21'))
+  assert.deepEqual(upgradeTier(ladder, at('1'), units(1_500), today), at('3', '2027-11-21'))
+  assert.deepEqual(upgradeTier(ladder, at('3', '2026-12-01'), units(9_000), today), at('3', '2026-12-01'))
 })
 
 test('a tier without qualifying spend is neither reached nor lost by spending', () => {
   const staff = [tier('1', 0n), tier('2', null), tier('3', units(1_500))]
-  assert.deepEqual(climbed(staff, at('1'), units(1_499), today), at('1'))
-  assert.deepEqual(climbed(staff, at('1'), units(1_500), today), at('3', '2027-11-21'))
-  assert.deepEqual(judged(staff, at('2', '2026-11-20'), 0n, today), at('2', '2026-11-20'))
+  assert.deepEqual(upgradeTier(staff, at('1'), units(1_499), today), at('1'))
+  assert.deepEqual(upgradeTier(staff, at('1'), units(1_500), today), at('3', '2027-11-21'))
+  assert.deepEqual(reviewTier(staff, at('2', '2026-11-20'), 0n, today), at('2', '2026-11-20'))
 })
 
 test('a tier lasts through its end date, then follows the spend', () => {
-  assert.deepEqual(judged(ladder, at('3', today), 0n, today), at('3', today))
-  assert.deepEqual(judged(ladder, at('3', '2026-11-20'), units(600), today), at('2', '2027-11-21'))
-  assert.deepEqual(judged(ladder, at('3', '2026-11-20'), units(1_500), today), at('3', '2027-11-21'))
-  assert.deepEqual(judged(ladder, at('3'), 0n, today), at('3'))
-  assert.deepEqual(judged(ladder.slice(1), at('3', '2026-11-20'), 0n, today), at('2', '2027-11-21'))
+  assert.deepEqual(reviewTier(ladder, at('3', today), 0n, today), at('3', today))
+  assert.deepEqual(reviewTier(ladder, at('3', '2026-11-20'), units(600), today), at('2', '2027-11-21'))
+  assert.deepEqual(reviewTier(ladder, at('3', '2026-11-20'), units(1_500), today), at('3', '2027-11-21'))
+  assert.deepEqual(reviewTier(ladder, at('3'), 0n, today), at('3'))
+  assert.deepEqual(reviewTier(ladder.slice(1), at('3', '2026-11-20'), 0n, today), at('2', '2027-11-21'))
 })
 
 test('an account without a tier gets the tier that its spend reaches', () => {
-  assert.deepEqual(judged(ladder, at(null), 0n, today), at('1', '2027-11-21'))
-  assert.deepEqual(judged(ladder.slice(1), at(null), 0n, today), at(null))
+  assert.deepEqual(reviewTier(ladder, at(null), 0n, today), at('1', '2027-11-21'))
+  assert.deepEqual(reviewTier(ladder.slice(1), at(null), 0n, today), at(null))
 })
 
 test('the earliest expiring unused reward is taken back and repays debt first', () => {
@@ -148,7 +151,7 @@ test('the earliest expiring unused reward is taken back and repays debt first', 
     points: 300n,
     createdAt: '2026-01-01 00:00:00',
   })
-  const move = reversing(
+  const move = computeReversal(
     {
       ...at('1'),
       tiers: ladder,

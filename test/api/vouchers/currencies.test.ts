@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { decimalsOf } from '../../../src/domain/values/money.ts'
+import { getDecimals } from '../../../src/domain/values/money.ts'
 import { insertVouchers } from '../../../src/store/vouchers/vouchers.ts'
 import { isProblem } from '../../support/problem.ts'
 import { type Caller, startTestService } from '../../support/service.ts'
@@ -21,7 +21,7 @@ test('a currency has the decimals of ISO 4217', () => {
     Object.entries(list).flatMap(([digits, codes]) => codes.split(' ').map(code => [code, Number(digits)] as const)),
   )
   for (const currency of Intl.supportedValuesOf('currency'))
-    assert.equal(decimalsOf(currency), others.get(currency) ?? 2, currency)
+    assert.equal(getDecimals(currency), others.get(currency) ?? 2, currency)
 })
 
 const shown = (caller: Caller, number: string) => caller.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })

@@ -11,7 +11,7 @@ import { ledgerOf } from './ledger.ts'
 const api = await startTestService({ settings: voucherSettings })
 after(() => api.stop())
 
-const { outcome, validate, draw, hold, refund, isSound } = ledgerOf(api)
+const { outcome, validate, draw, lock, refund, isSound } = ledgerOf(api)
 
 test('a draw uses a validation once, for its own voucher only', async () => {
   const number = await newVoucher(api)
@@ -33,10 +33,10 @@ test('a draw uses a validation once, for its own voucher only', async () => {
 test("a draw ends its validation's lock and a stale holder cannot draw", async () => {
   const number = await newVoucher(api)
   const mine = String(await validate(number))
-  await hold(number, mine, 3_600)
+  await lock(number, mine, 3_600)
   assert.equal(await draw(number, mine, '10.00'), undefined)
   const theirs = String(await validate(number))
-  await hold(number, theirs, 3_600)
+  await lock(number, theirs, 3_600)
   assert.equal(await draw(number, mine, '10.00'), 'voucher_locked')
   await api.db.run(
     sql`update voucher set locked_until = now() where service_id = ${api.service.id} and number = ${number}`,

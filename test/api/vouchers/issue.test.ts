@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { insertVoucher } from '../../../src/backoffice/embedded/vouchers/issue.ts'
 import { sql } from '../../../src/database/db.ts'
-import { makePin, makeVoucherNumber } from '../../../src/domain/vouchers/number.ts'
+import { generatePin, generateVoucherNumber } from '../../../src/domain/vouchers/number.ts'
 import { faultsIn, isProblem } from '../../support/problem.ts'
 import { startTestService } from '../../support/service.ts'
 import { countOf, forgetFailures, issue, stepsOf, stockGiftCards, voucherSettings } from '../../support/voucher-shop.ts'
@@ -162,7 +162,7 @@ test('a million numbers and PINs are uniform, unique and unordered', () => {
   const pinEnds = new Array<number>(1_000).fill(0)
   let [rising, close, last] = [0, 0, 0]
   for (let i = 0; i < many; i++) {
-    const number = makeVoucherNumber()
+    const number = generateVoucherNumber()
     numbers.add(number)
     let luhn = 0
     for (let at = 0; at < 16; at++) {
@@ -176,7 +176,7 @@ test('a million numbers and PINs are uniform, unique and unordered', () => {
     if (value > last) rising++
     if (Math.abs(value - last) < 10_000) close++
     last = value
-    const pin = makePin()
+    const pin = generatePin()
     if (pin.length !== 6) assert.fail(pin)
     const [front, end] = [Number(pin.slice(0, 3)), Number(pin.slice(3))]
     pins[front] = (pins[front] ?? 0) + 1

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { decideOnVoucher, expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
 import { sql } from '../../../src/database/db.ts'
-import { stateAfter, voucherStates, voucherSteps } from '../../../src/domain/vouchers/states.ts'
+import { getNextState, voucherStates, voucherSteps } from '../../../src/domain/vouchers/states.ts'
 import { readVoucher } from '../../../src/store/vouchers/vouchers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { addVouchers, newVoucher, stepsOf, voucherSettings } from '../../support/voucher-shop.ts'
@@ -12,20 +12,20 @@ import { allowed, ledgerOf } from './ledger.ts'
 const api = await startTestService({ settings: voucherSettings })
 after(() => api.stop())
 
-const { validate, draw, hold, refund, isSound } = ledgerOf(api)
+const { validate, draw, lock, refund, isSound } = ledgerOf(api)
 
 test('the state table matches the documentation', () => {
   for (const from of voucherStates)
     for (const step of voucherSteps)
       for (const left of [0n, 1n]) {
-        const to = stateAfter(from, step, left)
+        const to = getNextState(from, step, left)
         if (to !== undefined && to !== from) assert.ok(allowed[from]?.includes(to), `${from} -${step}-> ${to}`)
         if (from === 'redeemed' && to !== undefined) assert.equal(step, 'refund')
       }
   for (const [from, states] of Object.entries(allowed))
     for (const to of states)
       assert.ok(
-        voucherSteps.some(step => [0n, 1n].some(left => stateAfter(from as 'active', step, left) === to)),
+        voucherSteps.some(step => [0n, 1n].some(left => getNextState(from as 'active', step, left) === to)),
         `${from} -> ${to}`,
       )
 })
@@ -77,7 +77,7 @@ test('any operations follow the state table and the ledger equals the balance', 
           if (each.do === 'validate') {
             const id = await validate(number, '0.01')
             if (typeof id === 'string' && id.length === 32) [newest, older] = [id, newest]
-          } else if (each.do === 'lock') await hold(number, each.old ? older : newest, each.seconds)
+          } else if (each.do === 'lock') await lock(number, each.old ? older : newest, each.seconds)
           else if (each.do === 'draw' || each.do === 'draw all') {
             const cents = each.do === 'draw' ? BigInt(each.cents) : before.cents
             const done = await draw(number, each.do === 'draw' && each.old ? older : newest, money(cents))

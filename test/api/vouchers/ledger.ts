@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { drawVoucher, refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
-import { hold, validate } from '../../../src/backoffice/embedded/vouchers/lock.ts'
+import { lockByValidation, validate } from '../../../src/backoffice/embedded/vouchers/lock.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import type { TestService } from '../../support/service.ts'
@@ -42,9 +42,15 @@ export function ledgerOf({ db, keys, service }: TestService) {
       outcome(tx =>
         drawVoucher(tx, keys, service, { number, validationId, amount, orderNumber, pointer: '/payments/0/voucher' }),
       ),
-    hold: (number: string, validationId: string, lockSeconds: number) =>
+    lock: (number: string, validationId: string, lockSeconds: number) =>
       outcome(tx =>
-        hold(tx, keys, service, { number, validationId, lockSeconds, username: 'shop', origin: { address: '' } }),
+        lockByValidation(tx, keys, service, {
+          number,
+          validationId,
+          lockSeconds,
+          username: 'shop',
+          origin: { address: '' },
+        }),
       ),
     /** Answers how many cents it was given. */
     refund: (number: string, most: bigint, orderNumber = 'W1') =>

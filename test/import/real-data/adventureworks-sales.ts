@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { ProductRow, SkuMappingRow } from '../../../src/domain/catalog/products.ts'
 import type { TransactionRow } from '../../../src/domain/orders/transactions.ts'
-import { minorUnits } from '../../../src/domain/values/money.ts'
+import { parseAmount } from '../../../src/domain/values/money.ts'
 import { timesPrice, toCents } from './accounts.ts'
 import { type Folders, openFile, readSource } from './csv.ts'
 
@@ -48,7 +48,7 @@ export async function products(folders: Folders) {
     const colour = row.ProductColor === 'NA' ? '' : row.ProductColor
     const sizeCode = row.ProductSize === '0' ? 'OS' : row.ProductSize
     const price = toCents(row.ProductPrice)
-    if (minorUnits(row.ProductPrice, 2) === undefined) pricesRounded++
+    if (parseAmount(row.ProductPrice, 2) === undefined) pricesRounded++
     const skuId = `AW-${row.ProductKey}`
     await feed.write(
       {
@@ -62,7 +62,7 @@ export async function products(folders: Folders) {
         sizeCode,
         price,
       },
-      { value: minorUnits(price, 2) },
+      { value: parseAmount(price, 2) },
     )
     await mapping.write({ skuId, ecommerceSku: row.ProductSKU })
     skus.add(row.ProductSKU)
@@ -129,7 +129,7 @@ export async function sales(folders: Folders, items: ReadonlyMap<string, Item>) 
         quantity,
         value,
       },
-      { quantity, value: minorUnits(value, 2) },
+      { quantity, value: parseAmount(value, 2) },
     )
   }
   const { sold, ...ordered } = await orders(folders, write)

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { ProductRow } from '../../../src/domain/catalog/products.ts'
 import type { ReferenceRow } from '../../../src/domain/catalog/references.ts'
 import type { StockRow } from '../../../src/domain/inventory/stock-level.ts'
-import { minorUnits } from '../../../src/domain/values/money.ts'
+import { parseAmount } from '../../../src/domain/values/money.ts'
 import { type FileWriter, type Folders, openFile, readSource } from './csv.ts'
 
 /** How many per cent of a variant's units are in each of the stores that keep stock. */
@@ -63,7 +63,7 @@ export async function magento(
         sequence: letter < 0 ? Number(row.size) : letter + 1,
         price: row.price,
       },
-      { value: minorUnits(row.price, 2) },
+      { value: parseAmount(row.price, 2) },
     )
     for (const [at, freeStock] of spread(Number(row.qty)).entries()) {
       // The second store holds units of some SKUs back; elsewhere the store's own buffer holds, or the service's.

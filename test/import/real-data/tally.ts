@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { minorUnits } from '../../../src/domain/values/money.ts'
+import { parseAmount } from '../../../src/domain/values/money.ts'
 import { importOrder, type Kind } from './accounts.ts'
 
 /** What one line of a feed says, or one part of a record. The sums are of what is sold, or in stock. */
@@ -29,7 +29,7 @@ export const emptyTallies = () => Object.fromEntries(importOrder.map(kind => [ki
 export function count(tally: RunCounts, { cells, quantity = 0, value = '0' }: Said) {
   tally.lines++
   tally.quantity += BigInt(quantity)
-  tally.value += minorUnits(value, 2) ?? 0n
+  tally.value += parseAmount(value, 2) ?? 0n
   const text = cells.map(cell => cell ?? '').join('\t')
   const digest = createHash('sha1').update(text).digest().readBigUInt64BE()
   tally.fingerprint = BigInt.asUintN(64, tally.fingerprint + digest)
@@ -43,4 +43,4 @@ export const sumOf = (one: RunCounts, other: RunCounts): RunCounts => ({
 })
 
 /** An amount as every writing of it is told: "2.5" and "2.50" are one. */
-export const money = (text: string) => String(minorUnits(text, 2) ?? text)
+export const money = (text: string) => String(parseAmount(text, 2) ?? text)

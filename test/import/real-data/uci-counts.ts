@@ -1,4 +1,4 @@
-import { minorUnits } from '../../../src/domain/values/money.ts'
+import { parseAmount } from '../../../src/domain/values/money.ts'
 import { addTo, severalIn } from './accounts.ts'
 
 /** A row of the file. */
@@ -69,7 +69,7 @@ export class UciCounts {
     if (quantity < 0 && !credit) rows.negativeRowsOutsideCreditNotes++
     if (!customer) rows.rowsWithoutCustomer++
     if (!description) rows.rowsWithoutDescription++
-    const units = minorUnits(price, 2)
+    const units = parseAmount(price, 2)
     if (units === undefined) rows.rowsBeyondCurrency++
     else if (units === 0n) rows.rowsAtPriceZero++
     else if (units < 0n) rows.rowsAtNegativePrice++

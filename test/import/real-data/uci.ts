@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { ProductRow } from '../../../src/domain/catalog/products.ts'
 import type { CustomerRow } from '../../../src/domain/customers/customers.ts'
 import type { TransactionRow } from '../../../src/domain/orders/transactions.ts'
-import { minorUnits } from '../../../src/domain/values/money.ts'
+import { parseAmount } from '../../../src/domain/values/money.ts'
 import { timesPrice } from './accounts.ts'
 import { type Folders, openFile, readSource } from './csv.ts'
 import { type Line, UciCounts } from './uci-counts.ts'
@@ -87,7 +87,7 @@ export async function uci(folders: Folders) {
         price: line.price,
         value,
       },
-      { quantity: line.quantity, value: minorUnits(value, 2) },
+      { quantity: line.quantity, value: parseAmount(value, 2) },
     )
   }
   const counted = counts.totals()
@@ -104,7 +104,7 @@ export async function uci(folders: Folders) {
 function keepItem(items: Map<string, Item>, { code, description, price, quantity }: Line) {
   const known = items.get(code)
   if (known?.ofSale) return
-  const cents = minorUnits(price, 2)
+  const cents = parseAmount(price, 2)
   const ofSale = quantity > 0 && cents !== undefined && cents > 0n && description !== ''
   if (ofSale) items.set(code, { name: description, price, ofSale })
   else items.set(code, { name: known?.name || description, price: known?.price ?? '0', ofSale })
@@ -135,7 +135,7 @@ async function products(folders: Folders, items: ReadonlyMap<string, Item>) {
         sizeCode: 'OS',
         price,
       },
-      { value: minorUnits(price, 2) },
+      { value: parseAmount(price, 2) },
     )
   }
   return feed.close()

@@ -1,5 +1,5 @@
 import type { Database } from '../../../database/db.ts'
-import { exportedLine } from '../../../domain/orders/merge-lines.ts'
+import { exportedLinePrefix } from '../../../domain/orders/merge-lines.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { isEmail } from '../../../domain/values/email.ts'
 import type { ImportType } from '../../../import/pipeline/import-type.ts'
@@ -132,7 +132,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
     async cells(lines) {
       stores ??= storeNumbers(db, service)
       const known = await stores
-      const told = await toldOtherwise(db, service, given(lines, 'TRANSACTION_ID'), exportedLine)
+      const told = await toldOtherwise(db, service, given(lines, 'TRANSACTION_ID'), exportedLinePrefix)
       const skus = new Map((await soldSkus(db, service, given(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
       return lines.flatMap((line): Cells[] => {
         const id = cell(line, 'TRANSACTION_ID') ?? ''
@@ -146,7 +146,7 @@ const sales = (db: Database, service: Service, leaveOut: (why: string) => void):
         const made = saying({
           id,
           number,
-          lineId: `${exportedLine}${place}`,
+          lineId: `${exportedLinePrefix}${place}`,
           sequence: String(place),
           orderNumber: cell(line, 'ORDER_NUMBER'),
           channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',

@@ -1,7 +1,7 @@
 import type { LineStatus } from '../../../domain/orders/orders.ts'
-import { units } from '../../../domain/orders/pricing.ts'
+import { toMinorUnits } from '../../../domain/orders/pricing.ts'
 import type { OrderAddress } from '../../../domain/values/address.ts'
-import { decimalsOf } from '../../../domain/values/money.ts'
+import { getDecimals } from '../../../domain/values/money.ts'
 import type { Connection } from '../client/connection.ts'
 import { InvalidRecord } from '../xml/invalid-record.ts'
 import { findElement, findElements, parseLocalTime, readAmount, readInteger, readText } from '../xml/values.ts'
@@ -59,8 +59,8 @@ interface OrderContext {
 export function parseOrder(order: Xml, { defaultCurrency: otherwise, gateways }: OrderContext): BackOfficeOrder {
   const currency = readText(order, 'Currency', 'Code')?.toUpperCase() ?? otherwise
   if (!/^[A-Z]{3}$/.test(currency)) throw new InvalidRecord('An order has a currency that cannot be one.')
-  const decimals = decimalsOf(currency)
-  const freight = units(readNonNegativeAmount(order, decimals, 'SelectedFreightOption', 'Value'), decimals)
+  const decimals = getDecimals(currency)
+  const freight = toMinorUnits(readNonNegativeAmount(order, decimals, 'SelectedFreightOption', 'Value'), decimals)
   const lines = getSoldLines(order).map(line => parseLine(line, decimals))
   const isFreight = ({ quantity, value }: BackOfficeLine) => freight > 0n && quantity === 1 && value === freight
   const place = lines.findLastIndex(isFreight)
@@ -112,8 +112,8 @@ function parseLine(line: Xml, decimals: number): BackOfficeLine {
     quantity,
     productCode,
     status: readStatus(line),
-    price: units(readNonNegativeAmount(line, decimals, 'Price'), decimals),
-    value: units(readNonNegativeAmount(line, decimals, 'Value'), decimals),
+    price: toMinorUnits(readNonNegativeAmount(line, decimals, 'Price'), decimals),
+    value: toMinorUnits(readNonNegativeAmount(line, decimals, 'Value'), decimals),
     barcode: readText(line, 'Barcode'),
     productName: readText(line, 'ProductName') ?? productCode,
     colourCode: readText(line, 'ColourCode'),

@@ -1,14 +1,14 @@
-import type { Priced } from '../../../domain/orders/order-rules.ts'
+import type { PricedOrder } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import type { OrderAddress } from '../../../domain/values/address.ts'
-import { amount } from '../../../domain/values/money.ts'
+import { formatAmount } from '../../../domain/values/money.ts'
 import type { FieldError } from '../../../errors/api-error.ts'
 import { buildPayload, type Field, type Fields } from '../xml/payload.ts'
 import { findElements, readAmount, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** An order, worked out, that is about to be placed. */
-export interface NewOrder extends Pick<Priced, 'lines' | 'freight' | 'total'> {
+export interface NewOrder extends Pick<PricedOrder, 'lines' | 'freight' | 'total'> {
   number: string
   personId: string
   input: Pick<OrderInput, 'billingAddress' | 'deliveryAddress' | 'lines'>
@@ -64,7 +64,7 @@ export function buildOrderPayload(order: NewOrder): string {
       freight > 0n
         ? [
             ['Name', 'Freight'],
-            ['Value', amount(freight, order.decimals)],
+            ['Value', formatAmount(freight, order.decimals)],
           ]
         : undefined,
     ],
@@ -94,8 +94,8 @@ function buildLine({ input, lines, decimals, skuIds }: NewOrder, i: number): Fie
     [
       ['SkuId', skuIds.get(line.sku)],
       ['Quantity', line.quantity],
-      ['Price', amount(priced.price, decimals)],
-      ['Value', amount(priced.value, decimals)],
+      ['Price', formatAmount(priced.price, decimals)],
+      ['Value', formatAmount(priced.value, decimals)],
       ['Discounts', discounts.length ? discounts.map(buildDiscount) : undefined],
     ],
   ]
@@ -118,18 +118,19 @@ const buildDiscount = ({ type, reason, amount }: { type: string; reason?: string
 export function isSameOrder(found: Xml, { personId, input, lines, decimals, skuIds, total, freight }: NewOrder) {
   const keys = (values: (string | null | undefined)[][]) => values.map(each => JSON.stringify(each)).sort()
   const wanted = input.lines.map(({ sku, quantity }, i) => [
-    ...[skuIds.get(sku), String(quantity), amount(lines[i]?.value ?? 0n, decimals)],
+    ...[skuIds.get(sku), String(quantity), formatAmount(lines[i]?.value ?? 0n, decimals)],
   ])
   const details = findElements(found, 'OrderDetails', 'OrderDetail')
   const unitsOf = (detail: Xml) => [
     ...[readText(detail, 'SkuId'), readAmount(detail, 0, 'Quantity'), readAmount(detail, decimals, 'Value')],
   ]
-  const isFreight = (detail: Xml) => freight > 0n && readAmount(detail, decimals, 'Value') === amount(freight, decimals)
+  const isFreight = (detail: Xml) =>
+    freight > 0n && readAmount(detail, decimals, 'Value') === formatAmount(freight, decimals)
   const has = (rows: Xml[]) => keys(rows.map(unitsOf)).join() === keys(wanted).join()
   const place = details.findLastIndex(isFreight)
   return (
     readText(found, 'PersonId') === personId &&
-    readAmount(found, decimals, 'TotalDue') === amount(total, decimals) &&
+    readAmount(found, decimals, 'TotalDue') === formatAmount(total, decimals) &&
     (has(details) || (place >= 0 && has(details.toSpliced(place, 1))))
   )
 }

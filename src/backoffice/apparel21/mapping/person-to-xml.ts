@@ -1,4 +1,4 @@
-import { type CustomerChange, phonesOf } from '../../../domain/customers/input.ts'
+import { type CustomerChange, getPhones } from '../../../domain/customers/input.ts'
 import type { FieldError } from '../../../errors/api-error.ts'
 import { buildPayload, type Content, type Field, orderFields } from '../xml/payload.ts'
 import { findElement, findElements, readText } from '../xml/values.ts'
@@ -96,7 +96,7 @@ function buildDeliveryAddress(read: Xml | undefined): Field[] {
 }
 
 function buildContacts(read: Xml | undefined, change: CustomerChange): Field[] {
-  const { home, mobile, work } = phonesOf(change)
+  const { home, mobile, work } = getPhones(change)
   const phone = (name: string, given: string | null | undefined): Field => [
     name,
     applyChange(given, findElement(read, 'Contacts', 'Phones', name)?.text),

@@ -1,5 +1,5 @@
 import type { SyncRows } from '../../../domain/sync/port.ts'
-import { amount, minorUnits } from '../../../domain/values/money.ts'
+import { formatAmount, parseAmount } from '../../../domain/values/money.ts'
 import { InvalidRecord } from '../xml/invalid-record.ts'
 import { findElements, readAmount, readBoolean, readDate, readInteger, readLocalTime, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
@@ -75,7 +75,7 @@ export function parseAccount(account: Xml, decimals: number, qualifying: Qualify
   const [customerId, programId] = [readText(account, 'PersonId'), readText(account, 'ProgramId')]
   if (!customerId || !programId) throw new InvalidRecord('A reward account has no person or no programme.')
   const next = qualifying.get(programId)?.get(readText(account, 'NextTierId') ?? '')
-  const left = minorUnits(readAmount(account, decimals, 'SpendToNextTier') ?? '', decimals)
+  const left = parseAmount(readAmount(account, decimals, 'SpendToNextTier') ?? '', decimals)
   return {
     id,
     customerId,
@@ -84,7 +84,7 @@ export function parseAccount(account: Xml, decimals: number, qualifying: Qualify
     tierLockedUntilDate: readDate(account, 'TierLockedUntilDate'),
     joinDate: readDate(account, 'JoinDate'),
     ...(next !== undefined &&
-      left !== undefined && { qualifyingSpend: amount(next > left ? next - left : 0n, decimals) }),
+      left !== undefined && { qualifyingSpend: formatAmount(next > left ? next - left : 0n, decimals) }),
   }
 }
 

@@ -1,4 +1,4 @@
-import { columnsFrom, type JudgedChange } from '../../../domain/customers/changes.ts'
+import { toColumns, type ValidatedChange } from '../../../domain/customers/changes.ts'
 import type { CustomerChange, CustomerInput } from '../../../domain/customers/input.ts'
 import type { SyncRows } from '../../../domain/sync/port.ts'
 import { normalizeText } from '../xml/values.ts'
@@ -18,10 +18,10 @@ const addressFields = [...(['addressLine1', 'addressLine2', 'city', 'state', 'po
 export function isCreatedByAttempt(
   row: SyncRows['customers'],
   input: CustomerInput,
-  { consent, references }: Pick<JudgedChange, 'consent' | 'references'>,
+  { consent, references }: Pick<ValidatedChange, 'consent' | 'references'>,
   sinceDay: string,
 ): boolean {
-  const asked = columnsFrom(input)
+  const asked = toColumns(input)
   const same = (name: (typeof callerFields | typeof addressFields)[number]) =>
     normalizeText(asked[name] ?? '') === normalizeText(row[name] ?? '')
   return (
@@ -37,9 +37,9 @@ export function isCreatedByAttempt(
 export function isChangeApplied(
   row: SyncRows['customers'],
   change: CustomerChange,
-  { consent, chosen }: Pick<JudgedChange, 'consent' | 'chosen'>,
+  { consent, chosen }: Pick<ValidatedChange, 'consent' | 'chosen'>,
 ): boolean {
-  const asked = columnsFrom(change)
+  const asked = toColumns(change)
   const { email } = asked
   return (
     (email === undefined || normalizeEmail(normalizeText(email ?? '') ?? '') === normalizeEmail(row.email ?? '')) &&

@@ -1,6 +1,6 @@
 import type { RetailTransaction } from '../../../domain/orders/transactions.ts'
 import type { SyncRows } from '../../../domain/sync/port.ts'
-import { decimalsOf } from '../../../domain/values/money.ts'
+import { getDecimals } from '../../../domain/values/money.ts'
 import { InvalidRecord } from '../xml/invalid-record.ts'
 import {
   findElements,
@@ -60,7 +60,7 @@ export function parseTransaction(transaction: Xml, customerId: string, currency:
   }
   const lines = findElements(transaction, 'Details', 'Detail').map(detail => ({
     header,
-    line: parseLine(detail, decimalsOf(paidIn)),
+    line: parseLine(detail, getDecimals(paidIn)),
   }))
   if (!lines.length) throw new InvalidRecord('A transaction has no line.')
   return lines

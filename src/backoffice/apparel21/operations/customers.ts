@@ -1,14 +1,14 @@
 import type { Db } from '../../../database/db.ts'
-import { type CustomerState, type JudgedChange, judgeChange } from '../../../domain/customers/changes.ts'
-import { type Consent, consentChanges } from '../../../domain/customers/consent.ts'
+import { type CustomerState, judgeChange, type ValidatedChange } from '../../../domain/customers/changes.ts'
+import { type Consent, getConsentChanges } from '../../../domain/customers/consent.ts'
 import {
   type CustomerChange,
   type CustomerInput,
-  emailTaken,
-  isOursAlone,
+  changesOnlyEcommerceIds,
+  createEmailTaken,
   withoutNulls,
 } from '../../../domain/customers/input.ts'
-import { type KnownReferences, pointerTo } from '../../../domain/customers/references.ts'
+import { getReferencePointer, type ReferenceLookup } from '../../../domain/customers/references.ts'
 import { omitUnchanged } from '../../../domain/values/unchanged-fields.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
@@ -64,7 +64,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
       },
     )
     // What an attempt that was left open has made is looked for before its repeat is refused.
-    if (!write.wasOpen()) throwIfAny(judged.faults)
+    if (!write.wasOpen()) throwIfAny(judged.errors)
     const person =
       (await findEarlierPerson(upstream, write, input, judged)) ?? (await createPerson(upstream, write, input, judged))
     const ready = await preparePerson(upstream, write, person)
@@ -94,9 +94,9 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
       // What an attempt that nobody follows up any more has come to is what the person is like by now.
       if (write.isSettling && isChangeApplied(ready.row, change, judged))
         return tx => storeWrittenPerson({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
-      throwIfAny(judged.faults)
+      throwIfAny(judged.errors)
       // Nothing of it is the back office's, which would also lose the person's password over a change.
-      if (isOursAlone(change))
+      if (changesOnlyEcommerceIds(change))
         return async tx => {
           const { record } = await storePerson(tx, service, ready, { change, ...judged })
           return { id, record, warnings: [] }
@@ -126,13 +126,13 @@ async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 
 async function storeWrittenPerson(
   write: WithTransaction,
   person: PreparedPerson,
-  written: JudgedChange & { change: CustomerChange },
+  written: ValidatedChange & { change: CustomerChange },
   before: Consent | undefined,
 ) {
   const { tx, service } = write
   await lockReferencesOf(write.tx, write.service, written.change)
   const { id, record, consent } = await storePerson(tx, service, person, written)
-  await recordConsent(write.tx, write.service, write, id, consentChanges(before, consent))
+  await recordConsent(write.tx, write.service, write, id, getConsentChanges(before, consent))
   return { id, record, warnings: written.warnings }
 }
 
@@ -141,19 +141,19 @@ function validateChange(
   { service: { settings } }: Write,
   change: CustomerChange,
   before: CustomerState | undefined,
-  known: KnownReferences,
-): JudgedChange {
+  known: ReferenceLookup,
+): ValidatedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
   const judged = judgeChange(change, before, known, settings, today)
   const tooLong = omitUnchanged(checkLengths(change), change, before && JSON.parse(before.record))
-  return { ...judged, faults: [...judged.faults, ...tooLong] }
+  return { ...judged, errors: [...judged.errors, ...tooLong] }
 }
 
 /** What a change makes of the person, in the back office's own terms. Throws where it has no such type of reference. */
 async function resolveOutcome(
   upstream: Upstream,
   change: CustomerChange,
-  { consent, chosen }: JudgedChange,
+  { consent, chosen }: ValidatedChange,
 ): Promise<PersonOutcome> {
   if (chosen.size === 0) return { privacy: consent.privacy, references: new Map() }
   const typeIds = await loadReferenceTypeIds(upstream)
@@ -162,7 +162,7 @@ async function resolveOutcome(
   throwIfAny(
     unknown
       .filter(type => Object.hasOwn(change.references ?? {}, type))
-      .map(type => ({ pointer: pointerTo(type), code: 'invalid_field', detail })),
+      .map(type => ({ pointer: getReferencePointer(type), code: 'invalid_field', detail })),
   )
   if (unknown.length) {
     upstream.client.connection.log?.warn(
@@ -182,7 +182,7 @@ async function resolveOutcome(
  * The person that an earlier attempt to create this customer has made, whose outcome nobody knew, or who was killed on the way;
  * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it, who is a customer here from then on.
  */
-async function findEarlierPerson(upstream: Upstream, write: Write, input: CustomerInput, judged: JudgedChange) {
+async function findEarlierPerson(upstream: Upstream, write: Write, input: CustomerInput, judged: ValidatedChange) {
   const { service, step, read, learn } = write
   const { client } = upstream
   const { email } = input.contact
@@ -192,7 +192,8 @@ async function findEarlierPerson(upstream: Upstream, write: Write, input: Custom
       return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
     })
   const { owner, isOurs } = await ownerHere()
-  if (owner !== undefined && isOurs && (await fetchPersonOfCustomer(upstream, write, owner))) throw emailTaken(owner)
+  if (owner !== undefined && isOurs && (await fetchPersonOfCustomer(upstream, write, owner)))
+    throw createEmailTaken(owner)
   const found = await fetchPersonByEmail(client, email)
   const foundId = found && readPersonId(found)
   if (owner !== undefined && owner !== foundId) {
@@ -203,15 +204,15 @@ async function findEarlierPerson(upstream: Upstream, write: Write, input: Custom
       await learn(tx => storePerson(tx, service, ready))
     }
     const { owner: still } = await ownerHere()
-    if (still !== undefined) throw emailTaken(still)
+    if (still !== undefined) throw createEmailTaken(still)
   }
   if (!found || foundId === undefined) return
   // Who was erased here does not come back by this, and could not be found by the name.
-  if ((await read(db => erasedAmong(db, service, [foundId]))).size) throw emailTaken(undefined)
+  if ((await read(db => erasedAmong(db, service, [foundId]))).size) throw createEmailTaken(undefined)
   const ready = await preparePerson(upstream, write, found)
   if (isCreatedByAttempt(ready.row, input, judged, getToday(client).subtract({ days: 1 }).toString())) return found
   await learn(tx => storePerson(tx, service, ready))
-  throw emailTaken(foundId)
+  throw createEmailTaken(foundId)
 }
 
 /** The day at the head office. */
@@ -221,10 +222,10 @@ async function createPerson(
   upstream: Upstream,
   write: Write,
   input: CustomerInput,
-  judged: JudgedChange,
+  judged: ValidatedChange,
 ): Promise<Xml> {
   const { client } = upstream
-  throwIfAny(judged.faults)
+  throwIfAny(judged.errors)
   const body = buildNewPerson(input, await resolveOutcome(upstream, input, judged), getToday(client).toString())
   const { id } = await performWrite(client, write, {
     endpoint: 'persons',

@@ -1,5 +1,5 @@
 import type { OrderInput } from '../../../domain/orders/orders.ts'
-import { pointedAt } from '../../../domain/vouchers/redemption.ts'
+import { withPointer } from '../../../domain/vouchers/redemption.ts'
 import { ApiError, type ErrorCode } from '../../../errors/api-error.ts'
 import type { Connection } from '../client/connection.ts'
 import { findRetailApiError } from '../client/retail-api-error.ts'
@@ -17,7 +17,7 @@ export function pointToText(error: unknown, body: unknown): unknown {
   const refusal = findRetailApiError(error)
   if (refusal?.code !== textTooLong || !(error instanceof ApiError)) return error
   const place = findPointer(refusal.message, body)
-  return place === undefined ? error : pointedAt(place, error)
+  return place === undefined ? error : withPointer(place, error)
 }
 
 /** What an order is refused for, with its place in the body as far as the back office tells it. */
@@ -32,11 +32,11 @@ export function pointIntoOrder(
   const names = (name: string | undefined) => name !== undefined && splitWords(refusal.message).has(name)
   if (refusal.code === unknownSku) {
     const place = findIndexOfNamed(input.lines, ({ sku }) => names(skuIds.get(sku)))
-    return place === undefined ? error : pointedAt(`/lines/${place}/sku`, error)
+    return place === undefined ? error : withPointer(`/lines/${place}/sku`, error)
   }
   if (refusal.code === unknownGateway) {
     const place = findIndexOfNamed(input.payments, ({ gateway }) => names(gateways[gateway]?.merchantId))
-    return place === undefined ? error : pointedAt(`/payments/${place}/gateway`, error)
+    return place === undefined ? error : withPointer(`/payments/${place}/gateway`, error)
   }
   return pointToText(pointToVoucher(error, input), input)
 }
@@ -59,5 +59,5 @@ const voucherErrors: ReadonlySet<ErrorCode> = new Set([
 function pointToVoucher(error: ApiError, { payments }: OrderInput): ApiError {
   const [place, other] = payments.flatMap(({ voucher }, i) => (voucher ? [i] : []))
   if (place === undefined || other !== undefined) return error
-  return voucherErrors.has(error.code) ? pointedAt(`/payments/${place}/voucher`, error) : error
+  return voucherErrors.has(error.code) ? withPointer(`/payments/${place}/voucher`, error) : error
 }

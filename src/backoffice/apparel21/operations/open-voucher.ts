@@ -1,10 +1,10 @@
 import type { Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { amount, decimalsOf } from '../../../domain/values/money.ts'
+import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import type { VoucherState } from '../../../domain/vouchers/states.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { forgetGuesses } from '../../../store/vouchers/pin.ts'
-import { standingNow, type UpstreamVoucher } from '../../../store/vouchers/upstream.ts'
+import { readLockState, type UpstreamVoucher } from '../../../store/vouchers/upstream.ts'
 import type { VoucherRead } from '../../port/vouchers.ts'
 import { beginGuess, countWrongGuess, type Guess } from '../../vouchers/guesses.ts'
 import type { Client } from '../client/client.ts'
@@ -89,7 +89,7 @@ async function queryVoucher(client: Client, question: VoucherQuery): Promise<Xml
 
 function parseVoucher(found: Xml, { settings: { currency } }: Service): UpstreamVoucher {
   const amountOf = (name: string) => {
-    const amount = readAmount(found, decimalsOf(currency), name)
+    const amount = readAmount(found, getDecimals(currency), name)
     if (amount === null || amount.startsWith('-')) throw new ApiError('back_office_error')
     return amount
   }
@@ -105,14 +105,14 @@ function parseVoucher(found: Xml, { settings: { currency } }: Service): Upstream
 
 /** A voucher as callers see it at this moment: with our lock, and expired where its last day is over. */
 export async function toVoucher(db: Db, service: Service, voucher: UpstreamVoucher) {
-  const { lockedUntil, isPast } = await standingNow(db, service, voucher)
+  const { lockedUntil, isPast } = await readLockState(db, service, voucher)
   const { currency, availableAmount } = voucher
   const isEmpty = !/[1-9]/.test(availableAmount)
   const status: VoucherState = lockedUntil !== null ? 'locked' : isPast ? 'expired' : isEmpty ? 'redeemed' : 'active'
   return {
     ...voucher,
     status,
-    availableAmount: status === 'expired' ? amount(0n, decimalsOf(currency)) : availableAmount,
+    availableAmount: status === 'expired' ? formatAmount(0n, getDecimals(currency)) : availableAmount,
     lockedUntil,
     email: null,
   }

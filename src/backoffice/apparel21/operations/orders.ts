@@ -1,10 +1,10 @@
 import { memoize } from '../../../concurrency/ttl-cache.ts'
 import type { Db } from '../../../database/db.ts'
-import { inOrder, priceOrder } from '../../../domain/orders/order-rules.ts'
+import { priceOrder, sortErrors } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { forEachVoucher } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { amount, decimalsOf } from '../../../domain/values/money.ts'
+import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { ApiError, asApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
@@ -45,7 +45,7 @@ import { recordRedemption, requireDrawableValidation } from './vouchers.ts'
 export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
   async placeOrder(write, input) {
     const { client } = upstream
-    const decimals = decimalsOf(write.service.settings.currency)
+    const decimals = getDecimals(write.service.settings.currency)
     const { number, judged } = await lockAndValidateOrder(upstream, write, input, decimals)
     const find = memoize(() => fetchOrderByNumber(client, number, input.customerId))
     const attempt = async () => {
@@ -125,9 +125,9 @@ async function validateOrder(
   ])
   const variants = new Map(found.map(variant => [variant.sku, variant]))
   const priced = priceOrder(input, { ...known, giftCardSkuId, variants }, service.settings.currency, decimals)
-  const faults = [...priced.faults, ...checkOrder(input, priced.freight)]
+  const faults = [...priced.errors, ...checkOrder(input, priced.freight)]
   if (known.customer && !contact) faults.push(missingEmail)
-  throwIfAny(inOrder(faults))
+  throwIfAny(sortErrors(faults))
   if (!contact) throw toApiError([missingEmail])
   const order = {
     ...priced,
@@ -198,7 +198,7 @@ async function buildPayments(
   { payments }: OrderInput,
   decimals: number,
 ): Promise<Fields> {
-  if (payments.length === 0) return [buildZeroPayment(amount(0n, decimals))]
+  if (payments.length === 0) return [buildZeroPayment(formatAmount(0n, decimals))]
   const validations = await forEachVoucher(payments, draw => requireDrawableValidation(tx, keys, service, draw))
   return payments.map(payment =>
     payment.voucher

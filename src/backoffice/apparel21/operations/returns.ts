@@ -1,6 +1,6 @@
 import type { Db } from '../../../database/db.ts'
-import { inOrder, numberTaken } from '../../../domain/orders/order-rules.ts'
-import { type JudgedReturn, judgeReturn } from '../../../domain/orders/return-rules.ts'
+import { orderNumberTaken, sortErrors } from '../../../domain/orders/order-rules.ts'
+import { type ValidatedReturn, validateReturn } from '../../../domain/orders/return-rules.ts'
 import { isAtLeast } from '../../../domain/values/release.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
@@ -39,21 +39,21 @@ export const createReturn =
     const returnNumber = input.returnNumber ?? undefined
     const restock = input.restock ?? true
     const { returnReasons } = service.settings
-    const judge = (left: typeof lines) => judgeReturn(input, { number: order.number, lines: left }, service.settings)
+    const judge = (left: typeof lines) => validateReturn(input, { number: order.number, lines: left }, service.settings)
     const asOurs = judge(lines)
     const asThere = known.returnableLines ? judge(known.returnableLines) : asOurs
     const named = returnReasons
       .map(({ code }) => code)
       .filter(code => asOurs.lines.some(line => line.reasonCode === code))
     const reasonIds = await upstream.returnReasons.getIds(named)
-    const taken = numberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
+    const taken = orderNumberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
     const free = (db: Db) => findFreeNumber(db, write, order.id, returnNumber)
     // A number of our own making is no other order's.
     const holding = returnNumber !== undefined && { names: [getReturnNumberLock(returnNumber)], untilKnown: true }
     const number = await (holding ? step(free, holding) : read(free))
-    const faults = [...asThere.faults, ...checkReturn(asThere.lines, returnReasons, reasonIds)]
+    const faults = [...asThere.errors, ...checkReturn(asThere.lines, returnReasons, reasonIds)]
     if (number === undefined) {
-      throwIfAny(inOrder([...faults, taken]))
+      throwIfAny(sortErrors([...faults, taken]))
       throw toApiError([taken])
     }
     const there = returnNumber === undefined ? number : addOwnershipSuffix(keys, service, order.id, returnNumber)
@@ -61,8 +61,8 @@ export const createReturn =
     // What is refused now, or has come back there, an attempt before this one may have returned.
     const isInDoubt = faults.length > 0 || known.returnableLines !== undefined
     const isMade = isInDoubt && (await wasCreatedEarlier(upstream.client, write, place, asOurs))
-    if (!isMade) throwIfAny(inOrder(faults))
-    const { portions, lines: returned } = isMade ? asOurs : asThere
+    if (!isMade) throwIfAny(sortErrors(faults))
+    const { allocations: portions, lines: returned } = isMade ? asOurs : asThere
 
     const authorisation = await submitReturn(upstream.client, write, place, isMade, {
       restock,
@@ -121,7 +121,7 @@ async function findFreeNumber(db: Db, { service, reference }: Write, orderId: st
  * against one that head office has. After an attempt that was left open that is asked whatever is said of its reasons; else not about
  * everybody's slips. Throws where it has to be known, and nobody can say.
  */
-async function wasCreatedEarlier(client: Client, write: Write, place: ReturnKey, { faults }: JudgedReturn) {
+async function wasCreatedEarlier(client: Client, write: Write, place: ReturnKey, { errors: faults }: ValidatedReturn) {
   const isOpen = write.wasOpen()
   const mayBe = isOpen ? !faults.some(isAboutUnits) : write.isKeyed && faults.length === 0
   const isThere = mayBe && (await doesReturnExist(client, place))

@@ -1,6 +1,6 @@
 import type { RewardAccount } from '../../../domain/rewards/rewards.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { amount, decimalsOf, minorUnits } from '../../../domain/values/money.ts'
+import { formatAmount, getDecimals, parseAmount } from '../../../domain/values/money.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import type { RewardReads } from '../../port/rewards.ts'
 import type { Client } from '../client/client.ts'
@@ -40,7 +40,7 @@ function convertAccount(account: Xml, service: Service): RewardAccount {
 
 /** An account with its open lots. Balances are the sums of what the lots have left. */
 export function parseRewardAccount(account: Xml, currency: string): RewardAccount {
-  const decimals = decimalsOf(currency)
+  const decimals = getDecimals(currency)
   const { id, customerId, programId, tierId, tierLockedUntilDate, joinDate } = parseAccount(
     account,
     decimals,
@@ -54,7 +54,7 @@ export function parseRewardAccount(account: Xml, currency: string): RewardAccoun
     lots
       .filter(lot => lot.kind === kind)
       .map(lot => {
-        const units = (given: string | null | undefined) => minorUnits(given ?? '0', places) ?? 0n
+        const units = (given: string | null | undefined) => parseAmount(given ?? '0', places) ?? 0n
         const { lotId, createdAt, description = null, expiryDate = null } = lot
         const [total, redeemed, pending] = [units(lot.total), units(lot.redeemed), units(lot.pending)]
         return {
@@ -70,7 +70,7 @@ export function parseRewardAccount(account: Xml, currency: string): RewardAccoun
   const rewards = counted('reward', decimals)
   const sum = (some: readonly { available: bigint }[]) => some.reduce((all, { available }) => all + available, 0n)
   const atLeastNone = (value: number | null) => (value !== null && value >= 0 ? value : null)
-  const inMoney = (units: bigint) => amount(units, decimals)
+  const inMoney = (units: bigint) => formatAmount(units, decimals)
   return {
     id,
     customerId,

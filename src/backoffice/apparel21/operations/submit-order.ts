@@ -1,4 +1,4 @@
-import { numberTaken } from '../../../domain/orders/order-rules.ts'
+import { orderNumberTaken } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { ApiError, toApiError } from '../../../errors/api-error.ts'
 import { NotApplied, type Write } from '../../../writes/write.ts'
@@ -12,7 +12,7 @@ import { pointIntoOrder } from './error-pointers.ts'
 
 /** Why a number cannot be had. */
 export const createNumberTaken = (number: string) =>
-  toApiError([numberTaken('/orderNumber', `Order number ${number} is already used.`)])
+  toApiError([orderNumberTaken('/orderNumber', `Order number ${number} is already used.`)])
 
 /**
  * Places an order, unless an earlier attempt has; returns its identifier. Where the number exists the order that has it is looked at:

@@ -1,8 +1,8 @@
 import type { Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { amount, decimalsOf } from '../../../domain/values/money.ts'
-import { gatewayOf, issueFaults, unconfigured, unknownGiftCard } from '../../../domain/vouchers/issue.ts'
-import { pointedAt } from '../../../domain/vouchers/redemption.ts'
+import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
+import { findMissingSettings, getGateway, giftCardNotFound, validateIssue } from '../../../domain/vouchers/issue.ts'
+import { withPointer } from '../../../domain/vouchers/redemption.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
@@ -38,11 +38,11 @@ export async function sellVoucher(
 ): Promise<CommitPhase<IssuedVoucher>> {
   const { settings } = write.service
   const { currency } = settings
-  const gateway = gatewayOf(input, settings)
+  const gateway = getGateway(input, settings)
   const sell = async () => {
     const { card, faults, today } = await checkSale(release, write, input)
     throwIfAny(faults)
-    if (card === undefined) throw toApiError([unknownGiftCard(settings)])
+    if (card === undefined) throw toApiError([giftCardNotFound(settings)])
     throwIfAny(await giftCards.check(card))
     const deliveryDate = input.deliveryDate === today ? null : (input.deliveryDate ?? null)
     const { skuId, voucherType } = card
@@ -55,7 +55,7 @@ export async function sellVoucher(
     if (!earlier) throw error
     return earlier
   })
-  const nothing = amount(0n, decimalsOf(currency))
+  const nothing = formatAmount(0n, getDecimals(currency))
   return async tx => {
     if (!(await noteVoucherSale(tx, write.service, sale))) throw createNumberTaken()
     return {
@@ -92,7 +92,7 @@ async function placeUnderFreeNumber(
   throw createNumberTaken()
 }
 
-const createNumberTaken = () => pointedAt('/orderNumber', new ApiError('order_number_taken'))
+const createNumberTaken = () => withPointer('/orderNumber', new ApiError('order_number_taken'))
 
 /** The back office's identifier of the SKU that vouchers are sold as: the setting names it as shoppers know it, or by that very identifier. */
 export async function findGiftCardSkuId(db: Db, service: Service): Promise<string | undefined> {
@@ -122,8 +122,8 @@ async function checkSale(release: ReleaseReader, write: Write, input: VoucherInp
     ])
     return { days, skuId, gateways, card: await findGiftCard(tx, service, skuId) }
   })
-  const faults: FieldError[] = unconfigured(settings, skuId !== undefined)
-  faults.push(...issueFaults(input, settings, { gateways, ...days }))
+  const faults: FieldError[] = findMissingSettings(settings, skuId !== undefined)
+  faults.push(...validateIssue(input, settings, { gateways, ...days }))
   const { deliveryDate, orderNumber } = input
   // Releases before ignore the day, and a present that comes early is spoilt.
   if (deliveryDate && deliveryDate > days.today && !(await release.has('voucherDeliveryDate')))
@@ -181,10 +181,10 @@ function translateOrderError(error: unknown, input: VoucherInput): unknown {
   const told = (...[of, detail]: ConstructorParameters<typeof ApiError>) =>
     Object.assign(new ApiError(of, detail), { cause })
   if (code === 5129) return told('voucher_not_configured', "The back office doesn't sell the gift card SKU.")
-  if (code === 5004) return pointedAt('/receiverEmail', error)
+  if (code === 5004) return withPointer('/receiverEmail', error)
   if (code === 5014) return pointToText(error, input)
   // Where none is named it is the setting's.
-  if (code === 5100) return input.gateway ? pointedAt('/gateway', error) : told('unknown_gateway', error.message)
+  if (code === 5100) return input.gateway ? withPointer('/gateway', error) : told('unknown_gateway', error.message)
   const isForeign = error.errors.some(({ pointer }) => pointer !== undefined && !voucherFields.includes(pointer))
   return isForeign ? told('back_office_error') : error
 }

@@ -3,22 +3,22 @@ import type { Db } from '../../../database/db.ts'
 import type { VoucherPayment } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import {
-  againstHolding,
-  againstValidating,
-  requireDrawable,
-  tooManyHeld,
-  unitsOf,
+  checkAccountLocks,
+  checkLockable,
+  checkValidatable,
+  requireRedeemable,
+  toMinorUnits,
 } from '../../../domain/vouchers/redemption.ts'
-import { judgeValidation, makeValidation, repeatableValidation } from '../../../domain/vouchers/validations.ts'
+import { checkValidation, createValidation, deriveValidation } from '../../../domain/vouchers/validations.ts'
 import type { ValidatedVoucher, Voucher, VoucherOpening } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import {
+  countUpstreamLocks,
   endUpstreamValidation,
   keepValidation,
-  noteHeld,
+  lockUpstream,
+  storeLock,
   takeOff,
-  takeUpstream,
-  upstreamHeldBy,
   upstreamValidationOf,
 } from '../../../store/vouchers/upstream.ts'
 import { after, type CommitPhase, NotApplied, type Write } from '../../../writes/write.ts'
@@ -53,15 +53,15 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
     if ('validationId' in lock) return lockByValidation(client, write, lock)
     const { service, keys, step, username, reference } = write
     const { number, pin, amount = '', lockSeconds } = lock
-    const own = repeatableValidation(keys, service, number, [reference, pin, amount])
+    const own = deriveValidation(keys, service, number, [reference, pin, amount])
     const hold = async (validationId: string) => {
       const held = await lockByValidation(client, write, { number, lockSeconds, validationId })
       return after(held, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
     }
     // Nobody but an attempt before this one, whose outcome nobody knows, can have locked it with this very validation.
     const isMine = async (tx: Db) => {
-      const taken = await takeUpstream(tx, service, number)
-      const judged = judgeValidation(keys, service, taken, number, own.validationId)
+      const taken = await lockUpstream(tx, service, number)
+      const judged = checkValidation(keys, service, taken, number, own.validationId)
       return judged === 'newest' && taken?.state === 'locked' && taken.isFresh
     }
     if (write.isKeyed && (await step(isMine, { names: [getVoucherLock(number)] }))) return hold(own.validationId)
@@ -73,7 +73,7 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
         const validated = await validate(tx)
         if (validated instanceof ApiError) return validated
         const { validationId, ...voucher } = validated
-        await noteHeld(tx, service, number, lockSeconds, username)
+        await storeLock(tx, service, number, lockSeconds, username)
         return { ...(await toVoucher(tx, service, voucher)), validationId }
       }
     // Nobody gets between: the voucher is this write's until it ends.
@@ -85,16 +85,16 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
   issueVoucher: (write, input) => sellVoucher({ client, release, giftCards }, write, input),
 })
 
-/** Why an account cannot hold one more. */
+/** Returns `rate_limited` if the account can't lock another voucher. */
 const checkLockLimit = async (tx: Db, { service, username }: Write) =>
-  tooManyHeld(await upstreamHeldBy(tx, service, username))
+  checkAccountLocks(await countUpstreamLocks(tx, service, username))
 
 /** Validates a voucher for an amount, or for all that is left, unless something else is `against` it. */
 async function validateVoucher(
   client: Client,
   reading: VoucherRead,
   { number, pin, amount: named }: VoucherOpening & { amount?: string | undefined },
-  made = makeValidation(reading.keys, reading.service, number),
+  made = createValidation(reading.keys, reading.service, number),
   against: (tx: Db) => Promise<ApiError | undefined> = async () => undefined,
 ): Promise<CommitPhase<ValidatedVoucher | ApiError>> {
   const { step, keys, service, isTrial } = reading
@@ -105,9 +105,9 @@ async function validateVoucher(
     if (voucher instanceof ApiError) return voucher
     const shown = await toVoucher(tx, service, voucher)
     const amount = named ?? shown.availableAmount
-    const standing = { ...shown, state: shown.status, balance: unitsOf(shown.availableAmount, settings) }
+    const standing = { ...shown, state: shown.status, balance: toMinorUnits(shown.availableAmount, settings) }
     return (
-      againstValidating(standing, unitsOf(amount, settings), settings) ??
+      checkValidatable(standing, toMinorUnits(amount, settings), settings) ??
       (await against(tx)) ?? { voucher, shown, amount }
     )
   })
@@ -132,15 +132,14 @@ async function lockByValidation(
   const { step, keys, service, username, origin } = write
   const judged = await step(
     async tx => {
-      const taken = await takeUpstream(tx, service, number)
-      const judged = judgeValidation(keys, service, taken, number, validationId)
+      const taken = await lockUpstream(tx, service, number)
+      const judged = checkValidation(keys, service, taken, number, validationId)
       if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, origin)
       const isNew = lockSeconds > 0 && taken.state !== 'locked'
-      const against =
-        againstHolding(taken, judged, lockSeconds) ?? (isNew ? await checkLockLimit(tx, write) : undefined)
+      const against = checkLockable(taken, judged, lockSeconds) ?? (isNew ? await checkLockLimit(tx, write) : undefined)
       if (against) return against
       // Held here from now on: whatever becomes of this, nobody else's validation ends what may be a lock.
-      if (isNew) await noteHeld(tx, service, number, lockSeconds, username)
+      if (isNew) await storeLock(tx, service, number, lockSeconds, username)
       return { taken, isNew }
     },
     { names: [getVoucherLock(number)] },
@@ -150,13 +149,13 @@ async function lockByValidation(
   const upstreamId = upstreamValidationOf(keys, service, taken)
   const refusal = await lockAtBackOffice(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
     const isRefused = error instanceof ApiError && error.code !== 'outcome_unknown'
-    if (isRefused && isNew) await step(tx => noteHeld(tx, service, number, 0, username))
+    if (isRefused && isNew) await step(tx => storeLock(tx, service, number, 0, username))
     throw error
   })
   return async tx => {
     // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
     if (refusal) await endUpstreamValidation(tx, service, number)
-    else await noteHeld(tx, service, number, lockSeconds, username)
+    else await storeLock(tx, service, number, lockSeconds, username)
     return refusal ?? toVoucher(tx, service, taken.voucher)
   }
 }
@@ -192,9 +191,9 @@ export async function requireDrawableValidation(
   { number, validationId, amount, pointer }: VoucherPayment,
 ): Promise<string> {
   const { settings } = service
-  const taken = await takeUpstream(tx, service, number)
-  const judged = judgeValidation(keys, service, taken, number, validationId)
-  requireDrawable(taken, judged, unitsOf(amount, settings), settings, pointer)
+  const taken = await lockUpstream(tx, service, number)
+  const judged = checkValidation(keys, service, taken, number, validationId)
+  requireRedeemable(taken, judged, toMinorUnits(amount, settings), settings, pointer)
   return upstreamValidationOf(keys, service, taken)
 }
 
@@ -208,8 +207,8 @@ export async function recordRedemption(
   service: Service,
   { number, validationId, amount }: VoucherPayment,
 ): Promise<void> {
-  const taken = await takeUpstream(tx, service, number)
-  if (judgeValidation(keys, service, taken, number, validationId) !== 'newest') return
+  const taken = await lockUpstream(tx, service, number)
+  if (checkValidation(keys, service, taken, number, validationId) !== 'newest') return
   await takeOff(tx, service, number, amount)
   await endUpstreamValidation(tx, service, number)
 }

@@ -1,6 +1,6 @@
-import type { Priced } from '../../../domain/orders/order-rules.ts'
+import type { PricedOrder } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
-import { sum, units } from '../../../domain/orders/pricing.ts'
+import { sum, toMinorUnits } from '../../../domain/orders/pricing.ts'
 import { ApiError, type ErrorCode, type FieldError } from '../../../errors/api-error.ts'
 import { type SoldVariant, variantsOf } from '../../../store/orders/place.ts'
 import { isRejection, NotApplied, type Write } from '../../../writes/write.ts'
@@ -10,7 +10,7 @@ import { InvalidRecord } from '../xml/invalid-record.ts'
 import type { Xml } from '../xml/xml.ts'
 
 /** An order that the back office has, as far as our tables need it. */
-export interface EarlierOrder extends Pick<Priced, 'lines' | 'freight' | 'total'> {
+export interface EarlierOrder extends Pick<PricedOrder, 'lines' | 'freight' | 'total'> {
   id: string
   variants: ReadonlyMap<string, SoldVariant>
 }
@@ -47,7 +47,7 @@ export async function findEarlierOrder(
   }
   const { id, personId, freight } = order
   const total = sum(order.lines.map(line => line.value)) + freight
-  const paid = sum(input.payments.map(payment => units(payment.amount, decimals)))
+  const paid = sum(input.payments.map(payment => toMinorUnits(payment.amount, decimals)))
   const skus = input.lines.map(({ sku }) => sku)
   const variantsNow = await read(db => variantsOf(db, service, skus, decimals))
   const known = new Map(variantsNow.map(variant => [variant.sku, variant]))

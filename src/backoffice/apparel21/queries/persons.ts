@@ -1,9 +1,9 @@
 import type { Db } from '../../../database/db.ts'
-import { valuesOfChange } from '../../../domain/customers/changes.ts'
+import { getReferenceValues } from '../../../domain/customers/changes.ts'
 import type { Consent } from '../../../domain/customers/consent.ts'
-import { type CustomerChange, ecommerceIdsOf } from '../../../domain/customers/input.ts'
-import { mostReferences } from '../../../domain/customers/references.ts'
-import { noCustomer } from '../../../domain/orders/order-rules.ts'
+import { type CustomerChange, getEcommerceIds } from '../../../domain/customers/input.ts'
+import { maxReferences } from '../../../domain/customers/references.ts'
+import { customerNotFound } from '../../../domain/orders/order-rules.ts'
 import type { SyncRows } from '../../../domain/sync/port.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError, notFound, toApiError } from '../../../errors/api-error.ts'
@@ -59,7 +59,7 @@ export async function toCustomerGoneError(
 ): Promise<unknown> {
   const isMissing =
     findRetailApiError(error)?.code === noData && !(await fetchPersonOfCustomer(upstream, write, customerId))
-  return isMissing ? toApiError([noCustomer(customerId)]) : error
+  return isMissing ? toApiError([customerNotFound(customerId)]) : error
 }
 
 /** The person with an e-mail address, whatever its case; of several the one who was there first. */
@@ -122,9 +122,9 @@ export async function fetchReferenceValues(
   { service, learn }: Pick<Write, 'service' | 'learn'>,
   change: CustomerChange,
 ) {
-  const values = valuesOfChange(change, service.settings.subscriptionMapping)
+  const values = getReferenceValues(change, service.settings.subscriptionMapping)
   const keys = values.flatMap(([type, value]) => (/^\d{1,18}$/.test(value) ? [{ type, value }] : []))
-  if (!keys.length || keys.length > mostReferences) return
+  if (!keys.length || keys.length > maxReferences) return
   const unknown = await learn(tx => unknownReferences(tx, service, keys))
   const rows = unknown.length ? await (await upstream.getReferences()).fetchRows(unknown) : []
   if (rows.length) await learn(tx => mergeReferences(tx, service, rows))
@@ -148,7 +148,7 @@ export async function storePerson(
   kept?: LocalChange,
 ): Promise<StoredCustomer> {
   const flags: Partial<Consent> = kept?.consent ?? {}
-  const row = { ...person.row, ...ecommerceIdsOf(kept?.change ?? {}) }
+  const row = { ...person.row, ...getEcommerceIds(kept?.change ?? {}) }
   if ((await erasedAmong(tx, service, [row.id])).size) throw notFound('customer')
   if (person.references.length) await mergeReferences(tx, service, person.references)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping

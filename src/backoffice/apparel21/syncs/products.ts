@@ -1,5 +1,5 @@
 import type { SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
-import { decimalsOf } from '../../../domain/values/money.ts'
+import { getDecimals } from '../../../domain/values/money.ts'
 import type { Client } from '../client/client.ts'
 import { type ListSummary, readPages } from '../client/pagination.ts'
 import type { ReleaseReader } from '../client/release.ts'
@@ -24,7 +24,7 @@ export async function* fetchProducts(
   }
   const fetched = trackFetch({ ...client.connection, ...client.limits })
   const book = createReferenceCache(client, signal)
-  const decimals = decimalsOf(settings.currency)
+  const decimals = getDecimals(settings.currency)
   const told = toldBy(client, settings)
   const report: ListSummary = {}
   const pages = readPages(

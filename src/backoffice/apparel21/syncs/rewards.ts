@@ -1,5 +1,5 @@
 import type { Refresh, SyncBatch, SyncRequest } from '../../../domain/sync/port.ts'
-import { decimalsOf, minorUnits } from '../../../domain/values/money.ts'
+import { getDecimals, parseAmount } from '../../../domain/values/money.ts'
 import type { Client } from '../client/client.ts'
 import { accountUnknown, findRetailApiError } from '../client/retail-api-error.ts'
 import { parseAccount, parseGifts, parseLots, parseTiers, type QualifyingSpends } from '../mapping/rewards.ts'
@@ -24,7 +24,7 @@ export async function* fetchRewardPrograms(
   client: Client,
   { settings, signal }: SyncRequest,
 ): AsyncGenerator<SyncBatch> {
-  yield batchOf(await programs(client, signal), decimalsOf(settings.currency))
+  yield batchOf(await programs(client, signal), getDecimals(settings.currency))
 }
 
 function batchOf(found: readonly Xml[], decimals: number): SyncBatch {
@@ -41,7 +41,7 @@ export async function* fetchRewardAccounts(
   client: Client,
   { settings, signal, refreshes }: SyncRequest,
 ): AsyncGenerator<SyncBatch> {
-  const decimals = decimalsOf(settings.currency)
+  const decimals = getDecimals(settings.currency)
   let found: Xml[] | undefined
   let spend: QualifyingSpends | undefined
   async function* due(): AsyncGenerator<Refresh> {
@@ -83,7 +83,7 @@ function qualifyingOf(found: readonly Xml[], decimals: number): QualifyingSpends
   return new Map(
     [...Map.groupBy(tiers, row => row.program.programId)].map(([programId, rows]) => [
       programId,
-      new Map(rows.map(({ tier }) => [tier.tierId, minorUnits(tier.qualifySpend ?? '0', decimals) ?? 0n])),
+      new Map(rows.map(({ tier }) => [tier.tierId, parseAmount(tier.qualifySpend ?? '0', decimals) ?? 0n])),
     ]),
   )
 }

@@ -9,7 +9,7 @@ import { takeStep, takeVoucher } from './transitions.ts'
 /** What somebody decides about a voucher. */
 export type Decision = 'activate' | 'suspend' | 'resume' | 'unlock'
 
-/** The state each decision is made in; a suspension takes the voucher from whoever holds it. */
+/** The state each decision is made in; a suspension ends a lock. */
 const from = { activate: 'pending', suspend: 'active', resume: 'suspended', unlock: 'locked' } as const
 /** The step in its ledger. */
 const steps = { activate: 'activate', suspend: 'suspend', resume: 'resume', unlock: 'unlock' } as const

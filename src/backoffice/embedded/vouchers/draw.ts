@@ -2,15 +2,15 @@ import type { Keys } from '../../../crypto/keys.ts'
 import type { Db } from '../../../database/db.ts'
 import type { VoucherPayment } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { requireDrawable, unitsOf } from '../../../domain/vouchers/redemption.ts'
-import { judgeValidation } from '../../../domain/vouchers/validations.ts'
+import { requireRedeemable, toMinorUnits } from '../../../domain/vouchers/redemption.ts'
+import { checkValidation } from '../../../domain/vouchers/validations.ts'
 import { drawnFor } from '../../../store/vouchers/ledger.ts'
 import { endValidation } from '../../../store/vouchers/validation.ts'
 import { takeStep, takeVoucher } from './transitions.ts'
 
 /**
- * Draws on a voucher in the transaction of the order that it pays; throws what stands against it (`requireDrawable`). The validation is
- * spent with it, and the lock that it held. A sale that did not lock before holds the voucher for just this moment.
+ * Redeems a voucher in the transaction of the order that it pays. Throws if it can't be redeemed (`requireRedeemable`). This ends the
+ * validation and the lock. Without a lock, the voucher is locked and redeemed in one step.
  */
 export async function drawVoucher(
   tx: Db,
@@ -18,12 +18,12 @@ export async function drawVoucher(
   service: Service,
   { number, validationId, amount, pointer, orderNumber }: VoucherPayment & { orderNumber: string },
 ): Promise<void> {
-  const wanted = unitsOf(amount, service.settings)
+  const requested = toMinorUnits(amount, service.settings)
   const voucher = await takeVoucher(tx, service, number)
-  const judged = judgeValidation(keys, service, voucher, number, validationId)
-  requireDrawable(voucher, judged, wanted, service.settings, pointer)
-  const held = voucher.state === 'locked' ? voucher : takeStep(tx, service, voucher, 'lock', { lockSeconds: 0 })
-  takeStep(tx, service, held, 'redeem', { change: -wanted, orderNumber })
+  const status = checkValidation(keys, service, voucher, number, validationId)
+  requireRedeemable(voucher, status, requested, service.settings, pointer)
+  const locked = voucher.state === 'locked' ? voucher : takeStep(tx, service, voucher, 'lock', { lockSeconds: 0 })
+  takeStep(tx, service, locked, 'redeem', { change: -requested, orderNumber })
   await endValidation(tx, service, number)
 }
 

@@ -1,8 +1,8 @@
 import type { Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { gatewayOf, issueFaults, unconfigured } from '../../../domain/vouchers/issue.ts'
-import { makePin, makeVoucherNumber } from '../../../domain/vouchers/number.ts'
-import { pointedAt } from '../../../domain/vouchers/redemption.ts'
+import { findMissingSettings, getGateway, validateIssue } from '../../../domain/vouchers/issue.ts'
+import { generatePin, generateVoucherNumber } from '../../../domain/vouchers/number.ts'
+import { withPointer } from '../../../domain/vouchers/redemption.ts'
 import type { IssuedVoucher, VoucherInput } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
@@ -15,18 +15,18 @@ import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction, Write } from '../../../writes/write.ts'
 import { giftCardSkuId } from '../../vouchers/gift-card.ts'
 
-/** Makes an active voucher with its ledger, and queues the e-mail that tells its receiver of it: all of it, or nothing. */
+/** Creates an active voucher with its ledger and sale, and queues the email to its receiver, in one transaction. */
 export async function issueVoucher(
   { tx, keys, service }: WithTransaction<Pick<Write, 'keys' | 'service'>>,
   input: VoucherInput,
 ): Promise<IssuedVoucher> {
-  const expiryDate = await judged(tx, service, input)
+  const expiryDate = await validateInput(tx, service, input)
   const { amount, orderNumber = null } = input
-  const pin = makePin()
+  const pin = generatePin()
   const number = await insertVoucher(tx, service, { amount, expiryDate }, number => pinHash(keys, service, number, pin))
   const [, isSold, , voucher] = await Promise.all([
     addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber }),
-    insertSale(tx, service, number, { ...input, gateway: gatewayOf(input, service.settings) }),
+    insertSale(tx, service, number, { ...input, gateway: getGateway(input, service.settings) }),
     queueVoucherMail(tx, keys, service, {
       number,
       pin,
@@ -42,14 +42,14 @@ export async function issueVoucher(
     }),
     readVoucher(tx, service, number),
   ])
-  // An order is sold once: its number also guards against a repeat without an Idempotency-Key.
-  if (!isSold) throw pointedAt('/orderNumber', new ApiError('order_number_taken'))
-  if (!voucher) throw new Error('a voucher that was made is there')
+  // The unique order number also prevents a duplicate if the client retries without an idempotency key.
+  if (!isSold) throw withPointer('/orderNumber', new ApiError('order_number_taken'))
+  if (!voucher) throw new Error('inserted voucher not found')
   return { ...voucher, pin, orderNumber }
 }
 
-/** Throws all that a new voucher cannot be. Returns the last day on which it can be used. */
-async function judged(tx: Db, service: Service, input: VoucherInput): Promise<string> {
+/** Validates a new voucher. Throws all errors at once. Returns its expiry date. */
+async function validateInput(tx: Db, service: Service, input: VoucherInput): Promise<string> {
   const { settings } = service
   const [days, giftCard, gateways] = await Promise.all([
     voucherDays(tx, service),
@@ -57,8 +57,8 @@ async function judged(tx: Db, service: Service, input: VoucherInput): Promise<st
     gatewayNames(tx, service),
   ])
   throwIfAny([
-    ...unconfigured(settings, giftCard !== undefined),
-    ...issueFaults(input, settings, { gateways, ...days }),
+    ...findMissingSettings(settings, giftCard !== undefined),
+    ...validateIssue(input, settings, { gateways, ...days }),
   ])
   return days.expiryDate
 }
@@ -69,7 +69,7 @@ export async function insertVoucher(
   service: Service,
   worth: { amount: string; expiryDate: string },
   hashFor: (number: string) => Buffer,
-  draw: () => string = makeVoucherNumber,
+  draw: () => string = generateVoucherNumber,
 ): Promise<string> {
   for (let attempt = 0; attempt < 10; attempt++) {
     const number = draw()

@@ -2,25 +2,25 @@ import type { Keys } from '../../../crypto/keys.ts'
 import type { Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import {
-  againstHolding,
-  againstValidating,
-  tooManyHeld,
-  unitsOf,
-  unusable,
+  checkAccountLocks,
+  checkLockable,
+  checkUsable,
+  checkValidatable,
+  toMinorUnits,
 } from '../../../domain/vouchers/redemption.ts'
-import { judgeValidation, makeValidation } from '../../../domain/vouchers/validations.ts'
+import { checkValidation, createValidation } from '../../../domain/vouchers/validations.ts'
 import type { ReadVoucher } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { lockedBy } from '../../../store/vouchers/ledger.ts'
+import { countAccountLocks } from '../../../store/vouchers/ledger.ts'
 import { putValidation } from '../../../store/vouchers/validation.ts'
-import { voucherOf } from '../../../store/vouchers/vouchers.ts'
+import { toVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { Origin } from '../../../writes/write.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
 import { takeStep, takeVoucher } from './transitions.ts'
 
 /**
- * Validates a voucher, whose PIN was right, for an amount or for all that is left: returns the id of the validation, which takes the place of the one before
- * it, or why there is none. Whoever holds the voucher is not disturbed.
+ * Validates a voucher, after its PIN was checked, for an amount or for its balance. Returns the ID of the new validation, which replaces the
+ * previous one, or an error. An existing lock stays.
  */
 export async function validate(
   tx: Db,
@@ -30,10 +30,10 @@ export async function validate(
 ): Promise<string | ApiError> {
   const voucher = await takeVoucher(tx, service, number)
   if (!voucher) return new ApiError('voucher_not_accepted')
-  const wanted = amount === undefined ? voucher.balance : unitsOf(amount, service.settings)
-  const against = againstValidating(voucher, wanted, service.settings)
-  if (against) return against
-  const { validationId, hash } = makeValidation(keys, service, number)
+  const requested = amount === undefined ? voucher.balance : toMinorUnits(amount, service.settings)
+  const error = checkValidatable(voucher, requested, service.settings)
+  if (error) return error
+  const { validationId, hash } = createValidation(keys, service, number)
   await putValidation(tx, service, number, hash)
   return validationId
 }
@@ -41,37 +41,37 @@ export async function validate(
 interface Lock {
   number: string
   validationId: string
-  /** 0 gives the voucher back. */
+  /** The duration of the lock. 0 unlocks. */
   lockSeconds: number
   username: string
   origin: Origin
 }
 
 /**
- * Holds a voucher for its newest validation, or renews that from now on, or gives the voucher back; returns the voucher as it is then, or
- * what stands against it. A failure is counted, and has to be committed.
+ * Locks a voucher for its newest validation, renews the lock, or unlocks the voucher. Returns the voucher, or an error. A wrong validation ID is
+ * counted as a failed attempt, so the transaction must be committed.
  */
-export async function hold(
+export async function lockByValidation(
   tx: Db,
   keys: Keys,
   service: Service,
   { number, validationId, lockSeconds, username, origin }: Lock,
 ): Promise<ReadVoucher | ApiError> {
   const voucher = await takeVoucher(tx, service, number)
-  const judged = judgeValidation(keys, service, voucher, number, validationId)
-  if (!voucher || judged === 'wrong') return countWrongId(tx, keys, service, origin)
-  const isHeld = voucher.state === 'locked'
-  const against =
-    againstHolding(voucher, judged, lockSeconds) ??
-    unusable(voucher, service.settings) ??
-    (lockSeconds > 0 && !isHeld ? tooManyHeld(await lockedBy(tx, service, username)) : undefined)
-  if (against) return against
+  const status = checkValidation(keys, service, voucher, number, validationId)
+  if (!voucher || status === 'wrong') return countWrongId(tx, keys, service, origin)
+  const isLocked = voucher.state === 'locked'
+  const error =
+    checkLockable(voucher, status, lockSeconds) ??
+    checkUsable(voucher, service.settings) ??
+    (lockSeconds > 0 && !isLocked ? checkAccountLocks(await countAccountLocks(tx, service, username)) : undefined)
+  if (error) return error
   const after =
     lockSeconds > 0
       ? takeStep(tx, service, voucher, 'lock', { lockSeconds, lockedBy: username })
-      : isHeld
+      : isLocked
         ? takeStep(tx, service, voucher, 'unlock')
         : voucher
-  // A sale under way is let come to its end; what it gives back then is past its day.
-  return voucherOf({ ...after, status: after.isPast && after.state === 'active' ? 'expired' : after.state })
+  // A lock outlasts the expiry date of the voucher, so that a running sale can finish. After the unlock, the voucher is expired.
+  return toVoucher({ ...after, status: after.isPast && after.state === 'active' ? 'expired' : after.state })
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { amount } from '../../../domain/values/money.ts'
+import { formatAmount } from '../../../domain/values/money.ts'
 import { type HeldOrder, voucherPayments } from '../../../store/orders/orders.ts'
 import { refundUpTo } from './draw.ts'
 
@@ -20,7 +20,7 @@ export async function refundVouchers(tx: Db, service: Service, order: HeldOrder,
   for (const { number } of await voucherPayments(tx, service, order)) {
     const change = await refundUpTo(tx, service, { number, most: left, orderNumber: order.number })
     left -= change
-    if (change > 0n) givenBack.push({ number, amount: amount(change, order.decimals) })
+    if (change > 0n) givenBack.push({ number, amount: formatAmount(change, order.decimals) })
   }
   return givenBack
 }

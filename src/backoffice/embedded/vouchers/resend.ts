@@ -1,6 +1,6 @@
-import { amount, decimalsOf } from '../../../domain/values/money.ts'
-import { makePin } from '../../../domain/vouchers/number.ts'
-import { unusable } from '../../../domain/vouchers/redemption.ts'
+import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
+import { generatePin } from '../../../domain/vouchers/number.ts'
+import { checkUsable } from '../../../domain/vouchers/redemption.ts'
 import type { Voucher } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { queueVoucherMail, retryWithin, supersedeMails, takeUnsent } from '../../../store/mail/mails.ts'
@@ -21,7 +21,7 @@ interface Sending {
 /**
  * Sends a voucher to its receiver again. An e-mail that never left goes out as it is, as long as its words are kept. Of any other nobody knows the PIN any more, and
  * one for another address must not be told by both: then the voucher has a new PIN, and the one before, and what was validated with it,
- * opens it no more; whoever holds it for a sale goes on. `mayBe` throws where it is not time yet. Undefined: there is no such voucher.
+ * opens it no more; a current lock stays. `mayBe` throws where it is not time yet. Undefined: there is no such voucher.
  */
 export async function resendVoucher(
   { tx, keys, service }: WithTransaction<Pick<Write, 'keys' | 'service'>>,
@@ -31,7 +31,7 @@ export async function resendVoucher(
   const voucher = await takeVoucher(tx, service, number)
   if (!voucher) return
   const { settings } = service
-  const against = unusable(voucher, settings)
+  const against = checkUsable(voucher, settings)
   if (against) throw against
   await holdPersons(tx, service, number)
   const persons = await personsOf(tx, service, number)
@@ -47,7 +47,7 @@ export async function resendVoucher(
     await retryWithin(tx, service, unsent.id)
     return readVoucher(tx, service, number)
   }
-  const pin = makePin()
+  const pin = generatePin()
   await supersedeMails(tx, service, number)
   await putPin(tx, service, number, pinHash(keys, service, number, pin))
   const end = voucher.state === 'locked' ? endValidationWithLock : endValidation
@@ -59,7 +59,7 @@ export async function resendVoucher(
     ...unsent?.mail,
     number,
     pin,
-    amount: amount(voucher.balance, decimalsOf(voucher.currency)),
+    amount: formatAmount(voucher.balance, getDecimals(voucher.currency)),
     currency: voucher.currency,
     expiryDate: persons.expiryDate,
     receiverName: persons.receiverName,

@@ -1,8 +1,8 @@
 import { type Db, sendWithCommit } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { amount, decimalsOf } from '../../../domain/values/money.ts'
+import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { formatLocalTime } from '../../../domain/values/timestamp.ts'
-import { stateAfter, type VoucherStep } from '../../../domain/vouchers/states.ts'
+import { getNextState, type VoucherStep } from '../../../domain/vouchers/states.ts'
 import { addEntry, type TakenVoucher, takeRow } from '../../../store/vouchers/ledger.ts'
 
 /**
@@ -36,11 +36,11 @@ export function takeStep(
   { change = 0n, lockSeconds, ...rest }: Step = {},
 ): TakenVoucher {
   const balance = voucher.balance + change
-  const state = stateAfter(voucher.state, kind, balance)
+  const state = getNextState(voucher.state, kind, balance)
   if (!state) throw new Error(`a voucher that is ${voucher.state} cannot take the step ${kind}`)
   const end =
     lockSeconds === undefined ? undefined : Temporal.Instant.from(voucher.takenAt).add({ seconds: lockSeconds })
-  const entry = { ...rest, kind, state, amount: amount(change, decimalsOf(voucher.currency)) }
+  const entry = { ...rest, kind, state, amount: formatAmount(change, getDecimals(voucher.currency)) }
   sendWithCommit(addEntry(tx, service, voucher.number, { ...entry, lockedUntil: end?.toString() }))
   const lockedUntil = end ? formatLocalTime(end, service.settings.timeZone) : voucher.lockedUntil
   return { ...voucher, balance, state, lockedUntil: state === 'locked' ? lockedUntil : null }

@@ -1,15 +1,15 @@
 import type {
-  LockOfVoucher,
   ReadVoucher,
   ValidatedVoucher,
   Voucher,
+  VoucherLockRequest,
   VoucherOpening,
 } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction } from '../../../writes/write.ts'
 import type { VoucherRead } from '../../port/vouchers.ts'
-import { hold, validate } from './lock.ts'
+import { lockByValidation, validate } from './lock.ts'
 import { judgePin } from './pin.ts'
 
 /** The voucher that number and PIN open. */
@@ -37,18 +37,18 @@ export async function validateVoucher(
   return voucher ? { ...voucher, validationId } : new ApiError('voucher_not_accepted')
 }
 
-/** Holds a voucher for its newest validation, holds it anew, or gives it back; by its PIN it is validated first. */
-export async function lockVoucher(write: WithTransaction, lock: LockOfVoucher): Promise<ReadVoucher | ApiError> {
+/** Locks a voucher for its newest validation, renews the lock, or unlocks the voucher. With a PIN, the voucher is validated first. */
+export async function lockVoucher(write: WithTransaction, lock: VoucherLockRequest): Promise<ReadVoucher | ApiError> {
   const { tx, keys, service, username, origin } = write
   const { number, lockSeconds } = lock
-  const holdFor = (validationId: string) =>
-    hold(tx, keys, service, { number, validationId, lockSeconds, username, origin })
-  if ('validationId' in lock) return holdFor(lock.validationId)
+  const lockFor = (validationId: string) =>
+    lockByValidation(tx, keys, service, { number, validationId, lockSeconds, username, origin })
+  if ('validationId' in lock) return lockFor(lock.validationId)
   const validated = await validateVoucher(write, lock)
   if (validated instanceof ApiError) return validated
   const { validationId } = validated
-  const voucher = await holdFor(validationId)
-  // The PIN was right, so that nothing has been counted: the validation before is to stay.
+  const voucher = await lockFor(validationId)
+  // The PIN was right, so no failed attempt must be committed. Roll back, so that the previous validation stays.
   if (voucher instanceof ApiError) throw voucher
   return { ...voucher, validationId }
 }
