@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { openBackOffices } from '../backoffice/back-offices.ts'
-import { backOfficeSettings, readConfig } from '../config/config.ts'
+import { readConfig } from '../config/config.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
+import { openBackOfficesOf } from '../runtime/app.ts'
 import type { Installation } from '../runtime/installation/installation.ts'
 import { emptyPlacesOf } from '../store/privacy/erase-batch.ts'
 import { personalData } from '../store/privacy/export.ts'
@@ -85,7 +85,7 @@ async function requireConfirmation(id: string, { name, orders, waiting, sales }:
 
 /** Erases a customer in every system now, instead of in a job. Throws if the customer doesn't exist. */
 async function eraseCustomer({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: Service, id: string) {
-  const offices = await openBackOffices({ db, keys, defaults: backOfficeSettings(readConfig()), log: quietLog() })
+  const offices = await openBackOfficesOf(readConfig(), keys, db, quietLog())
   try {
     const office = offices.of(service)
     await inSteps({ db, keys }, service, async steps => {

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { openBackOffices } from '../backoffice/back-offices.ts'
 import type { Driver } from '../backoffice/port/driver.ts'
 import { runSyncIfReady } from '../backoffice/run-sync.ts'
-import { backOfficeSettings, readConfig } from '../config/config.ts'
+import { readConfig } from '../config/config.ts'
 import type { Database } from '../database/db.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
 import type { SyncDefinition } from '../domain/sync/port.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
+import { openBackOfficesOf } from '../runtime/app.ts'
 import { effectiveIntervalSeconds, isOverdue, readSyncStatuses, type SyncStatus } from '../store/sync/status.ts'
 import type { SyncResult } from '../sync/sync.ts'
 import { examples } from './terminal/examples.ts'
@@ -46,7 +46,7 @@ Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed
     .action((syncs: string[], options: Options) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(options.service)
-        const offices = await openBackOffices({ db, keys, defaults: backOfficeSettings(readConfig()), log: quietLog() })
+        const offices = await openBackOfficesOf(readConfig(), keys, db, quietLog())
         try {
           const driver = offices.driverOf(service)
           const facts = options.status ? await readSyncStatuses(db, service) : []

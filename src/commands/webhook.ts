@@ -6,6 +6,7 @@ import { kinds } from '../domain/changes.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { type Webhook, type WebhookAttempt, WebhookInput } from '../domain/webhooks/webhooks.ts'
 import { exportPages } from '../http/streaming/export-chunks.ts'
+import { openWebhookSender } from '../runtime/app.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
 import { addAttempt, attemptPage } from '../store/webhooks/attempts.ts'
 import { readDue } from '../store/webhooks/deliveries.ts'
@@ -21,7 +22,6 @@ import {
   webhookRecord,
 } from '../store/webhooks/endpoints.ts'
 import { makeWebhook } from '../webhooks/create-webhook.ts'
-import { senderWithin } from '../webhooks/sender.ts'
 import { newSecret } from '../webhooks/signature.ts'
 import { tryEndpoint } from '../webhooks/test-event.ts'
 import { examples } from './terminal/examples.ts'
@@ -79,7 +79,7 @@ export function webhookCommand(program: Command) {
       const input = validateInput(WebhookInput, { url, kinds: parseRecordTypes(words), ...rest })
       return withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const problem = await senderWithin(readConfig().webhookNetworks).refusal(url)
+        const problem = await openWebhookSender(readConfig()).refusal(url)
         if (problem !== undefined) throw new Error(problem)
         const { id, secret } = await db.transaction(tx => makeWebhook(tx, keys, service, input))
         console.log(`Webhook ${id} created.`)
@@ -200,7 +200,7 @@ export function webhookCommand(program: Command) {
         const { service, db } = await services.find(name)
         const due = await readDue(db, keys, service, id)
         if (!due) throw webhookNotFound(id)
-        const attempt = await tryEndpoint(senderWithin(readConfig().webhookNetworks), service.name, due)
+        const attempt = await tryEndpoint(openWebhookSender(readConfig()), service.name, due)
         await addAttempt(db, service, id, attempt)
         if (attempt.fault !== null) throw new Error(attempt.fault)
         console.log(`The endpoint returned ${attempt.status} within ${attempt.milliseconds} ms.`)

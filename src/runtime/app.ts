@@ -2,6 +2,8 @@ import type { Logger } from 'pino'
 import { type BackOffices, openBackOffices } from '../backoffice/back-offices.ts'
 import { memoize } from '../concurrency/ttl-cache.ts'
 import { backOfficeSettings, type Config } from '../config/config.ts'
+import type { Keys } from '../crypto/keys.ts'
+import type { Database } from '../database/db.ts'
 import type { MailTransport } from '../mail/transport.ts'
 import { type Sender, senderWithin } from '../webhooks/sender.ts'
 import type { OpenedDatabase } from './installation/connect.ts'
@@ -49,11 +51,17 @@ export async function openApp(config: Config, log: Logger, { isOwner = false }: 
   }
 }
 
+/** Opens the back offices of the services in one database. The caller closes them. */
+export const openBackOfficesOf = (config: Config, keys: Keys, db: Database, log: Logger): Promise<BackOffices> =>
+  openBackOffices({ db, keys, defaults: backOfficeSettings(config), log })
+
+/** Opens what sends webhook requests to the addresses that the configuration allows. */
+export const openWebhookSender = (config: Config): Sender => senderWithin(config.webhookNetworks)
+
 /** Composes an app on an installation that is open, such as a test's database. `close` also closes the installation. */
 export async function composeApp(config: Config, log: Logger, installation: Installation): Promise<App> {
   const { db, keys } = installation
-  const openOn = (database: OpenedDatabase, ownLog: Logger) =>
-    openBackOffices({ db: database.db, keys, defaults: backOfficeSettings(config), log: ownLog })
+  const openOn = (database: OpenedDatabase, ownLog: Logger) => openBackOfficesOf(config, keys, database.db, ownLog)
   const backOffices = await openOn(installation, log)
   const shards = createShards(config, { db, keys }, openOn, log)
   return {
@@ -62,7 +70,7 @@ export async function composeApp(config: Config, log: Logger, installation: Inst
     installation,
     backOffices,
     shards,
-    webhookSender: senderWithin(config.webhookNetworks),
+    webhookSender: openWebhookSender(config),
     mail: memoize(async () => (await import('../mail/transport.ts')).openMailTransport(config)),
     async close() {
       backOffices.close()

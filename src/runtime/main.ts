@@ -52,6 +52,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
   const { installation, backOffices } = app
   let serving: Serving | undefined
   let metrics: Server | undefined
+  let stop: Promise<void>
   try {
     if (installation.migrated.length) starting.say(`Migrated the database: ${installation.migrated.join(', ')}.`)
     await warnOfOrphanedServices(app)
@@ -63,6 +64,8 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     // Other people can read a stored log.
     const mayFollow = access && (starting.isWatched || 'made' in access)
     const consoleLink = mayFollow ? await linkFor(installation, usernameOf(access), serving.baseUrl) : undefined
+    // Before the start is reported: whoever reads the report can send a signal at once, and without a handler it would kill this process.
+    stop = waitForShutdownSignal(log)
     serving.becomeReady()
     starting.onReady({ ...serving, access, consoleLink, workers: config.webConcurrency })
   } catch (error) {
@@ -76,7 +79,6 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     log.fatal({ err: fault }, 'The bundled PostgreSQL cannot be kept running.')
     process.exit(1)
   })
-  const stop = waitForShutdownSignal(log)
   // Jobs start last, so that they don't delay the first response.
   const worker = config.runJobs ? startJobs(app) : undefined
   if (!worker) await addJobs(app).catch(error => log.warn({ err: error }, 'scheduled jobs could not be added'))
@@ -100,8 +102,9 @@ export async function work(config: Config, { onReady }: { onReady: () => void })
   }
   await warnOfOrphanedServices(app)
   const worker = await startJobs(app)
+  const stop = waitForShutdownSignal(log)
   onReady()
-  await waitForShutdownSignal(log)
+  await stop
   await worker.stop(config.drainSeconds * 1_000)
   await Promise.all([app.close(), endTraces()])
   process.exit(0)

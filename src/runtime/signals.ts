@@ -2,25 +2,26 @@ import { isatty } from 'node:tty'
 import type { Logger } from 'pino'
 
 /**
- * SIGTERM or Ctrl-C asks; a further one no longer waits. Terminals, npm and our own parent may each deliver the first. SIGHUP asks as well
- * where it tells that the terminal is closed; elsewhere somebody expects settings to be read again, and is told in the log.
+ * Resolves on the first SIGTERM or SIGINT. A further one, more than a second later, ends the process at once: terminals, npm and the parent
+ * process can each deliver the first. SIGHUP stops the process if it was started on a terminal, which has been closed. Otherwise the sender
+ * expects a reload of the settings, which Tillbridge doesn't have, so SIGHUP only logs a warning.
  */
 export function waitForShutdownSignal(log: Logger) {
-  // Looked at now: one that is closed is a terminal no longer.
+  // Read now: after the terminal is closed, it is false.
   const isOnTerminal = isatty(0)
-  let since: number | undefined
+  let firstAt: number | undefined
   return new Promise<void>(resolve => {
-    const first = () => {
-      since ??= performance.now()
+    const requestStop = () => {
+      firstAt ??= performance.now()
       resolve()
     }
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       process.on(signal, () => {
-        if (since !== undefined && performance.now() - since > 1_000) process.exit(1)
-        first()
+        if (firstAt !== undefined && performance.now() - firstAt > 1_000) process.exit(1)
+        requestStop()
       })
     process.on('SIGHUP', () => {
-      if (isOnTerminal) first()
+      if (isOnTerminal) requestStop()
       else log.warn('SIGHUP changes nothing: a certificate is read again once its file changes, settings by a restart.')
     })
   })

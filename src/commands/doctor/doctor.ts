@@ -2,10 +2,11 @@ import { access, constants } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import manifest from '../../../package.json' with { type: 'json' }
-import { type BackOffices, openBackOffices } from '../../backoffice/back-offices.ts'
-import { backOfficeSettings, type Config, readConfig } from '../../config/config.ts'
+import type { BackOffices } from '../../backoffice/back-offices.ts'
+import { type Config, readConfig } from '../../config/config.ts'
 import type { Keys } from '../../crypto/keys.ts'
 import { sql } from '../../database/db.ts'
+import { openBackOfficesOf } from '../../runtime/app.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { knownKeys } from '../../runtime/installation/keys.ts'
@@ -104,13 +105,7 @@ export const doctorCommand = (program: Command) =>
           async run() {
             const { db } = require(database, 'the database')
             const settings = require(config, 'the settings')
-            const from = {
-              db,
-              keys: require(keys, 'the secret'),
-              defaults: backOfficeSettings(settings),
-              log: quietLog(),
-            }
-            offices = await openBackOffices(from)
+            offices = await openBackOfficesOf(settings, require(keys, 'the secret'), db, quietLog())
             return checkBackOffices(db, offices, settings)
           },
         },

@@ -1,6 +1,6 @@
-import { openBackOffices } from '../../backoffice/back-offices.ts'
-import { backOfficeSettings, type Config } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
 import type { Db } from '../../database/db.ts'
+import { openBackOfficesOf } from '../../runtime/app.ts'
 import type { Installation } from '../../runtime/installation/installation.ts'
 import { howToTake, sortCopies } from '../../runtime/shards/copies.ts'
 import { howToBegin, reachDatabase } from '../../runtime/shards/reach-shard.ts'
@@ -44,12 +44,7 @@ async function findProblems(
     await opened.close()
     return faults
   }
-  const offices = await openBackOffices({
-    db,
-    keys: control.keys,
-    defaults: backOfficeSettings(config),
-    log: quietLog(),
-  })
+  const offices = await openBackOfficesOf(config, control.keys, db, quietLog())
   try {
     for (const look of [describeDatabase, checkJobs, checkAlerts]) await collect(look(opened))
     for (const look of [checkClock, checkDurability]) await collect(look(db))
