@@ -77,7 +77,7 @@ async function isTold() {
 async function settled() {
   const early = await undo()
   if (early.code === 0) return early.out
-  assert.match(early.err, /right now/)
+  assert.match(early.err, /Another process is moving luma/)
   await abandoned()
   const { code, out, err } = await undo()
   assert.equal(code, 0, err)
@@ -101,7 +101,7 @@ for (const border of ['service_let_go', 'service_switched', 'service_opened'])
   test(`a move killed at ${border} keeps reads and is finished afterwards`, async () => {
     await movedTo(other, border)
     await isServed()
-    assert.match(await settled(), /is finished: luma is in/)
+    assert.match(await settled(), /Interrupted move finished: luma is in/)
     ;[there, other] = [other, there]
     await writes()
     await isServed()
@@ -148,7 +148,7 @@ test('a command failing after the switch names location and cleanup', async () =
   assert.doesNotMatch(err, /undone/)
   ;[there, other] = [other, there]
   await writes()
-  assert.match(await settled(), /is finished: luma is in/)
+  assert.match(await settled(), /Interrupted move finished: luma is in/)
   await isServed()
   await isOnlyAt(servers, there, other, luma.service)
 })
