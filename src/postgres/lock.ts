@@ -10,11 +10,12 @@ const sqliteBusy = 5 // SQLITE_BUSY
 const heldLocks = new Set<DatabaseSync>()
 
 /**
- * Makes this process the only owner of a directory, until the returned function is called or the process ends.
+ * Makes this process the only owner of a directory. Returns a function that releases it; the end of the process releases it too. Throws if
+ * another process owns it.
  *
- * Node.js has no file locks of its own, but SQLite's write lock is one: the kernel grants it to one process and takes it back
- * when that process ends, however it ends, so that neither a stale file nor a recycled process number can look like an owner.
- * The kernel also drops it when the process closes the file in any other place: nothing else may open `owner.lock`.
+ * Node.js has no file locks, but SQLite's write lock is one. The kernel grants it to one process and releases it when that process ends, even
+ * by kill -9. So neither a stale file nor a reused process ID can look like an owner.
+ * The kernel also drops the lock when this process closes any handle of the file, so nothing else can open `owner.lock`.
  */
 export async function lockDirectory(directory: string): Promise<() => void> {
   const ownerFile = join(directory, 'owner.pid')

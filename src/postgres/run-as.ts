@@ -28,8 +28,9 @@ export const environment = {
 }
 
 /**
- * Chooses the user that runs PostgreSQL, because PostgreSQL rejects root. For root: the owner of the data directory, otherwise a user that
- * can access both program and directory, otherwise a user namespace in which root has another user ID and still owns the files.
+ * Chooses the user that runs PostgreSQL, because PostgreSQL rejects root. For root this is the owner of the data directory, otherwise a user
+ * that can access both program and directory. If there is no such user, PostgreSQL runs in a user namespace, in which root has another user
+ * ID and still owns the files.
  * Also returns the program's major version, because the test run prints it. Throws if no way works.
  */
 export function chooseRunAs(postgres: string, directory: string): { runAs: RunAs; major: string } {

@@ -31,8 +31,8 @@ function writeBytes(bytes: Buffer, mayPause: boolean): number {
 }
 
 /**
- * Returns a stream that writes log lines to standard error. If standard error doesn't accept a line, for example because the disk is full or
- * the reader has gone, the line is dropped and counted, so that requests are still served. The next accepted line reports the number of
+ * Returns a stream that writes log lines to standard error. Drops and counts a line that standard error doesn't accept, for example
+ * because the disk is full, so that requests are still served. The next accepted line reports the number of
  * dropped lines.
  */
 export function createLogStream() {

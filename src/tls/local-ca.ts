@@ -74,7 +74,7 @@ function getValidity(days: number): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(start), notAfter: new Date(start + days * dayMs) }
 }
 
-// The name contains a digest of the key, so that clients can tell two CAs in one trust store apart.
+// The name contains a digest of the key, so that clients can distinguish two CAs in one trust store.
 function getAuthorityName(key: KeyObject): string {
   const digest = createHash('sha256')
     .update(createPublicKey(key).export({ type: 'spki', format: 'der' }))
