@@ -64,7 +64,7 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
         if (one.isLocked)
           log.error(
             { serviceId: one.serviceId },
-            'The password of a back office was encrypted with another key; set it anew.',
+            'back-office password was encrypted with another key. Set it again.',
           )
         return [one.serviceId, one]
       }),

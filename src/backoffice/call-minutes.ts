@@ -38,7 +38,7 @@ export function countCalls(db: Db, log: Logger) {
       } catch (error) {
         // While the database is away they wait.
         minutes.forEach(add)
-        log.debug({ err: error }, 'Calls of back offices are counted later.')
+        log.debug({ err: error }, 'back-office call counts not stored, will retry')
       }
     },
   }

@@ -70,7 +70,7 @@ async function putTogether(
     if (!(await pauseExpired(db, service, due))) return 'anew'
     log.error(
       { alert: 'webhook_expired', service: service.name, webhook: due.id },
-      'A webhook was away for too long: it is paused.',
+      'webhook was down too long, webhook paused',
     )
     return 'nothing'
   }
@@ -112,9 +112,9 @@ async function deliver(
   await retryUntilRecorded(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
   const about = { service: service.name, webhook: due.id, status: outcome.status, fault: outcome.fault }
   if (isGone) {
-    log.warn(about, 'A delivery was not taken: the webhook is paused.')
+    log.warn(about, 'webhook delivery rejected, webhook paused')
     return
   }
-  log.warn({ ...about, againInSeconds: waitSeconds }, 'A delivery was not taken.')
+  log.warn({ ...about, againInSeconds: waitSeconds }, 'webhook delivery failed, will retry')
   return waitSeconds
 }

@@ -7,5 +7,5 @@ import type { JobRun } from './job.ts'
  */
 export async function expireVouchers({ db, log }: JobRun): Promise<void> {
   const expired = await expire(db)
-  if (expired) log.info({ expired }, 'Vouchers have expired.')
+  if (expired) log.info({ expired }, 'vouchers expired')
 }

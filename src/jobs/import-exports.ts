@@ -93,7 +93,7 @@ async function take(
   const left = await place.leave(name, isGood ? 'done' : 'failed')
   const seconds = Math.round(performance.now() - begun) / 1_000
   const about = { service: service.name, file: name, place: left, ...counts, seconds }
-  if (isGood) log.info(about, 'An export was imported.')
-  else log.error({ ...about, alert: rejected, fault }, 'An export was not, or not all, imported.')
+  if (isGood) log.info(about, 'export file imported')
+  else log.error({ ...about, alert: rejected, fault }, 'export file not imported completely')
   return true
 }

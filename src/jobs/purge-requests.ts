@@ -10,5 +10,5 @@ import type { JobRun } from './job.ts'
 export async function purgeRequests({ db, log, signal }: JobRun): Promise<void> {
   const days = await forget(db, await listServices(db), () => signal.aborted)
   await purgeCallMinutes(db)
-  if (days) log.info({ days }, 'Days of the log of requests were dropped.')
+  if (days) log.info({ days }, 'request log days purged')
 }

@@ -6,6 +6,6 @@ import type { JobRun } from './job.ts'
 export async function purgeTombstones({ db, log, signal }: JobRun): Promise<void> {
   for (const service of await listServices(db)) {
     const forgotten = await forget(db, service, () => signal.aborted)
-    if (forgotten) log.info({ service: service.name, forgotten }, 'Removals were forgotten.')
+    if (forgotten) log.info({ service: service.name, forgotten }, 'tombstones purged')
   }
 }

@@ -24,7 +24,7 @@ export const reconcileWrites = (offices: BackOffices, routes: readonly RouteDefi
         await db.transaction(tx => endIntent(tx, service, left))
         log.warn(
           { service: service.name },
-          'write in doubt discarded: the service has no external back office any more',
+          'write in doubt discarded: the service no longer has an external back office',
         )
       }
     }

@@ -34,7 +34,7 @@ async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
   const about = { service: service.name, sync: subject }
   const tellFailing = async (detail: string) => {
     await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
-    log.error({ ...about, alert: failingAlert, attempt }, 'A sync cannot be pulled.')
+    log.error({ ...about, alert: failingAlert, attempt }, 'sync keeps failing')
   }
   const pulled = await runSyncIfReady(db, service, driver, sync, { signal }).catch(async error => {
     if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseUnavailable))

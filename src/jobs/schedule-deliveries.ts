@@ -55,7 +55,7 @@ async function tellOfFailing({ db, log }: JobRun) {
   for (const { serviceId, id, url, since } of failing)
     log.error(
       { alert: failingAlert, service: serviceId, webhook: id, host: hostOf(url), since },
-      'A webhook takes nothing.',
+      'webhook endpoint keeps failing',
     )
 }
 

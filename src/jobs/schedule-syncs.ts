@@ -46,6 +46,6 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
     const detail = `Not pulled for ${lagSeconds} s; it should be every ${intervalSeconds} s.`
     await raiseAlert(db, serviceId, { kind: stalledAlert, subject: sync, detail })
     const service = services.find(({ id }) => id === serviceId)?.name
-    log.error({ alert: stalledAlert, service, sync, lagSeconds }, 'A sync has not been pulled for too long.')
+    log.error({ alert: stalledAlert, service, sync, lagSeconds }, 'sync is overdue')
   }
 }

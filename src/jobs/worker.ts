@@ -118,7 +118,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
         const tries = isItsOwn ? attempt : Math.max(attempt, begun)
         const wait = retryDelaysSeconds[tries - 1] ?? intervalSeconds ?? retryDelaysSeconds.at(-1) ?? leaseSeconds
         const seconds = wait * (1 + jitter * Math.random())
-        log.warn({ ...about, err: error, againInSeconds: seconds }, 'A job came to nothing; it is tried again.')
+        log.warn({ ...about, err: error, againInSeconds: seconds }, 'job failed, will retry')
         await postponeJob(db, taken, seconds, isItsOwn)
       }
     } catch (error) {
@@ -204,11 +204,11 @@ function trackOutage({ log }: JobContext) {
   let away = false
   return {
     seen(error: unknown) {
-      if (!away) log.warn({ err: error }, 'Jobs wait for the database.')
+      if (!away) log.warn({ err: error }, 'database unavailable, jobs are waiting')
       away = true
     },
     over() {
-      if (away) log.info('Jobs go on.')
+      if (away) log.info('database available, jobs resumed')
       away = false
     },
   }

@@ -30,15 +30,15 @@ export function maintainCertificate({ server }: FastifyInstance, inUse: Serving,
   let { notAfter } = inUse
   const tellOfEnd = () => {
     const days = Math.floor((notAfter.getTime() - Date.now()) / dayMs)
-    if (days < daysToTell) log.warn({ notAfter, days }, 'The certificate is about to end, or has ended: renew it.')
+    if (days < daysToTell) log.warn({ notAfter, days }, 'certificate expires soon or has expired. Renew it.')
   }
   const unwatch = watchCertificate(server as never, inUse, {
     onChange(certificate) {
       notAfter = certificate.notAfter
-      log.info({ notAfter }, 'The certificate was read again.')
+      log.info({ notAfter }, 'certificate reloaded')
       tellOfEnd()
     },
-    onError: fault => log.error({ err: fault }, 'The changed certificate cannot be used; the one before stays.'),
+    onError: fault => log.error({ err: fault }, 'changed certificate is invalid, still using the previous one'),
   })
   // A local certificate is renewed in its last month, also where nobody starts the service anew; the watch takes it over.
   const daily = setInterval(() => {
@@ -46,7 +46,7 @@ export function maintainCertificate({ server }: FastifyInstance, inUse: Serving,
     try {
       if (inUse.caFile) loadCertificate(config)
     } catch (error) {
-      log.error({ err: error }, 'The certificate cannot be renewed.')
+      log.error({ err: error }, 'certificate renewal failed')
     }
   }, dayMs).unref()
   tellOfEnd()

@@ -56,12 +56,12 @@ export async function serveByWorkers(config: Config, log: Logger): Promise<Servi
     return report
   }
   const replace = async (dead: { code: number; worker: number | undefined }) => {
-    log.error(dead, 'A worker process ended unexpectedly; another one takes its place.')
+    log.error(dead, 'worker process ended unexpectedly, starting another one')
     for (const delays = backoff({ initialMs: 250, maxMs: 10_000 }); !stopping; ) {
       try {
         return await begin()
       } catch (error) {
-        if (!stopping) log.error({ err: error }, 'The worker could not be replaced; it is tried again.')
+        if (!stopping) log.error({ err: error }, 'worker process start failed, will retry')
         await delay(delays.next(), undefined, { ref: false })
       }
     }

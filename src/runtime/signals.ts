@@ -22,7 +22,7 @@ export function waitForShutdownSignal(log: Logger) {
       })
     process.on('SIGHUP', () => {
       if (isOnTerminal) requestStop()
-      else log.warn('SIGHUP changes nothing: a certificate is read again once its file changes, settings by a restart.')
+      else log.warn('SIGHUP ignored: certificates reload when their files change, settings need a restart')
     })
   })
 }

@@ -36,7 +36,7 @@ export async function startTracing(config: Config, log: Logger): Promise<() => P
       'telemetry.sdk.version': version,
     },
     onChange: (isDelivered, reason) =>
-      isDelivered ? log.info('Traces are delivered again.') : log.warn({ reason }, 'Traces cannot be delivered.'),
+      isDelivered ? log.info('trace export resumed') : log.warn({ reason }, 'trace export failed'),
   })
   const end = recordSpans({
     sampler: createSampler(config.otelTracesSampler, config.otelTracesSamplerArg),

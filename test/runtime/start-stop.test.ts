@@ -43,7 +43,7 @@ test('SIGHUP without a terminal changes nothing and is logged', async () => {
   const { level, msg } = JSON.parse(service.err)
   assert.deepEqual(
     [level, msg],
-    [40, 'SIGHUP changes nothing: a certificate is read again once its file changes, settings by a restart.'],
+    [40, 'SIGHUP ignored: certificates reload when their files change, settings need a restart'],
   )
   assert.equal((await ask(service, '/stores', await access)).status, 200)
   assert.deepEqual(await stop(service), { code: 0, signal: null })

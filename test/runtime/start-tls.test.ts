@@ -140,7 +140,7 @@ test('a certificate with ten days left is reported at the start', async () => {
     const port = somePort()
     const service = await serve(['--no-demo'], { ...environment, ...mine, METRICS_PORT: port })
     assert.equal(
-      /"level":"?(warn|40)"?.*"notAfter":.*The certificate is about to end/.test(service.err),
+      /"level":"?(warn|40)"?.*"notAfter":.*certificate expires soon/.test(service.err),
       isTold,
       service.err,
     )

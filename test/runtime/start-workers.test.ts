@@ -56,7 +56,7 @@ test('two processes serve one port with WEB_CONCURRENCY=2', async () => {
 test('a killed worker is replaced while the other one serves', async () => {
   const [victim = 0, survivor = 0] = workers()
   process.kill(victim, 'SIGKILL')
-  await until(() => service.err.includes('another one takes its place'), 'its parent knows')
+  await until(() => service.err.includes('starting another one'), 'its parent knows')
   assert.equal((await ask(service, '/stores', access)).status, 200)
   await until(() => workers().length === 2, 'it is replaced')
   assert.ok(workers().includes(survivor))
@@ -118,7 +118,7 @@ for (const [title, target] of [
     for (const answer of await Promise.all(slow)) assert.equal(answer.status, 404)
     assert.deepEqual(await service.ended, { code: 0, signal: null })
     for (const pid of [...pids, postgres]) assert.ok(!isRunning(pid))
-    assert.doesNotMatch(service.err.slice(-5_000), /ended unexpectedly; another/)
+    assert.doesNotMatch(service.err.slice(-5_000), /ended unexpectedly, starting another/)
     service = await serve(['--no-demo'], { ...environment, LOG_LEVEL: 'debug' })
   })
 

@@ -40,7 +40,7 @@ export function keepAccountUses(server: FastifyInstance, { db, log }: { db: Db; 
     } catch (error) {
       // The next request of each has it written.
       for (const [key] of uses) written.delete(key)
-      if (!isAway) log.warn({ err: error }, 'When accounts were last used cannot be written down.')
+      if (!isAway) log.warn({ err: error }, 'account last-use times not stored')
       isAway = true
     }
   }

@@ -178,7 +178,7 @@ test('an endpoint that returns 410 is paused and continues when resumed', async 
   await customers('Veronica')
   await until(async () => (await shown(id)).state === 'paused', 'it is paused')
   assert.equal((await shown(id)).stateReason, 'The endpoint answered 410.')
-  await until(() => /"msg":"A delivery was not taken: the webhook is paused\."/.test(hooks.logged), 'it is logged')
+  await until(() => /"msg":"webhook delivery rejected, webhook paused"/.test(hooks.logged), 'it is logged')
   assert.doesNotMatch(hooks.logged, /againInSeconds/)
   await customers('John')
   hooks.receiver.answer = answerWith(204)
