@@ -44,8 +44,8 @@ const isMoving = (error: unknown) => (error as { code?: unknown } | undefined)?.
 const isDiskFull = (error: unknown) => (error as { code?: unknown } | undefined)?.code === '53100'
 
 /**
- * True if the database is unavailable or overloaded, so that the statement is not the cause: SQLSTATE classes 08, 53 and 57, which include a cancelled
- * statement, and socket errors, which include a lack of file descriptors.
+ * True if the database is unavailable or overloaded, so that the statement is not the cause.
+ * These are SQLSTATE classes 08, 53 and 57 (also a cancelled statement) and socket errors (also a lack of file descriptors).
  */
 export function isOutage(error: unknown) {
   if (!(error instanceof Error)) return false

@@ -11,7 +11,7 @@ export async function migrationFiles(folder = bundledFolder) {
   return (await readdir(folder)).filter(name => /^\d{4}_\w+\.sql$/.test(name)).sort()
 }
 
-/** What tells two texts of a migration apart, as `sha256sum` writes it. */
+/** Returns the SHA-256 of a migration's text in hexadecimal, as `sha256sum` prints it. */
 export const toSha256Hex = (text: string) => createHash('sha256').update(text).digest('hex')
 
 interface Migration {
@@ -30,10 +30,9 @@ const loadMigrations = async (folder: URL): Promise<Migration[]> =>
   )
 
 /**
- * Brings the database's schema up to date, forward only, each migration in a transaction of its own; its number goes in first,
- * so that of two processes one waits and finds it done. Returns the names that were applied. A database that is ahead of the folder, or
- * had another text of a migration, is refused: nobody knows what the next one would find there. `upTo` are the migrations that a backup
- * was made of: only these are applied, and refused where they are not ours.
+ * Applies the pending migrations in order, each in its own transaction, and returns their names. The transaction inserts the migration's number
+ * first, so a second process waits and then finds it applied. Throws if the database is ahead of the folder, or if the text of an applied
+ * migration differs. `upTo`: the migrations of a backup. Only these are applied, and it throws if one of them differs.
  */
 export async function migrate(
   db: MigrationTarget,
@@ -51,11 +50,11 @@ export async function migrate(
   return applied
 }
 
-/** What a database has not had yet, which is left as it is. Throws where it is refused. */
+/** Returns the names of the pending migrations without applying them. Throws if the database can't be migrated. */
 export async function findPendingMigrations(db: Database): Promise<string[]> {
-  const found = await db.row<{ isThere: boolean }>(sql`select to_regclass('migration') is not null as "isThere"`)
+  const table = await db.row<{ exists: boolean }>(sql`select to_regclass('migration') is not null as exists`)
   const known = await loadMigrations(bundledFolder)
-  return (found?.isThere ? await selectPending(db, known) : known).map(({ name }) => name)
+  return (table?.exists ? await selectPending(db, known) : known).map(({ name }) => name)
 }
 
 async function selectPending(db: MigrationTarget, migrations: Migration[]): Promise<Migration[]> {
@@ -63,7 +62,7 @@ async function selectPending(db: MigrationTarget, migrations: Migration[]): Prom
   const changed = migrations.find(({ number, sha256 }) => had.has(number) && had.get(number) !== sha256)
   if (changed)
     throw new Error(
-      `Migration ${changed.name} has changed since this database applied it: put the file back as it was (what else is to change is a new migration), or begin with an empty database.`,
+      `Migration ${changed.name} has changed since this database applied it: restore the original file and put the change into a new migration, or start with an empty database.`,
     )
   const latest = Math.max(0, ...had.keys())
   if (latest > migrations.length)
@@ -73,10 +72,13 @@ async function selectPending(db: MigrationTarget, migrations: Migration[]): Prom
   return migrations.slice(latest)
 }
 
-/** How often a migration is begun anew that the requests of a release that still runs stand in the way of. */
+/** Attempts to apply a migration while requests of an older release, which still runs, hold locks that it needs. */
 const maxAttempts = 60
 
-/** Applies one, unless another process has. A table that is in use is waited for for a second at a time: behind that wait, all requests would stand in line. */
+/**
+ * Applies a migration. Returns false if another process has applied it. Waits at most one second for a lock, because all later requests for the
+ * table queue behind that wait, and then tries again.
+ */
 async function applyMigration(db: MigrationTarget, { number, name, text, sha256 }: Migration): Promise<boolean> {
   for (let attempt = 1; ; attempt++)
     try {
@@ -96,10 +98,10 @@ async function applyMigration(db: MigrationTarget, { number, name, text, sha256 
     }
 }
 
-/** Whether a lock did not come in time. */
+/** True if a lock was not granted in time. */
 const isLockTimeout = (error: unknown) => (error as { code?: unknown }).code === '55P03'
 
-/** What is migrated: a database, or one transaction in it. */
+/** The target of migrations: a database, or one transaction in it. */
 type MigrationTarget = Pick<Database, 'rows' | 'transaction'>
 
 function selectBackupMigrations(known: Migration[], wanted: readonly Pick<Migration, 'number' | 'name' | 'sha256'>[]) {
@@ -113,10 +115,10 @@ function selectBackupMigrations(known: Migration[], wanted: readonly Pick<Migrat
 
 const createMigrationTable = (db: MigrationTarget) =>
   db.transaction(async tx => {
-    // Of two processes that make it at the same moment one would fail, for all its `if not exists`.
+    // Two processes that create the table at the same time would conflict in spite of `if not exists`.
     await tx.run(sql`select pg_advisory_xact_lock(hashtext('tillbridge'), hashtext('migration'))`)
-    // Asked beforehand: a transaction in which something has failed answers nothing more.
-    const asked = await tx.row<{ role: string; database: string }>(sql`
+    // Queried first: a transaction accepts no query after a failed statement.
+    const session = await tx.row<{ role: string; database: string }>(sql`
       select quote_ident(current_user) as role, quote_ident(current_database()) as database`)
     const making = tx.run(sql`
       create table if not exists migration (
@@ -126,25 +128,25 @@ const createMigrationTable = (db: MigrationTarget) =>
         applied_at timestamptz not null default now()
       )`)
     await making.catch(cause => {
-      if (!asked || (cause as { code?: unknown }).code !== '42501') throw cause
-      const { role, database } = asked
+      if (!session || (cause as { code?: unknown }).code !== '42501') throw cause
+      const { role, database } = session
       throw new Error(
-        `The role ${role} may make nothing in the database ${database}: alter database ${database} owner to ${role}`,
+        `The role ${role} can't create tables in the database ${database}. Run: alter database ${database} owner to ${role}`,
         { cause },
       )
     })
   })
 
-/** The digests of the migrations that a database has had, by their numbers. */
+/** Returns the digests of the applied migrations by number. */
 async function loadApplied(db: MigrationTarget) {
-  // As JSON, because the table of a database from before the first release has no digests: such a one is refused in words as well.
+  // As JSON: the table of a database from before the first release has no digest column, and it must fail with the same message.
   const rows = await db.rows<{ number: number; sha256: string | null }>(
     sql`select number, to_jsonb(m)->>'sha256' as sha256 from migration m`,
   )
   return new Map(rows.map(({ number, sha256 }) => [number, sha256]))
 }
 
-/** Splits at semicolons that end a line, but for those between `$$` quotes: the extended protocol takes one statement at a time. */
+/** Splits SQL at semicolons at the end of a line, except between `$$` quotes. The extended protocol takes one statement at a time. */
 function splitStatements(text: string) {
   const found: string[] = []
   let current = ''

@@ -153,11 +153,8 @@ describe('two replicas', () => {
       }),
     )
     await states('ready', 'ready')
-    assert.match(
-      notices.join('\n'),
-      /The replica .* is left out: it cannot be reached: .* The primary answers instead\./,
-    )
-    assert.match(notices.join('\n'), /The replica .* answers again\./)
+    assert.match(notices.join('\n'), /Replica .* skipped: it is unreachable: .* The primary answers instead\./)
+    assert.match(notices.join('\n'), /Replica .* used again\./)
   })
 
   test('an idle primary with a new WAL file causes no lag', async () => {
@@ -214,6 +211,6 @@ describe('two replicas', () => {
     assert.equal(records.filter(({ firstname }) => firstname === 'Cleo').length, 3)
     assert.equal(counted().answered, answered)
     const { out } = await run(['doctor'], { ...environment(), DATA_DIR: join(home, 'data') })
-    assert.match(out, /^FAIL {2}Replicas +.*: it is no standby\n +.*: it follows another primary/m)
+    assert.match(out, /^FAIL {2}Replicas +.*: it is not a standby\n +.*: it follows another primary/m)
   })
 })

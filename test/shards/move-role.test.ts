@@ -79,7 +79,7 @@ test('a database without create permission is rejected with a remedy', async () 
   const wayOut = 'alter database "of-root" owner to shop'
   assert.deepEqual(
     [refused.code, refused.err],
-    [1, `tillbridge: The role shop may make nothing in the database "of-root": ${wayOut}\n`],
+    [1, `tillbridge: The role shop can't create tables in the database "of-root". Run: ${wayOut}\n`],
   )
   await servers.ask('east', wayOut)
   assert.match(await done(['migrate'], environment), /^Applied: 0001_/)

@@ -2,33 +2,33 @@ import type { Db } from '../db.ts'
 import { parsePosition, type ReplayState, replayState, type WalPosition } from './lsn.ts'
 import type { Lag, LsnHistory } from './lsn-history.ts'
 
-/** Whether a replica is asked, and if not, why. */
+/** The state of a replica. Only a `ready` one answers reads. */
 type State = 'unknown' | 'ready' | 'away' | 'behind' | 'no_standby' | 'another_log' | 'behind_pooler'
 
 export interface ReplicaHealth {
   state: State
   lag?: Lag | undefined
-  /** What was met where it is away. */
+  /** The error, if the state is `away`. */
   fault?: unknown
 }
 
-/** A replica that is further behind, in seconds, does not answer: what was erased or set is seen no later than that. */
+/** Maximum lag in seconds. It bounds how long a read can return erased or outdated data. */
 const maxLagSeconds = 30
 
-/** What a server says of itself, over a connection that the server's process `pid` has greeted. */
+/** The state that a server reports of itself. */
 export interface ReplicaProbe extends ReplayState {
-  /** Whether each statement may come to another server: a pooler is in between, and nobody has told us. */
+  /** True if an undeclared pooler can send each statement to another server. */
   isLent: boolean
 }
 
-/** How far whoever answers over a connection has come (`together`). */
+/** Reads the state of the server behind a connection whose server process is `pid` (`Database.withConnection`). */
 export async function reachedBy(db: Db, pid: number | undefined): Promise<ReplicaProbe> {
   const found = await db.row<ReplayState & { pid: number }>(replayState)
-  if (!found) throw new Error('a server has one control file')
+  if (!found) throw new Error('the query of the replay state returned no row')
   return { ...found, isLent: pid !== undefined && pid !== found.pid }
 }
 
-/** How a server stands, judged by what it says of itself and by what is known of the primary. */
+/** Compares the state of a replica with the LSN history of the primary. */
 export function assessHealth({ isStandby, isLent, position }: ReplicaProbe, trail: LsnHistory): ReplicaHealth {
   if (isLent) return { state: 'behind_pooler' }
   if (!isStandby) return { state: 'no_standby' }
@@ -39,19 +39,20 @@ export function assessHealth({ isStandby, isLent, position }: ReplicaProbe, trai
   return { state: lag.isAtLeast ? 'unknown' : 'ready', lag }
 }
 
-/** In words. */
+/** Returns the reason why a replica is not used. */
 export function describeHealth({ state, lag, fault }: ReplicaHealth): string {
-  if (state === 'away') return `it cannot be reached: ${(fault as Error).message}`
-  if (state === 'behind') return `it is ${lag?.seconds.toFixed(0)} s behind, and ${maxLagSeconds} s are the most`
+  if (state === 'away') return `it is unreachable: ${(fault as Error).message}`
+  if (state === 'behind') return `it is ${lag?.seconds.toFixed(0)} s behind; the maximum is ${maxLagSeconds} s`
   if (state === 'behind_pooler')
-    return 'a pooler lends its connections for a transaction at a time, which DATABASE_POOLER=transaction tells'
-  if (state === 'no_standby') return 'it is no standby'
+    return 'it is behind a pooler that lends connections per transaction, which requires DATABASE_POOLER=transaction'
+  if (state === 'no_standby') return 'it is not a standby'
   if (state === 'another_log')
-    return 'it follows another primary than the one that DATABASE_URL leads to, or another timeline of it, or is another database of it'
-  if (lag) return `it has not come to where the primary was ${lag.seconds.toFixed(0)} s ago: ${lag.bytes} bytes`
-  return 'it does not tell whose log it receives: its role needs `grant pg_read_all_stats`, or it receives nothing now'
+    return 'it follows another primary or timeline than the server of DATABASE_URL, or is another database of that server'
+  if (lag)
+    return `it has not replayed what the primary had ${lag.seconds.toFixed(0)} s ago: ${lag.bytes} bytes are missing`
+  return 'the primary of its WAL is unknown: grant pg_read_all_stats to its role, or check if it still receives WAL'
 }
 
-/** Whether whoever is there has all that lies before a position. */
+/** True if a server has replayed everything up to an LSN. */
 export const hasReached = (there: WalPosition | undefined, wanted: WalPosition) =>
   there?.log === wanted.log && there.at >= wanted.at

@@ -1,23 +1,23 @@
 import type { WalPosition } from './lsn.ts'
 
-/** How far a replica is behind the primary. */
+/** The lag of a replica behind the primary. */
 export interface Lag {
-  /** Since it has all that the primary had then. */
+  /** Age of the newest primary state that the replica has replayed completely. */
   seconds: number
-  /** It may be longer: it has not come to where the trail begins. */
+  /** True if the lag can be longer, because the replica has not reached the start of the history. */
   isAtLeast: boolean
   bytes: number
 }
 
-/** Where the primary's log was at which time. From this a replica's lag is known without the clock of another machine. */
+/** The LSNs of the primary over time. It gives the lag of a replica without the clock of another machine. */
 export interface LsnHistory {
   add(position: WalPosition): void
-  /** The lag of a replica that has replayed this much; undefined where that is another log, or nothing is known of the primary. */
+  /** Returns the lag of a replica that has replayed up to an LSN. Returns undefined for another log, or if the history is empty. */
   lagAt(position: WalPosition): Lag | undefined
   isKnown(): boolean
 }
 
-/** Looks that are remembered: ten minutes. */
+/** Ten minutes at one entry a second. */
 const maxEntries = 600
 
 export function createLsnHistory(): LsnHistory {

@@ -1,10 +1,10 @@
 import { type Sql, sql } from '../db.ts'
 
-/** A place in the write-ahead log of a primary. As a text: `<system>.<database>.<timeline>.<lsn>`. */
+/** A position in the write-ahead log of a primary. As text: `<system>.<database>.<timeline>.<lsn>`. */
 export interface WalPosition {
-  /** Which log it is: PostgreSQL's system identifier, the database's oid, and the timeline, of which a promotion begins another one. */
+  /** The identity of the log: system identifier, database OID, and timeline. A promotion starts a new timeline. */
   log: string
-  /** Bytes from its beginning. */
+  /** Bytes since the start of the log. */
   at: bigint
 }
 
@@ -14,29 +14,29 @@ export function parsePosition(text: string): WalPosition {
   return { log: text.slice(0, border), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
 }
 
-/** Which of a server's databases it is. A standby has the same oids as its primary. */
+/** The OID of the current database. A standby has the same OIDs as its primary. */
 const database = sql`(select oid from pg_database where datname = current_database())`
 
 /**
- * Where the primary's log is now. What is inserted counts, flushed or not: without `synchronous_commit` a transaction ends, and its locks
- * go, before its commit is on the disk. At a page's end PostgreSQL names the place behind the header of the next page (40 bytes in the
- * first page of a file, else 24), a standby the end of the last record: so the header is taken off.
+ * SQL for the current LSN of the primary. Uses the insert LSN: without `synchronous_commit`, a transaction ends and releases its locks before its
+ * commit is flushed. At the end of a page PostgreSQL returns the LSN after the header of the next page, but a standby returns the end of the
+ * last record. Therefore the header is subtracted: 40 bytes in the first page of a file, otherwise 24.
  */
 export const currentPosition: Sql = sql`
   (select to_hex(system_identifier) || '.' || ${database} || '.' || left(pg_walfile_name(lsn), 8) || '.'
           || lsn - case when o.file_offset = 40 then 40 when o.file_offset % 8192 = 24 then 24 else 0 end
      from pg_control_system(), pg_current_wal_insert_lsn() lsn, pg_walfile_name_offset(lsn) o)`
 
-/** How far a standby has come. */
+/** The replay state of a standby. */
 export interface ReplayState {
   isStandby: boolean
-  /** Null: it is none, has replayed nothing yet, or does not tell whose log it receives. */
+  /** Null if the server is not a standby, has replayed nothing yet, or doesn't report the source of its WAL. */
   position: string | null
 }
 
 /**
- * How far a standby has come. Its timeline is that of the server which it receives from. What its control file says is some minutes old
- * after a promotion: by that, a standby of a server that was promoted beside our primary could pass for one of ours.
+ * Query for the replay state. The timeline is that of the server from which the standby receives WAL. The control file is not used: after a
+ * promotion it is outdated for minutes, so a standby of a wrongly promoted server could pass for a standby of the primary.
  */
 export const replayState: Sql = sql`
   select pg_is_in_recovery() as "isStandby", pg_backend_pid() as pid,

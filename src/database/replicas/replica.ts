@@ -8,52 +8,52 @@ import { assessHealth, describeHealth, hasReached, type ReplicaHealth, type Repl
 import { parsePosition, type WalPosition } from './lsn.ts'
 import type { LsnHistory } from './lsn-history.ts'
 
-/** What became of reads that a replica was asked for. */
+/** The outcomes of reads that were sent to a replica. */
 interface Counts {
   answered: number
-  /** It had not come so far. */
+  /** Reads for which the replica had not replayed far enough. */
   behind: number
   failed: number
 }
 
-/** A standby that answers reads of what it has replayed. */
+/** A standby that answers reads up to the LSN that it has replayed. */
 export interface Replica {
   name: string
   pool: pg.Pool
   readonly standing: ReplicaHealth
   readonly counts: Readonly<Counts>
   readonly busy: number
-  /** Whether it is worth asking. */
+  /** True if the replica is likely to answer a read at this LSN. */
   mayHave(position: WalPosition): boolean
-  /** What the replica answers; undefined, and soon, where it has not come so far, fails or is silent. */
+  /** Runs a read on the replica. Returns undefined, soon, if the replica has not replayed far enough, fails or doesn't answer. */
   answer<T>(position: WalPosition, work: (db: Db) => Promise<T>): Promise<{ value: T } | undefined>
   close(): Promise<unknown>
 }
 
-/** Milliseconds between two looks at a replica, and at most between two at one that is away. */
+/** Milliseconds between two probes of a replica, and the maximum for an unreachable one. */
 const probeIntervalMs = 1_000
 const maxProbeIntervalMs = 15_000
-/** A replica that has not answered for so many milliseconds is asked whether it is there at all, and has as long to say so. */
+/** Milliseconds after which a slow replica is probed, and within which the probe must be answered. */
 const probeTimeoutMs = 100
-/** Milliseconds that an answer of a replica which is there may take: its disk may hang, and looks need no disk. */
+/** Maximum milliseconds of a read on a replica that answers probes: its disk can hang, and probes need no disk. */
 const maxReadMs = 1_000
-/** Milliseconds for which a replica that had not come far enough is not asked for more than it has. */
+/** Milliseconds for which a replica that was behind gets no reads beyond the LSN that it has replayed. */
 const behindBackoffMs = 50
-/** How many more looks, a millisecond apart, there are at a replica that is nearly there; and how many bytes before it that is at most. */
+/** Extra probes, one millisecond apart, of a replica that is almost far enough, and the number of bytes that counts as almost. */
 const [maxExtraProbes, nearBytes] = [3, 1n << 20n]
 
 interface ReplicaOptions {
   max: number
   pooled: boolean
   trail: LsnHistory
-  /** Told, in a line each, when it is left out and when it is back. */
+  /** Called with one line when the replica is no longer used, and when it is used again. */
   onNotice: (notice: string) => void
 }
 
 export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNotice }: ReplicaOptions): Replica {
   const name = getServerName(server)
   const open = (most: number, statementTimeoutMs: number) =>
-    // Whoever would wait for what the replica is about to replay asks the primary.
+    // A read that would wait for a lock of the replay goes to the primary instead.
     openDatabase(server, { max: most, straight: true, pooled, statementTimeoutMs, lockTimeoutMs: probeTimeoutMs })
   const [reads, looks] = [open(max, 5_000), open(1, 1_000)]
   const counts: Counts = { answered: 0, behind: 0, failed: 0 }
@@ -68,13 +68,12 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     const before = standing.state
     standing = now
     if (now.state === before || ending.signal.aborted) return
-    if (now.state !== 'ready')
-      onNotice(`The replica ${name} is left out: ${describeHealth(now)}. The primary answers instead.`)
-    else if (before !== 'unknown') onNotice(`The replica ${name} answers again.`)
+    if (now.state !== 'ready') onNotice(`Replica ${name} skipped: ${describeHealth(now)}. The primary answers instead.`)
+    else if (before !== 'unknown') onNotice(`Replica ${name} used again.`)
   }
 
   let look: Promise<ReplicaProbe> | undefined
-  /** Looks at it, over a connection of its own; many share a look. */
+  /** Probes the replica over a separate connection. Concurrent callers share a probe. */
   function lookOnce(): Promise<ReplicaProbe> {
     look ??= looks.withConnection(reachedBy).finally(() => {
       look = undefined
@@ -92,7 +91,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
         (found): ReplicaHealth => assessHealth(found, trail),
         (fault): ReplicaHealth => ({ state: 'away', fault }),
       )
-      // That it can be looked at does not say that it reads.
+      // A successful probe does not end the pause after a read that timed out.
       if (now.state !== 'ready' || performance.now() >= pausedUntil) stand(now)
       if (now.state !== 'away') delays.reset()
       const delayMs = now.state === 'away' ? delays.next() : probeIntervalMs
@@ -100,7 +99,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     }
   }
 
-  /** How far the server of each connection was seen to have come. A connection stays with its server, which never goes back. */
+  /** The last known LSN of each connection's server. A connection stays with its server, and the LSN never decreases. */
   const seen = new WeakMap<Db, WalPosition>()
 
   async function hasReplayed(db: Db, pid: number | undefined, wanted: WalPosition): Promise<boolean> {
@@ -113,7 +112,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     return isThere
   }
 
-  /** Whether the replica has come there, or does within a few milliseconds. */
+  /** True if the replica has replayed up to the LSN, or does so within a few milliseconds. */
   async function comesTo(db: Db, pid: number | undefined, wanted: WalPosition): Promise<boolean> {
     for (let left = maxExtraProbes; ; left--) {
       const { isStandby, isLent, position } = await reachedBy(db, pid)
@@ -127,26 +126,21 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
     }
   }
 
-  /**
-   * Has the replica rest, because an answer did not come: longer each time, until one comes. Looks that are answered do not end the rest.
-   */
+  /** Pauses the use of the replica after a read timed out. The pause doubles until a read succeeds; successful probes don't end it. */
   function pause() {
     if (performance.now() < pausedUntil) return
     pauseMs = Math.min(Math.max(2 * pauseMs, probeIntervalMs), maxProbeIntervalMs)
     pausedUntil = performance.now() + pauseMs
-    stand({ state: 'away', fault: new Error('it says that it is there, and does not end what it reads') })
+    stand({ state: 'away', fault: new Error('it answers probes, but its reads time out') })
   }
 
-  /**
-   * The answer to what is asked, unless the replica turns out to be silent or cannot be connected to soon. One that is only slow says that
-   * it is there.
-   */
+  /** Returns the result of a read. Returns undefined if the replica doesn't answer probes, or can't be connected to soon. */
   async function unlessSilent<T>(asked: Promise<T>, hasBegun: () => boolean): Promise<T | undefined> {
     const latest = performance.now() + maxReadMs
     while (!(await settlesWithin(asked, probeTimeoutMs))) {
       const answers = settlesWithin(lookOnce(), probeTimeoutMs)
       void answers.then(is => is || stand({ state: 'away', fault: new Error('it does not answer') }))
-      // What is slow to connect says nothing of the server.
+      // A slow connection attempt does not show that the server hangs.
       if (hasBegun() && (await answers)) {
         if (performance.now() < latest) continue
         pause()
@@ -189,7 +183,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
         }
         return answer
       } catch (fault) {
-        // The primary is asked instead: where the statement is to blame it fails there, too.
+        // The primary runs the read instead. If the statement is wrong, it fails there too.
         counts.failed++
         if (fault instanceof DatabaseUnavailable) stand({ state: 'away', fault: fault.cause ?? fault })
         return
@@ -202,7 +196,7 @@ export function openReplica(server: pg.ClientConfig, { max, pooled, trail, onNot
   }
 }
 
-/** Whether work has ended, well or not, within so many milliseconds. */
+/** True if a promise is resolved or rejected within `ms` milliseconds. */
 const settlesWithin = (work: Promise<unknown>, ms: number) =>
   new Promise<boolean>(resolve => {
     const timer = setTimeout(() => resolve(false), ms)

@@ -6,7 +6,7 @@ import { currentPosition, parsePosition, type WalPosition } from './lsn.ts'
 import { createLsnHistory } from './lsn-history.ts'
 import { openReplica, type Replica } from './replica.ts'
 
-/** The primary with its replicas: reads that say what they need are answered by one that has it. */
+/** The primary with its replicas. Reads with a required LSN go to a replica that has replayed it. */
 export interface Replicated {
   db: Pick<Db, 'rows' | 'row' | 'position'>
   replicas: readonly Replica[]
@@ -20,10 +20,10 @@ interface RouterOptions {
   onNotice: (notice: string) => void
 }
 
-/** Milliseconds between two looks at where the primary is. */
+/** Milliseconds between two readings of the primary's LSN. */
 const probeIntervalMs = 1_000
 
-/** Opens the replicas that a URL names. One that is not there is asked later; nobody waits for it. */
+/** Opens the replicas that a URL names, without waiting. An unreachable replica is probed again later. */
 export function openReplicas(primary: Database, at: Connection, opening: RouterOptions): Replicated {
   const trail = createLsnHistory()
   const replicas = parseServers(at).map(server => openReplica(server, { ...opening, trail }))
@@ -31,7 +31,7 @@ export function openReplicas(primary: Database, at: Connection, opening: RouterO
 
   async function watchPrimary() {
     while (!ending.signal.aborted) {
-      // While it is away it goes nowhere.
+      // The LSN of an unavailable primary doesn't change.
       await primary.row<{ position: string }>(sql`select ${currentPosition} as position`).then(
         found => found && trail.add(parsePosition(found.position)),
         () => {},
@@ -42,7 +42,7 @@ export function openReplicas(primary: Database, at: Connection, opening: RouterO
   void watchPrimary()
 
   let turn = 0
-  /** The one that is least busy, of equal ones each in turn. */
+  /** Returns the least busy replica, in turn if several are equally busy. */
   function choose(position: WalPosition): Replica | undefined {
     turn++
     const able = replicas.filter(replica => replica.mayHave(position))
