@@ -7,19 +7,22 @@ import { type Assignments, assignmentsOf, passwordHash } from '../store/accounts
 import { countFailure } from '../store/accounts/failures.ts'
 import { failuresAllowed } from './sign-in.ts'
 
-/** Who is signed in to the console, and what they may use. */
+/** A signed-in user of the console with their services. */
 export interface SignedIn {
   username: string
   assignments: Assignments
 }
 
-/** Sessions of the console: 12 hours at most, an hour without a request. What a session is opened by is its token, 256 random bits. */
+/** Sessions of the console. A session ends after 12 hours, or after one hour without a request. Its token has 256 random bits. */
 export interface Sessions {
-  /** Opens one for a username whose password was right. Undefined: the password has ended meanwhile. */
+  /** Opens a session after a correct password. Returns its token, or undefined if the password was revoked at the same time. */
   open(username: string, password: string): Promise<string | undefined>
-  /** Opens one by a link of `makeLink`, which then has ended. Undefined: there is no such link; the seconds to wait after too many such. */
+  /**
+   * Opens a session with a link of `makeLink`, which can be used once. Returns undefined if the link is invalid, or the seconds to wait after too
+   * many invalid links.
+   */
   openByLink(link: string, address: string): Promise<string | { retryAfter: number } | undefined>
-  /** Who is signed in by a token, as it was two seconds ago or later. Undefined: the session has ended. */
+  /** Returns the user of a token, at most two seconds old. Returns undefined if the session has ended. */
   read(token: string): Promise<SignedIn | undefined>
   end(token: string): Promise<void>
 }
@@ -28,10 +31,10 @@ const newToken = () => randomBytes(32).toString('base64url')
 const sessionHash = (keys: Keys, token: string) => hmac(keys.sessions, 'session', token)
 const linkHash = (keys: Keys, link: string) => hmac(keys.sessions, 'link', link)
 
-/** A link signs in for this long. */
+/** Seconds for which a link can be used. */
 export const linkSeconds = 60
 
-/** What a one-time link to the console holds. Undefined: there is no such account. */
+/** Creates the secret of a one-time link to the console. Returns undefined if the account does not exist. */
 export async function makeLink(db: Db, keys: Keys, username: string): Promise<string | undefined> {
   const link = newToken()
   await db.run(sql`delete from console_link where made_at < now() - ${`${linkSeconds} seconds`}::interval`)
@@ -81,7 +84,7 @@ export function sessionsOf(db: Db, keys: Keys): Sessions {
   }
 }
 
-/** Reads a session, and notes that it is in use. */
+/** Reads a session and extends it. */
 async function readSession(db: Db, tokenHash: Buffer): Promise<SignedIn | undefined> {
   const found = await db.row<{ username: string }>(sql`
     with live as (

@@ -11,9 +11,9 @@ export interface Keys {
   subjects: Buffer
   pins: Buffer
   sessions: Buffer
-  /** What is stored encrypted: answers that are given again, e-mails that wait. */
+  /** Encrypts stored responses and queued emails. */
   sealed: Buffer
-  /** What the database knows the secret by. It is of no help in guessing the secret, or any of the keys. */
+  /** Identifies the secret in the database. It does not help to guess the secret or a key. */
   digest: Buffer
 }
 
@@ -30,7 +30,7 @@ export function keysFrom(secret: string | Buffer): Keys {
   }
 }
 
-/** The secret in `file`; undefined where there is none. */
+/** Reads the secret in `file`. Returns undefined if the file does not exist. */
 export async function readSecret(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim()
@@ -42,7 +42,7 @@ export async function readSecret(file: string): Promise<string | undefined> {
   }
 }
 
-/** The secret in `file` (mode 600), made on first use: 256 random bits in hexadecimal. Throws where the file holds something else. */
+/** Returns the secret in `file` (mode 600). Creates it on first use: 256 random bits in hexadecimal. Throws if the file has no valid secret. */
 export async function secretIn(file: string): Promise<string> {
   const known = await readSecret(file)
   if (known !== undefined) {
@@ -61,7 +61,7 @@ export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]) => {
   return mac.digest()
 }
 
-/** Encrypts a text (AES-256-GCM): nonce, tag, ciphertext. It opens only for the same `place`: what is moved elsewhere is refused. */
+/** Encrypts text (AES-256-GCM). Returns nonce, tag and ciphertext. It can be decrypted only with the same `place`, so a copied row is rejected. */
 export function seal(key: Buffer, place: string, text: string): Buffer {
   const nonce = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
@@ -69,7 +69,7 @@ export function seal(key: Buffer, place: string, text: string): Buffer {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
 }
 
-/** The text of `seal`; throws where key or place are not the same. */
+/** Decrypts text of `seal`. Throws if the key or the place differs. */
 export function unseal(key: Buffer, place: string, sealed: Buffer): string {
   const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(Buffer.from(place))
   cipher.setAuthTag(sealed.subarray(12, 28))

@@ -1,8 +1,8 @@
 interface ErrorDefinition {
   status: number
-  /** What happened, in one sentence. */
+  /** The problem, in one sentence. */
   title: string
-  /** What the caller can do about it. */
+  /** The next step for the caller. */
   remedy: string
 }
 

@@ -10,14 +10,14 @@ import { changeSettings, holdSettings, shownSettings } from '../store/tenancy/se
 
 const SyncState = Type.Object(
   {
-    sync: Type.String({ description: 'What is pulled.', examples: ['stock'] }),
-    syncedAt: Nullable(Instant('When it was last pulled to its end; null: never yet.', '2026-11-21T09:30:04Z')),
-    lagSeconds: Nullable(Type.Integer({ description: 'How long ago that is.', examples: [142] })),
+    sync: Type.String({ description: 'The name of the sync.', examples: ['stock'] }),
+    syncedAt: Nullable(Instant('When the sync was last completed. Null if it never was.', '2026-11-21T09:30:04Z')),
+    lagSeconds: Nullable(Type.Integer({ description: 'The seconds since then.', examples: [142] })),
     lastResult: Type.Enum(['ok', 'failed', 'running', 'none'], {
-      description: 'How the last run went; `running` while one is under way, `none` before the first.',
+      description: 'The result of the last run. `running`: a run is in progress. `none`: no run yet.',
       examples: ['ok'],
     }),
-    nextRunAt: Nullable(Instant('When it is pulled next; null: not by itself.', '2026-11-21T09:35:01Z')),
+    nextRunAt: Nullable(Instant('The next scheduled run. Null if the sync has no schedule.', '2026-11-21T09:35:01Z')),
   },
   { $id: 'SyncState', additionalProperties: false },
 )
@@ -48,14 +48,14 @@ const Capabilities = Type.Object(
     ),
     sync: Type.Optional(
       Type.Array(SyncState, {
-        description: 'What is pulled from the back office, and how fresh it is. Absent where nothing has to be.',
+        description: 'The syncs from the back office with their lag. Absent if the back office needs none.',
       }),
     ),
   },
   { $id: 'Capabilities', additionalProperties: false },
 )
 
-const noWorker = 'No process does jobs: e-mails wait, and nothing is pulled from a back office.'
+const noWorker = 'No worker is running, so emails are not sent and nothing is synced from the back office.'
 
 /** Capabilities and settings of the service. */
 export const service = [
@@ -66,7 +66,7 @@ export const service = [
       tag: 'Service',
       summary: 'Get capabilities',
       description:
-        "The back office's release, what works, what does not and why, and how fresh is what is pulled from it.",
+        'The version of the back office, the available and unavailable capabilities, and the lag of each sync.',
       answer: Capabilities,
     },
     async ({ backOffice, db, service }) => {

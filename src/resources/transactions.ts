@@ -14,7 +14,7 @@ export const soldBetween = {
 export const faultsOfSold = (query: { sold_after?: string; sold_before?: string }) =>
   findInvertedRange('sold', query.sold_after, query.sold_before)
 
-/** Sales and returns of stores, the head office and the web. */
+/** Sales and returns of all sales channels. */
 export const transactions = [
   list(
     '/orders/transactions/search',
@@ -60,7 +60,7 @@ export const transactions = [
       operationId: 'getTransaction',
       tag: 'Retail transactions',
       summary: 'Get a transaction',
-      description: 'A sale or return of a store, the head office or the web.',
+      description: 'A sale or return of any sales channel.',
       params: { id: { description: 'The transaction.', example: '13748' } },
       answer: RetailTransaction,
       kind: 'retail transaction',

@@ -2,8 +2,8 @@ import type * as typebox from 'typebox'
 
 export type { Static, TObject, TSchema } from 'typebox'
 
-/** What our shapes are made with. */
-type Makers = Pick<
+/** The constructors of schemas. */
+type Constructors = Pick<
   typeof typebox.Type,
   | 'Array'
   | 'Boolean'
@@ -22,56 +22,56 @@ type Makers = Pick<
   | 'Union'
 >
 
-type Shape = Record<string, unknown>
-interface ObjectShape {
-  properties: Record<string, Shape>
+type Schema = Record<string, unknown>
+interface ObjectSchema {
+  properties: Record<string, Schema>
 }
 
-/** What tells a field that may be left out; nobody sees it in the shape. */
-const mark = '~optional'
+/** Marks an optional field. The property is not enumerable, so it is not part of the schema. */
+const optionalMark = '~optional'
 
-function optional(shape: Shape): Shape {
-  return Object.defineProperty({ ...shape }, mark, { value: true })
+function optional(schema: Schema): Schema {
+  return Object.defineProperty({ ...schema }, optionalMark, { value: true })
 }
 
-function object(properties: ObjectShape['properties'], options?: object): Shape {
-  const required = Object.keys(properties).filter(name => !(mark in (properties[name] ?? {})))
+function object(properties: ObjectSchema['properties'], options?: object): Schema {
+  const required = Object.keys(properties).filter(name => !(optionalMark in (properties[name] ?? {})))
   return { type: 'object', ...(required.length && { required }), properties, ...options }
 }
 
-const each = (properties: ObjectShape['properties'], change: (shape: Shape) => Shape) =>
-  Object.fromEntries(Object.entries(properties).map(([name, shape]) => [name, change(shape)]))
+const mapProperties = (properties: ObjectSchema['properties'], change: (schema: Schema) => Schema) =>
+  Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, change(schema)]))
 
-const of = (type: string) => (options?: object) => ({ type, ...options })
+const ofType = (type: string) => (options?: object) => ({ type, ...options })
 
-const makers = {
-  Array: (items: Shape, options?: object) => ({ type: 'array', items, ...options }),
-  Boolean: of('boolean'),
+const constructors = {
+  Array: (items: Schema, options?: object) => ({ type: 'array', items, ...options }),
+  Boolean: ofType('boolean'),
   Enum: (words: readonly string[], options?: object) => ({ enum: words, ...options }),
-  Integer: of('integer'),
+  Integer: ofType('integer'),
   Literal: (value: string | number | boolean, options?: object) => ({ type: typeof value, const: value, ...options }),
-  Null: of('null'),
-  Number: of('number'),
+  Null: ofType('null'),
+  Number: ofType('number'),
   Object: object,
   Optional: optional,
-  Partial: ({ properties }: ObjectShape, options?: object) => object(each(properties, optional), options),
-  Record: (_: Shape, value: Shape, options?: object) => ({
+  Partial: ({ properties }: ObjectSchema, options?: object) => object(mapProperties(properties, optional), options),
+  Record: (_: Schema, value: Schema, options?: object) => ({
     type: 'object',
     patternProperties: { '^.*$': value },
     ...options,
   }),
   Ref: (name: string, options?: object) => ({ $ref: name, ...options }),
-  Required: ({ properties }: ObjectShape, options?: object) =>
+  Required: ({ properties }: ObjectSchema, options?: object) =>
     object(
-      each(properties, shape => ({ ...shape })),
+      mapProperties(properties, schema => ({ ...schema })),
       options,
     ),
-  String: of('string'),
-  Union: (anyOf: Shape[], options?: object) => ({ anyOf, ...options }),
+  String: ofType('string'),
+  Union: (anyOf: Schema[], options?: object) => ({ anyOf, ...options }),
 }
 
 /**
- * JSON Schema, of which TypeScript knows what fits it: TypeBox's `Type`, as far as it is used here, with its types. What makes shapes is
- * these few lines and not TypeBox itself, whose 370 modules were a third of what any command takes to start; test/conventions/shapes.test.ts compares.
+ * JSON Schema with TypeScript types: the used part of TypeBox's `Type`, with its types. The constructors are these few lines and not TypeBox
+ * itself, because its 370 modules made up a third of the start time of a command. A test in test/conventions compares the two.
  */
-export const Type = makers as unknown as Makers
+export const Type = constructors as unknown as Constructors

@@ -164,7 +164,7 @@ describe('the back office of a service', () => {
     await service.db.run(sql`insert into job (name, due_at) values ('schedule-syncs', now() - interval '50 s')`)
     assert.equal((await jobs()).available, true, 'it may be about to be taken')
     await service.db.run(sql`update job set due_at = now() - interval '61 s'`)
-    assert.match((await jobs()).reason, /^No process does jobs: e-mails wait/)
+    assert.match((await jobs()).reason, /^No worker is running, so emails are not sent/)
     await service.db.run(sql`update job set lease = gen_random_uuid(), leased_until = now() + interval '20 s'`)
     assert.equal((await jobs()).available, true, 'somebody is at it')
     await service.db.run(sql`delete from job`)

@@ -6,17 +6,17 @@ import type { Account, AccountInput, IssuedAccount, ListedAccount, RevokedAccoun
 
 /** API accounts with access to this service. */
 export interface AccountsApi {
-  /** List accounts. With the role that each has in this service, and when it was last used; passwords are never shown. */
+  /** List accounts. Each account has its role in this service and the time of its last use. Passwords are never shown. */
   list(query?: Paging, options?: CallOptions): Paginator<ListedAccount>
-  /** Get an account. As far as it may use this service. */
+  /** Get an account. The account with its role in this service. */
   get(username: string, options?: CallOptions): Promise<Account>
-  /** Create an account. Its password is in this answer and nowhere else, ready to be sent as `apiKey`. Usernames belong to the whole installation: one that is taken is 409, whoever has it. In a dry run, these fields are null unless the body contains them: `password`, `apiKey`. */
+  /** Create an account. The password is only in this response. Send `apiKey` after `Authorization: Basic`. Usernames are unique in the installation, so a username that another service uses is 409 too. In a dry run, these fields are null unless the body contains them: `password`, `apiKey`. */
   create(body: AccountInput, options?: WriteOptions): Promise<IssuedAccount>
-  /** Change an account's role. In force everywhere within 5 seconds. The last admin stays one. */
+  /** Change an account's role. Takes effect in all processes within 5 seconds. The last admin can't get a lower role. */
   update(username: string, body: RoleChange, options?: WriteOptions): Promise<Account>
-  /** Rotate a password. The one before stays alive until the next rotation. An account that may do more than you in some other service is rotated by whoever runs the installation: its password opens that service too. In a dry run, these fields are null unless the body contains them: `password`, `apiKey`. */
+  /** Rotate a password. The previous password works until the next rotation. You need at least the account's role in each of its services, because its password opens all of them. Otherwise the operator must rotate it. In a dry run, these fields are null unless the body contains them: `password`, `apiKey`. */
   rotatePassword(username: string, options?: WriteOptions): Promise<IssuedAccount>
-  /** Revoke an account. In force everywhere within 5 seconds. Other services of the account stay; where there are none, the account and its passwords end. The last admin stays. */
+  /** Revoke an account. Takes effect in all processes within 5 seconds. The account keeps its other services. If it has none, the account and its passwords are deleted. The last admin can't be revoked. */
   revoke(username: string, options?: WriteOptions): Promise<RevokedAccount>
 }
 

@@ -5,15 +5,15 @@ import type { Audit } from '../shapes/audit.ts'
 
 /** Who changed what, and when. */
 export interface AuditApi {
-  /** List audit log entries. A line for each write that was carried out: none for one that was refused, none for an answer that was given again. Fields are named, their values are not kept. */
+  /** List audit log entries. One entry for each executed write. Rejected writes, dry runs and replayed responses have none. Entries have the names of the fields, but not their values. */
   list(query?: Paging & {
     /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
-    /** Only what was written of the record at this path. */
+    /** Only writes to the record with this path. */
     record?: string | undefined
-    /** Only what this account wrote. */
+    /** Only writes of this account. */
     account?: string | undefined
-    /** Whether the oldest line comes first, or the newest. As lines the oldest comes first anyway. */
+    /** True: oldest entry first. False: newest first. Bulk exports are always oldest first. */
     asc?: boolean | undefined
   }, options?: CallOptions): Paginator<Audit>
 }

@@ -5,13 +5,13 @@ import type { RecordChange } from '../shapes/changes.ts'
 
 /** The change sync: every change to every record, in order. */
 export interface ChangesApi {
-  /** List changes. A record stands in the feed once, at its newest change; whoever goes on from `endCursor` is told of every record as it is at last, and of every removal. From the beginning the feed is everything as it stands. With `wait` an answer that would be empty waits for a change. */
+  /** List changes. Each record is in the feed once, at its latest change. If you continue from `endCursor`, you receive the latest state of every changed record and every removal. Without a cursor, the feed begins with all current records. With `wait`, an empty response waits for a change. */
   list(query?: Paging & {
-    /** What to be told of, separated by commas: `store`, `staff`, `product`, `inventory`, `customer`, `transaction`, `order`, `return`, `reward-account`. Absent: all. */
+    /** The kinds of records, separated by commas: `store`, `staff`, `product`, `inventory`, `customer`, `transaction`, `order`, `return`, `reward-account`. Default: all. */
     kinds?: string | undefined
-    /** Whether each change carries the record. */
+    /** True to include the record in each change. */
     records?: boolean | undefined
-    /** Seconds to wait for a change where there is none. */
+    /** If there are no changes, wait up to this many seconds for one. */
     wait?: number | undefined
   }, options?: CallOptions): Paginator<RecordChange>
 }

@@ -6,7 +6,7 @@ import type { StockLevel } from '../shapes/inventory.ts'
 
 /** Stock levels by store and SKU, and how much you can sell online. */
 export interface InventoryApi {
-  /** List stock levels. A `sku` that no variant carries is 404. */
+  /** List stock levels. Stock levels with the inventory buffer that applies. An unknown `sku` returns 404. */
   list(query?: Paging & {
     /** Only this e-commerce SKU. */
     sku?: string | undefined
@@ -15,7 +15,7 @@ export interface InventoryApi {
     /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
   }, options?: CallOptions): Paginator<StockLevel>
-  /** Get a stock level. By the `id` that the list shows, which is the store and the SKU. */
+  /** Get a stock level. By the `id` of the list: the store ID and the SKU. */
   get(id: string, options?: CallOptions): Promise<StockLevel>
 }
 

@@ -7,20 +7,20 @@ import type { OrderReturn } from '../shapes/returns.ts'
 
 /** Place web orders and follow their status. */
 export interface OrdersApi {
-  /** Place an order. Prices are worked out again, and the payments have to be exactly what is due. Vouchers are drawn, stock leaves its store, and, unless orders are shipped by hand, the sale is in the retail history: all of it, or nothing. Orders are not refused for lack of stock. In a dry run, these fields are null unless the body contains them: `id`, `orderNumber`. */
+  /** Place an order. Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. An order is accepted even if stock is insufficient. In a dry run, these fields are null unless the body contains them: `id`, `orderNumber`. */
   place(body: OrderInput, options?: WriteOptions): Promise<Order>
-  /** Get an order. By its identifier or its number, with the status of each line. */
+  /** Get an order. By ID or number. Each line has its status. */
   get(id: string, options?: CallOptions): Promise<Order>
-  /** Find an order by number. A list of one order, or of none. */
+  /** Find an order by number. A list with one order, or an empty list. */
   find(query: Paging & {
-    /** Exactly this number. */
+    /** The exact order number. */
     orderNumber: string
   }, options?: CallOptions): Paginator<Order>
-  /** Create a return. Each SKU has to be on the order, and over all its returns no more comes back than was shipped, also when several clients return at once. SKUs are compared letter by letter; lines with the same SKU are added up. What is refunded is the share of what was paid. A line needs its SKU alone: `quantity` is all that is left, `reasonCode` the setting `defaultReturnReason`. In a dry run, these fields are null unless the body contains them: `id`, `returnNumber`, `returnAuthorisationNumber`. */
+  /** Create a return. Each SKU must be on the order. All returns of an order together can return at most the shipped quantity, even if several clients create returns at the same time. SKUs are case-sensitive. Lines with the same SKU are added up. The refund is the share of the amount paid. Only `sku` is required: `quantity` defaults to all remaining units, `reasonCode` to the setting `defaultReturnReason`. In a dry run, these fields are null unless the body contains them: `id`, `returnNumber`, `returnAuthorisationNumber`. */
   createReturn(id: string, body: ReturnInput, options?: WriteOptions): Promise<OrderReturn>
-  /** List an order's returns. Each with its status and its lines. */
+  /** List an order's returns. Oldest first. Each return has its status and lines. */
   returns(id: string, query?: Paging, options?: CallOptions): Paginator<OrderReturn>
-  /** List returnable items. What is not shipped, or cancelled, is not sold. */
+  /** List returnable items. The returnable quantity of each SKU. Lines that are not shipped, or cancelled, do not count as sold. */
   returnable(id: string, options?: CallOptions): Promise<Returnable[]>
 }
 

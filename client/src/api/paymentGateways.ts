@@ -4,7 +4,7 @@ import type { PaymentGateway } from '../shapes/paymentGateways.ts'
 
 /** Payment gateways you can use in orders and vouchers. */
 export interface PaymentGatewaysApi {
-  /** List payment gateways. What a payment of an order may name as its `gateway`. Merchant identifiers stay inside. */
+  /** List payment gateways. The names that `gateway` of a payment or voucher accepts. Merchant identifiers are never returned. */
   list(options?: CallOptions): Promise<PaymentGateway[]>
 }
 

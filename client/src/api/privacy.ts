@@ -5,9 +5,9 @@ import type { Erasure, PersonalData } from '../shapes/privacy.ts'
 
 /** Data export and erasure for a customer. */
 export interface PrivacyApi {
-  /** Export a customer's data. As one document, to be handed to the person. Of a customer who has left the list it is what is kept of them still; of one who was erased there is none. */
+  /** Export a customer's data. One document with all stored data of the person, to be given to them. For a removed customer, it contains the data that is still stored. An erased customer returns 404. */
   export(id: string, options?: CallOptions): Promise<PersonalData>
-  /** Erase a customer. The customer leaves at once, and cannot be brought back: contact, address, references, consent, reward account, what is stored of earlier answers. Orders, returns, sales and vouchers keep their sums, and lose whoever they name, within moments: `status` of a repeat says when. A gift voucher that waits to be sent is not sent any more, and an order that waits to be shipped has no address any more. With a back office that cannot erase: 409. */
+  /** Erase a customer. Can't be undone. Deletes contact, address, references, consent, reward account and stored responses at once. Orders, returns, sales and vouchers keep their amounts and lose the names shortly after: repeat the request to see `status`. Voucher emails that are still queued aren't sent, and orders that aren't shipped yet lose their address. If the back office can't erase customers: 409 `capability_unavailable`. */
   erase(id: string, options?: WriteOptions): Promise<Erasure>
 }
 

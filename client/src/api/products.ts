@@ -6,18 +6,18 @@ import type { ListedProduct, Product } from '../shapes/products.ts'
 
 /** Styles with their colours, sizes, prices and barcodes. */
 export interface ProductsApi {
-  /** List products. A product holds all its colours, and each colour all its sizes with price and barcode. */
+  /** List products. Each product has all its colours, and each colour all its sizes with price and barcode. */
   list(query?: Paging & {
     /** Only the product with this style code. */
     code?: string | undefined
-    /** Only the product that this e-commerce SKU belongs to. */
+    /** Only the product with this e-commerce SKU. */
     sku?: string | undefined
     /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
-    /** Whether products that have left since `updated_after` are told too; with neither `code` nor `sku`. */
+    /** True to include products that were removed after `updated_after`. Can't be combined with `code` or `sku`. */
     removed?: boolean | undefined
   }, options?: CallOptions): Paginator<ListedProduct>
-  /** Get a product. With all its colours and sizes. */
+  /** Get a product. The product with all its colours and sizes. */
   get(id: string, options?: CallOptions): Promise<Product>
 }
 

@@ -6,32 +6,32 @@ import type { Request, RequestDetails } from '../shapes/requests.ts'
 
 /** Search logged API requests and see what each one did. */
 export interface RequestsApi {
-  /** Search the request log. For as many days as the setting `requestLogRetentionDays` says, a second or two late; searched over all of them. Neither queries nor bodies are kept. Filters go together. */
+  /** Search the request log. Entries are stored for `requestLogRetentionDays` and appear after 1 to 2 seconds. Query strings and bodies are not stored. Filters are combined with AND. */
   list(query?: Paging & {
-    /** Only those with this `X-Request-Id`. */
+    /** Only requests with this `X-Request-Id`. */
     requestId?: string | undefined
-    /** Only those that came with this `Idempotency-Key`. */
+    /** Only requests with this `Idempotency-Key`. */
     idempotencyKey?: string | undefined
-    /** Only those of this operation: method and path, parameters by their names. */
+    /** Only this operation: method and path with parameter names. */
     operation?: string | undefined
-    /** Only those of this path, without a query. */
+    /** Only this path, without a query string. */
     path?: string | undefined
-    /** Only those about the record at this path, also those that made it. */
+    /** Only requests for the record with this path, including the one that created it. */
     record?: string | undefined
-    /** Only those with this status. */
+    /** Only responses with this status. */
     status?: number | undefined
-    /** Only those that were answered with an error, or only the others. */
+    /** True: only errors. False: only successful requests. */
     failed?: boolean | undefined
-    /** Only those with this error. */
+    /** Only responses with this error code. */
     code?: string | undefined
-    /** Only those of this account. */
+    /** Only requests of this account. */
     account?: string | undefined
-    /** Only those that were answered later than this. */
+    /** Only requests answered later than this. */
     answeredAfter?: string | Date | undefined
-    /** Only those that were answered earlier than this. */
+    /** Only requests answered earlier than this. */
     answeredBefore?: string | Date | undefined
   }, options?: CallOptions): Paginator<Request>
-  /** Get a logged request. Where several came with the same `X-Request-Id`, the newest of them. */
+  /** Get a logged request. If several requests have the same `X-Request-Id`, the newest one. */
   get(id: string, options?: CallOptions): Promise<RequestDetails>
 }
 

@@ -5,9 +5,9 @@ import type { OrderReturn, ReturnReason } from '../shapes/returns.ts'
 
 /** Return items from an order and track refunds. */
 export interface ReturnsApi {
-  /** Get a return. Its status says how far it has come: requested, received, refunded or cancelled. Where `GET /capabilities` says that `returnStatus` is not available it stays `requested`. */
+  /** Get a return. The status is `requested`, `received`, `refunded` or `cancelled`. If the capability `returnStatus` is not available (`GET /capabilities`), the status stays `requested`. */
   get(id: string, options?: CallOptions): Promise<OrderReturn>
-  /** List return reasons. The service's reasons (setting `returnReasons`), as far as its back office takes them. */
+  /** List return reasons. The reasons in the setting `returnReasons` that the back office accepts. */
   reasons(options?: CallOptions): Promise<ReturnReason[]>
 }
 

@@ -5,9 +5,9 @@ import type { RewardAccount, RewardProgram } from '../shapes/rewards.ts'
 
 /** Loyalty programs, tiers, points, rewards and gifts. */
 export interface RewardsApi {
-  /** List reward programs. What points and spending lead to, tier by tier. */
+  /** List reward programs. The programs with their tiers and gifts. */
   programs(options?: CallOptions): Promise<RewardProgram[]>
-  /** Get a reward account. What the back office says at this moment, never what it said some time ago: where it cannot be reached there is no answer. */
+  /** Get a reward account. Read from the back office at the time of the request, never from a copy. If the back office is unavailable, the response is 503. */
   account(id: string, options?: CallOptions): Promise<RewardAccount>
 }
 

@@ -4,11 +4,11 @@ import type { Capabilities, Settings, SettingsChange } from '../shapes/service.t
 
 /** Capabilities and settings of the service. */
 export interface ServiceApi {
-  /** Get capabilities. The back office's release, what works, what does not and why, and how fresh is what is pulled from it. */
+  /** Get capabilities. The version of the back office, the available and unavailable capabilities, and the lag of each sync. */
   capabilities(options?: CallOptions): Promise<Capabilities>
-  /** Get settings. Each with its value in force: what was set, or else its default. */
+  /** Get settings. The effective value of each setting: the configured value, otherwise the default. */
   settings(options?: CallOptions): Promise<Settings>
-  /** Update settings. What is not mentioned stays; null returns a setting to its default. A list, or an object, takes the place of the one before. In force everywhere within 5 seconds. */
+  /** Update settings. Keeps settings that the body does not contain. Null resets a setting to its default. A list or an object replaces the previous one. Takes effect in all processes within 5 seconds. */
   updateSettings(body: SettingsChange, options?: WriteOptions): Promise<Settings>
 }
 

@@ -6,14 +6,14 @@ import type { StaffMember } from '../shapes/staff.ts'
 
 /** Store staff. */
 export interface StaffApi {
-  /** List staff. All of them, or who has an e-mail address or a code. */
+  /** List staff. All staff members, or those with an email address or code. */
   list(query?: Paging & {
-    /** Exactly this e-mail address, whatever its case. */
+    /** The exact email address, ignoring case. */
     email?: string | undefined
-    /** Exactly this code. */
+    /** The exact, case-sensitive staff code. */
     code?: string | undefined
   }, options?: CallOptions): Paginator<StaffMember>
-  /** Get a staff member. Whoever has left is not active any more, and still found. */
+  /** Get a staff member. A staff member who has left is still found, with `active: false`. */
   get(id: string, options?: CallOptions): Promise<StaffMember>
 }
 

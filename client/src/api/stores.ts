@@ -6,12 +6,12 @@ import type { Store } from '../shapes/stores.ts'
 
 /** Retail locations and the platform locations they map to. */
 export interface StoresApi {
-  /** List stores. All stores in one answer (up to 10,000), or in pages where a `limit` is given. */
+  /** List stores. All stores in one response (at most 10,000). With `limit`, in pages. */
   list(query?: Paging & {
     /** Only the stores mapped to this location of the e-commerce platform. */
     ecommerceLocationId?: string | undefined
   }, options?: CallOptions): Paginator<Store>
-  /** Get a store. By its number, which is text: `008` is not `8`. */
+  /** Get a store. By its store number, which is a string: `008` is not `8`. */
   get(storeNumber: string, options?: CallOptions): Promise<Store>
 }
 

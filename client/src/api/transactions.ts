@@ -6,20 +6,20 @@ import type { RetailTransaction } from '../shapes/transactions.ts'
 
 /** Sales and returns from stores, head office and the web. */
 export interface TransactionsApi {
-  /** Search transactions. With `asc` by sale date, the oldest first (`true`) or the newest (`false`). Without it by change where `updated_after` is given, else the newest sale first. Ties by id. A return is a line with negative quantity and value. Where a range of changes is asked for in the order of sales, or the other way round, a page may hold less than `limit`, even nothing, while `hasNextPage` is true. */
+  /** Search transactions. Order: with `asc`, by sale date, oldest (`true`) or newest (`false`) first. Without `asc`, by change time if `updated_after` is set, otherwise newest sale first. Ties are ordered by ID. A returned item is a line with a negative quantity and value. If you filter by change time and sort by sale date, or the reverse, a page can have fewer records than `limit`, even none, although `hasNextPage` is true. */
   search(query?: Paging & {
     /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined
-    /** Only what has changed earlier than this. */
+    /** Only records that changed earlier than this. */
     updatedBefore?: string | Date | undefined
-    /** Only what was sold later than this. */
+    /** Only transactions sold later than this. */
     soldAfter?: string | Date | undefined
-    /** Only what was sold earlier than this. */
+    /** Only transactions sold earlier than this. */
     soldBefore?: string | Date | undefined
-    /** Whether the oldest sale comes first, or the newest. */
+    /** True: oldest sale first. False: newest sale first. */
     asc?: boolean | undefined
   }, options?: CallOptions): Paginator<RetailTransaction>
-  /** Get a transaction. A sale or a return, in a store or on the web. */
+  /** Get a transaction. A sale or return of any sales channel. */
   get(id: string, options?: CallOptions): Promise<RetailTransaction>
 }
 

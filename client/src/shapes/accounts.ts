@@ -2,57 +2,57 @@
 import type { Open } from './general.ts'
 
 export interface AccountInput {
-  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
+  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
   username: string
-  /** What it may do in this service. Each role may do what the ones before it may. */
+  /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: 'visitor' | 'maintainer' | 'admin'
 }
 
 export interface RoleChange {
-  /** What it may do in this service. Each role may do what the ones before it may. */
+  /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: 'visitor' | 'maintainer' | 'admin'
 }
 
 export interface ListedAccount {
-  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
+  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
   username: string
-  /** What it may do in this service. Each role may do what the ones before it may. */
+  /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
-  /** How many passwords are live: after a rotation two. */
+  /** The number of active passwords. After a rotation, there are two. */
   passwords: number
-  /** Since when it has this role. */
+  /** Since when the account has this role. */
   since: string
-  /** When it last asked something of this service, to the minute; null: never. */
+  /** When the account last used this service, to the minute. Null if never. */
   lastUsedAt: string | null
 }
 
 export interface Account {
-  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
+  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
   username: string
-  /** What it may do in this service. Each role may do what the ones before it may. */
+  /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
-  /** How many passwords are live: after a rotation two. */
+  /** The number of active passwords. After a rotation, there are two. */
   passwords: number
-  /** Since when it has this role. */
+  /** Since when the account has this role. */
   since: string
 }
 
 export interface IssuedAccount {
-  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
+  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
   username: string
-  /** What it may do in this service. Each role may do what the ones before it may. */
+  /** The role of the account in this service. Each role includes the permissions of the previous roles. */
   role: Open<'visitor' | 'maintainer' | 'admin'>
-  /** How many passwords are live: after a rotation two. */
+  /** The number of active passwords. After a rotation, there are two. */
   passwords: number
-  /** Since when it has this role. */
+  /** Since when the account has this role. */
   since: string
-  /** The new password: 256 random bits, shown this once. */
+  /** The new password, with 256 random bits. It is shown only once. */
   password: string
-  /** What to send after `Authorization: Basic`: the base64 of username and password. */
+  /** The value to send after `Authorization: Basic`: the base64 of `username:password`. */
   apiKey: string
 }
 
 export interface RevokedAccount {
-  /** The name of the account: 1 to 100 characters, with at least one letter or digit and no colon. It belongs to the whole installation. */
+  /** The username: 1 to 100 characters, with at least one letter or digit and no colon. It is unique in the installation. */
   username: string
 }

@@ -1,18 +1,18 @@
 // Made of the operations of the API by `npm run docs`.
 
 export interface Audit {
-  /** The identifier of the line. */
+  /** The ID of the entry. */
   id: string
-  /** When it was written. */
+  /** The time of the write. */
   at: string
-  /** The account that wrote. */
+  /** The account of the write. */
   username: string
-  /** What it did: method and path, parameters by their names. */
+  /** The operation: method and path with parameter names. */
   operation: string
-  /** The path of what was written. */
+  /** The path of the record. */
   subject: string
-  /** The fields that were given, by their paths. */
+  /** The paths of the fields in the body. */
   fields: string[]
-  /** The request that did it. */
+  /** The request of the write. */
   requestId: string
 }

@@ -11,16 +11,16 @@ import type { OrderReturn } from './returns.ts'
 import type { RewardAccount } from './rewards.ts'
 
 export interface RecordChange {
-  /** What the record is. */
+  /** The kind of record. */
   kind: Open<'store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account'>
-  /** Its identifier, as it shows it. */
+  /** The ID of the record. */
   id: string
-  /** Whether it has changed, or left the data. */
+  /** `changed` includes created. `removed`: the record no longer exists. */
   action: Open<'changed' | 'removed'>
-  /** When it did: the stamp of its newest change. */
+  /** The time of the latest change of the record. */
   changedAt: string
-  /** Where it can be read. Absent where it is removed. */
+  /** The path of the record. Absent if it was removed. */
   path?: string
-  /** As its path shows it, with `records=true`. */
+  /** The record, as its path returns it. Only with `records=true`. */
   record?: Store | StaffMember | Product | StockLevel | Customer | RetailTransaction | Order | OrderReturn | RewardAccount
 }

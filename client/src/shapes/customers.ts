@@ -6,28 +6,28 @@ export interface CustomerInput {
   /** Surname. */
   surname: string
   contact: {
-    /** E-mail address; unique in the service, whatever its case. */
+    /** The email address. Unique in the service, ignoring case. */
     email: string
     phones?: PhonesInput | null | undefined
   }
   /** Title. */
   title?: string | null | undefined
-  /** Mobile telephone number, short for `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
+  /** Mobile telephone number, the same field as `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
   mobile?: string | null | undefined
   /** Date of birth, from 1900-01-01 to today. */
   dateOfBirth?: string | null | undefined
-  /** The inverse of the accept-marketing status: true when the customer wants no marketing, which ends both subscriptions. A subscription that the same body sets is consent to marketing, and makes it false. */
+  /** The inverse of consent to marketing. True ends both subscriptions. If the same body sets a subscription, `privacy` becomes false. */
   privacy?: boolean | null | undefined
-  /** Whether the customer takes e-mails. */
+  /** True if the customer has subscribed to emails. */
   emailSubscription?: boolean | null | undefined
-  /** Whether the customer takes text messages. */
+  /** True if the customer has subscribed to text messages. */
   smsSubscription?: boolean | null | undefined
   address?: AddressInput | null | undefined
-  /** References by the name of their type: the identifier of the value, or an object as answers have it. Those that stand for a subscription follow its flag. */
+  /** References by the name of their type: the ID of the value, or an object from a response. References of a subscription must match its flag. */
   references?: Record<string, string | ChosenReference | null> | null | undefined
-  /** The customer's identifier in the e-commerce platform, admin form. */
+  /** The customer's ID in the e-commerce platform, admin form. */
   ecommerceAdminId?: string | null | undefined
-  /** The customer's identifier in the e-commerce platform, legacy form. */
+  /** The customer's ID in the e-commerce platform, legacy form. */
   ecommerceLegacyId?: string | null | undefined
 }
 
@@ -55,13 +55,13 @@ export interface AddressInput {
   country?: string | null | undefined
 }
 
-/** As answers have it; `code` and `name` have to be those of the value. */
+/** A reference from a response. `code` and `name` must be those of the value. */
 export interface ChosenReference {
-  /** The identifier of a value that the reference cache knows. */
+  /** The ID of a value in the reference cache. */
   referenceValueId: string
-  /** Its code. */
+  /** The code of the value. */
   code?: string | null | undefined
-  /** What it says. */
+  /** The name of the value. */
   name?: string | null | undefined
 }
 
@@ -71,47 +71,47 @@ export interface CustomerChange {
   /** Surname. */
   surname?: string | null | undefined
   contact?: {
-    /** E-mail address; unique in the service, whatever its case. */
+    /** The email address. Unique in the service, ignoring case. */
     email?: string | null | undefined
     phones?: PhonesInput | null | undefined
   } | undefined
   /** Title. */
   title?: string | null | undefined
-  /** Mobile telephone number, short for `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
+  /** Mobile telephone number, the same field as `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
   mobile?: string | null | undefined
   /** Date of birth, from 1900-01-01 to today. */
   dateOfBirth?: string | null | undefined
-  /** The inverse of the accept-marketing status: true when the customer wants no marketing, which ends both subscriptions. A subscription that the same body sets is consent to marketing, and makes it false. */
+  /** The inverse of consent to marketing. True ends both subscriptions. If the same body sets a subscription, `privacy` becomes false. */
   privacy?: boolean | null | undefined
-  /** Whether the customer takes e-mails. */
+  /** True if the customer has subscribed to emails. */
   emailSubscription?: boolean | null | undefined
-  /** Whether the customer takes text messages. */
+  /** True if the customer has subscribed to text messages. */
   smsSubscription?: boolean | null | undefined
   address?: AddressInput | null | undefined
-  /** References by the name of their type: the identifier of the value, or an object as answers have it. Those that stand for a subscription follow its flag. */
+  /** References by the name of their type: the ID of the value, or an object from a response. References of a subscription must match its flag. */
   references?: Record<string, string | ChosenReference | null> | null | undefined
-  /** The customer's identifier in the e-commerce platform, admin form. */
+  /** The customer's ID in the e-commerce platform, admin form. */
   ecommerceAdminId?: string | null | undefined
-  /** The customer's identifier in the e-commerce platform, legacy form. */
+  /** The customer's ID in the e-commerce platform, legacy form. */
   ecommerceLegacyId?: string | null | undefined
-  /** The back office's identifier of the customer. */
+  /** The back office's ID of the customer. */
   id?: string | undefined
   /** The code of the customer in the back office. */
   code?: string | null | undefined
   /** When the customer joined. */
   startDate?: string | null | undefined
-  /** The code of the loyalty programme the customer is in. */
+  /** The code of the customer's loyalty program. */
   loyaltyCode?: string | null | undefined
-  /** The name of that loyalty programme. */
+  /** The name of the customer's loyalty program. */
   loyaltyName?: string | null | undefined
-  /** The store the customer signed up in. */
+  /** The ID of the store in which the customer signed up. */
   joinedStoreId?: string | null | undefined
-  /** The code of that store. */
+  /** The code of the store in which the customer signed up. */
   joinedStoreCode?: string | null | undefined
 }
 
 export interface Customer {
-  /** The back office's identifier of the customer. */
+  /** The back office's ID of the customer. */
   id: string
   /** The code of the customer in the back office. */
   code: string | null
@@ -125,34 +125,34 @@ export interface Customer {
   dateOfBirth: string | null
   /** When the customer joined. */
   startDate: string | null
-  /** The inverse of the accept-marketing status: true when the customer wants no marketing. */
+  /** The inverse of consent to marketing: true if the customer wants no marketing. */
   privacy: boolean
-  /** Whether the customer takes e-mails. */
+  /** True if the customer has subscribed to emails. */
   emailSubscription: boolean
-  /** Whether the customer takes text messages. */
+  /** True if the customer has subscribed to text messages. */
   smsSubscription: boolean
   contact: CustomerContact
   address: Address
   /** References by the name of their type, in camelCase. */
   references: Record<string, Reference>
-  /** The code of the loyalty programme the customer is in. */
+  /** The code of the customer's loyalty program. */
   loyaltyCode: string | null
-  /** The name of that loyalty programme. */
+  /** The name of the customer's loyalty program. */
   loyaltyName: string | null
-  /** The store the customer signed up in. */
+  /** The ID of the store in which the customer signed up. */
   joinedStoreId: string | null
-  /** The code of that store. */
+  /** The code of the store in which the customer signed up. */
   joinedStoreCode: string | null
   /** When the record last changed. */
   updateTimeStamp: string
-  /** The customer's identifier in the e-commerce platform, admin form. Absent when `updated_after` is used on `/customers`. */
+  /** The customer's ID in the e-commerce platform, admin form. Absent in `GET /customers?updated_after=`. */
   ecommerceAdminId?: string | null
-  /** The same in the legacy form. Absent under the same condition. */
+  /** The customer's ID in the e-commerce platform, legacy form. Absent in `GET /customers?updated_after=`. */
   ecommerceLegacyId?: string | null
 }
 
 export interface CustomerContact {
-  /** E-mail address; unique in the service, whatever its case. */
+  /** The email address. Unique in the service, ignoring case. */
   email: string | null
   phones: CustomerPhones
 }
@@ -184,8 +184,8 @@ export interface Address {
 export interface Reference {
   /** The code of the value. */
   code: string | null
-  /** What the value says. */
+  /** The name of the value. */
   name: string | null
-  /** The identifier of the value in the back office. */
+  /** The ID of the value in the back office. */
   referenceValueId: string
 }

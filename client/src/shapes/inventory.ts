@@ -1,25 +1,25 @@
 // Made of the operations of the API by `npm run docs`.
 
 export interface StockLevel {
-  /** Store and SKU. */
+  /** The store ID and the SKU. */
   id: string
   /** The e-commerce SKU. */
   sku: string
-  /** The back office's own identifier of the SKU. */
+  /** The back office's own ID of the SKU. */
   skuId: string
-  /** The back office's identifier of the store. */
+  /** The back office's ID of the store. */
   storeId: string
   /** The store's number. */
   storeNumber: string
   /** The name of the store. */
   storeName: string
-  /** The location the store is mapped to. */
+  /** The mapped location of the store. */
   ecommerceLocationId: string | null
-  /** The back office's figure; it may be negative. */
+  /** The free stock in the back office. It can be negative. */
   freeStock: number
-  /** Units held back: the figure for the SKU at the store, else the store, else the service, else 0. */
+  /** Units that are not sold online: the buffer of the SKU at the store, otherwise of the store, otherwise of the service, otherwise 0. */
   buffer: number
-  /** What may be sold: the free stock less the buffer, never below 0. */
+  /** Units that can be sold online: the free stock minus the buffer, at least 0. */
   sellable: number
   /** When the record last changed. */
   updateTimeStamp: string

@@ -14,9 +14,9 @@ export interface SkuMappingChange {
 }
 
 export interface CustomerMappingChange {
-  /** The customer's identifier in the e-commerce platform, admin form. */
+  /** The customer's ID in the e-commerce platform, admin form. */
   ecommerceAdminId?: string | null | undefined
-  /** The customer's identifier in the e-commerce platform, legacy form. */
+  /** The customer's ID in the e-commerce platform, legacy form. */
   ecommerceLegacyId?: string | null | undefined
 }
 
@@ -32,18 +32,18 @@ export interface MappingFixInput {
 }
 
 export interface StoreMapping {
-  /** The back office's identifier of the store. */
+  /** The back office's ID of the store. */
   storeId: string
-  /** The number the retailer knows the store by; a string, zeros in front are kept. */
+  /** The retailer's number of the store. A string, so leading zeros are kept. */
   storeNumber: string
-  /** The name shoppers know. */
+  /** The name of the store. */
   name: string
   /** The location in the e-commerce platform. Several stores can share one. */
   ecommerceLocationId: string | null
 }
 
 export interface SkuMapping {
-  /** The back office's own identifier of the colour/size. */
+  /** The back office's own ID of the SKU (colour and size). */
   skuId: string
   /** The product. */
   productId: string
@@ -60,9 +60,9 @@ export interface SkuMapping {
 }
 
 export interface CustomerMapping {
-  /** The back office's identifier of the customer. */
+  /** The back office's ID of the customer. */
   customerId: string
-  /** E-mail address; unique in the service, whatever its case. */
+  /** The email address. Unique in the service, ignoring case. */
   email: string | null
   /** The customer identifier in its admin form. */
   ecommerceAdminId: string | null

@@ -7,20 +7,20 @@ export interface OrderInput {
   orderNumber?: string | null | undefined
   /** The shopper. */
   customerId: string
-  /** The store where the shopper collects the goods. */
+  /** The store where the shopper collects the order. */
   pickupStoreNumber?: string | null | undefined
   billingAddress: PostalAddress
   deliveryAddress: PostalAddress
-  /** What is bought. */
+  /** The ordered items. */
   lines: OrderLineInput[]
-  /** What the delivery costs. */
+  /** The delivery charge. */
   freight?: string | null | undefined
-  /** How it is paid: together exactly what is due. */
+  /** The payments. They must total exactly the amount due. */
   payments: OrderPaymentInput[]
 }
 
 export interface PostalAddress {
-  /** Who is to be asked for. */
+  /** The contact person. */
   contactName?: string | null | undefined
   /** The company. */
   companyName?: string | null | undefined
@@ -43,88 +43,88 @@ export interface OrderLineInput {
   sku: string
   /** Units sold. */
   quantity: number
-  /** The price of one unit. It is worked out again, and has to be the same. */
+  /** The price of one unit. If given, it must be the current price. */
   price?: string | null | undefined
-  /** What is taken off; no more than the line costs. */
+  /** The discounts of the line. Together they can't exceed its price. */
   discounts?: DiscountInput[] | null | undefined
 }
 
 export interface DiscountInput {
-  /** Why there is a discount. */
+  /** The type of discount. */
   type: string
-  /** The reason in words. */
+  /** The reason for the discount. */
   reason?: string | null | undefined
-  /** The amount taken off the line. */
+  /** The amount of the discount. */
   amount: string
-  /** The same in per cent. */
+  /** The discount in per cent. */
   percentage?: string | null | undefined
 }
 
 export interface OrderPaymentInput {
-  /** The payment gateway, as `GET /payment-gateways` names it. */
+  /** A name from `GET /payment-gateways`. */
   gateway: string
-  /** What is paid with it. */
+  /** The amount of the payment. */
   amount: string
   /** The gateway's reference. */
   reference?: string | null | undefined
   voucher?: VoucherPayment | null | undefined
 }
 
-/** The gift voucher that this payment draws from. */
+/** The gift voucher that this payment redeems. */
 export interface VoucherPayment {
-  /** The number of the gift voucher that pays. */
+  /** The number of the gift voucher. */
   number: string
-  /** The `validationId` that `POST /vouchers/validate` gave. */
+  /** The `validationId` from `POST /vouchers/validate`. */
   validationId: string
 }
 
 export interface ReturnInput {
   /** The number of the return, unique in the service. */
   returnNumber?: string | null | undefined
-  /** What comes back; the same SKU may stand in several lines. */
+  /** The returned items. Several lines can have the same SKU. */
   lines: ReturnLineInput[]
-  /** Whether the goods can be sold again. */
+  /** True if the items can be sold again. */
   restock?: boolean | null | undefined
 }
 
 export interface ReturnLineInput {
   /** The e-commerce SKU. */
   sku: string
-  /** Units that come back; all that is left where none are named. */
+  /** The number of units to return. Default: all remaining units. */
   quantity?: number | null | undefined
-  /** Why, as `GET /return-reasons` has it; the setting `defaultReturnReason` where none is named. */
+  /** A code from `GET /return-reasons`. Default: the setting `defaultReturnReason`. */
   reasonCode?: string | null | undefined
-  /** What the shopper said; may have several lines. */
+  /** The shopper's remarks. Can have several lines. */
   notes?: string | null | undefined
 }
 
 export interface Order {
-  /** The identifier of the order. */
+  /** The ID of the order. */
   id: string
   /** The number of the order, unique in the service. */
   orderNumber: string
-  /** The shopper; null once they were erased. */
+  /** The shopper. Null if they were erased. */
   customerId: string | null
-  /** The store where the shopper collects the goods. */
+  /** The store where the shopper collects the order. */
   pickupStoreNumber: string | null
   billingAddress: OrderAddress
   deliveryAddress: OrderAddress
   /** ISO 4217. */
   currency: string
   lines: OrderLine[]
-  /** What the delivery costs. */
+  /** The delivery charge. */
   freight: string
-  /** What was due: the lines and the freight. */
+  /** The amount due: lines and freight. */
   total: string
   payments: OrderPayment[]
-  /** When it was placed. */
+  /** When the order was placed. */
   placedAt: string
-  /** When it last changed. */
+  /** When the order last changed. */
   updateTimeStamp: string
 }
 
 export interface OrderAddress {
-  /** Who is to be asked for. */
+  /** The contact person. */
   contactName: string | null
   /** The company. */
   companyName: string | null
@@ -143,9 +143,9 @@ export interface OrderAddress {
 }
 
 export interface OrderLine {
-  /** The identifier of the line, unique in its order. */
+  /** The ID of the line, unique in its order. */
   id: string
-  /** Where the line stands in the order. */
+  /** The position of the line in the order. */
   sequence: number
   /** The e-commerce SKU. */
   sku: string
@@ -161,34 +161,34 @@ export interface OrderLine {
   sizeCode: string
   /** Units sold. */
   quantity: number
-  /** Units that came back, or are about to. */
+  /** Returned units, including requested returns. */
   returned: number
-  /** The price of one unit, before discounts. */
+  /** The price of one unit before discounts. */
   price: string
   discounts: Discount[]
-  /** What was paid for the line. */
+  /** The amount paid for the line. */
   value: string
-  /** Where the line stands; `returned` once all of it is. */
+  /** The status of the line. `returned`: all units were returned. */
   status: Open<'processing' | 'shipped' | 'cancelled' | 'returned'>
 }
 
 export interface OrderPayment {
-  /** The payment gateway, as `GET /payment-gateways` names it. */
+  /** A name from `GET /payment-gateways`. */
   gateway: string
-  /** What is paid with it. */
+  /** The amount of the payment. */
   amount: string
   /** The gateway's reference. */
   reference: string | null
-  /** The number of the gift voucher that pays. */
+  /** The number of the gift voucher. */
   voucherNumber: string | null
 }
 
 export interface Returnable {
   /** The e-commerce SKU. */
   sku: string
-  /** Units that were shipped. */
+  /** Shipped units. */
   sold: number
-  /** Units that came back, or are about to. */
+  /** Returned units, including requested returns. */
   returned: number
   /** Units that can still be returned. */
   returnable: number

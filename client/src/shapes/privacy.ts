@@ -10,17 +10,17 @@ import type { MappingFix, MappingIssue } from './mappings.ts'
 
 export interface PersonalData {
   customer: Customer | null
-  /** What was agreed to, change by change, the oldest first. */
+  /** The changes of consent, oldest first. */
   consent: ConsentChange[]
-  /** The newest first. */
+  /** Newest first. */
   orders: Order[]
   returns: OrderReturn[]
-  /** The newest first. */
+  /** Newest first. */
   transactions: RetailTransaction[]
   rewardAccount: RewardAccount | null
-  /** Vouchers that were sent to the customer's e-mail address, sold with an order of theirs, or sent by somebody of their name and address. */
+  /** Vouchers that were sent to the customer's email address, sold with the customer's orders, or sent by a person with the customer's name and address. */
   vouchers: VoucherSale[]
-  /** What the e-commerce platform has told of them (`ecommerce-customers`). */
+  /** The imported data of the e-commerce platform (`ecommerce-customers`). */
   ecommerce: EcommerceCopy[]
   /** The mapping issues of the customer. */
   mappingIssues: MappingIssue[]
@@ -29,37 +29,37 @@ export interface PersonalData {
 }
 
 export interface ConsentChange {
-  /** When it was said. */
+  /** When the consent changed. */
   at: string
-  /** What it is about; `marketing` is the inverse of `privacy`. */
+  /** The channel. `marketing` is the inverse of `privacy`. */
   channel: Open<'marketing' | 'email' | 'sms'>
   /** The consent before the change. Null for a new customer. */
   oldValue: boolean | null
   /** The consent after the change. */
   newValue: boolean
-  /** The account that wrote it. */
+  /** The account that changed it. */
   username: string
-  /** The request that wrote it. */
+  /** The request that changed it. */
   requestId: string
 }
 
 export interface VoucherSale {
   /** The number of the voucher. */
   number: string
-  /** The order that it was sold with. */
+  /** The order that sold the voucher. */
   orderNumber: string | null
-  /** Who gives it. */
+  /** The sender of the voucher. */
   senderName: string | null
-  /** Who receives it. */
+  /** The receiver of the voucher. */
   receiverName: string | null
-  /** The e-mail address it was sent to. */
+  /** The email address that the voucher was sent to. */
   receiverEmail: string | null
   /** The receiver's telephone number. */
   mobile: string | null
-  /** The day before which the receiver is told nothing. */
+  /** The day on which the email is sent. */
   deliveryDate: string | null
   billingAddress: {
-    /** Who is to be asked for. */
+    /** The contact person. */
     contactName?: string | null
     /** The company. */
     companyName?: string | null
@@ -76,7 +76,7 @@ export interface VoucherSale {
     /** Country. */
     country?: string | null
   } | {
-    /** Who is to be asked for. */
+    /** The contact person. */
     contactName?: string | null
     /** The company. */
     companyName?: string | null
@@ -93,24 +93,24 @@ export interface VoucherSale {
     /** Country. */
     country?: string | null
   }
-  /** When it was sold. */
+  /** When the voucher was sold. */
   createdAt: string
-  /** Those to the receiver, the newest first. */
+  /** The emails to the receiver, newest first. */
   emails: ReceiverEmail[]
 }
 
 export interface EcommerceCopy {
-  /** The identifier there. */
+  /** The ID in the e-commerce platform. */
   ecommerceId: string
-  /** The e-mail address there. */
+  /** The email address in the e-commerce platform. */
   email: string | null
 }
 
 export interface Erasure {
-  /** The identifier, which is nobody's from now on. */
+  /** The ID of the erased customer. It is not reused. */
   id: string
-  /** `erasing` while orders and sales are still being emptied of the person, then `erased`. */
+  /** `erasing`: personal data is still being removed from orders and sales. `erased`: the erasure has finished. */
   status: Open<'erased' | 'erasing'>
-  /** When the customer left. */
+  /** When the customer was erased. */
   erasedAt: string
 }

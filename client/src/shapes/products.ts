@@ -2,19 +2,19 @@
 import type { Open } from './general.ts'
 import type { Reference } from './customers.ts'
 
-/** A product; with `removed=true` also one that has left. */
+/** A product, or with `removed=true` also a removed product. */
 export type ListedProduct = Product | RemovedProduct
 
 export interface Product {
-  /** The back office's identifier of the product. */
+  /** The back office's ID of the product. */
   id: string
   /** The style code. */
   productCode: string
   /** The name of the style. */
   name: string
-  /** A description; plain text or HTML, as the back office has it. */
+  /** The description, as plain text or HTML. */
   description: string | null
-  /** The sizes made, in words. */
+  /** The range of sizes. */
   sizeRange: string | null
   /** ISO 4217. */
   currency: string
@@ -26,41 +26,41 @@ export interface Product {
 }
 
 export interface ProductColour {
-  /** The back office's identifier of the colour of this product. */
+  /** The back office's ID of the colour. */
   id: string
   /** The code of the colour. */
   code: string | null
   /** The name of the colour. */
   name: string | null
-  /** The product in the e-commerce platform that this colour is sold as. */
+  /** The ID of the product in the e-commerce platform that sells this colour. */
   ecommerceProductId: string | null
-  /** Whether the colour is marked down. */
+  /** The markdown status of the colour. */
   markdownStatus: Open<'none' | 'markdown' | 'clearance'>
   sizes: ProductSize[]
 }
 
 export interface ProductSize {
-  /** The back office's own identifier of the colour/size. */
+  /** The back office's own ID of the SKU (colour and size). */
   skuId: string
   /** The size. */
   sizeCode: string
-  /** Where the size stands among its sisters. */
+  /** The position of the size in its colour. */
   sequence: number | null
   /** The price before any markdown. */
   originalPrice: string
-  /** The price now. */
+  /** The current price. */
   price: string
   /** The barcode. */
   barcode: string | null
-  /** The e-commerce SKU of the colour/size: what `sku` means throughout this API. */
+  /** The e-commerce SKU (colour and size). It is the `sku` of all other operations. */
   ecommerceSku: string
 }
 
 export interface RemovedProduct {
-  /** The product that has left. */
+  /** The ID of the removed product. */
   id: string
-  /** It has left. */
+  /** The product was removed. */
   removed: true
-  /** When it left. */
+  /** When the product was removed. */
   updateTimeStamp: string
 }

@@ -2,82 +2,82 @@
 import type { Audit } from './audit.ts'
 
 export interface Request {
-  /** The identifier of the request: its `X-Request-Id`. */
+  /** The ID of the request (`X-Request-Id`). */
   id: string
-  /** When it was answered. */
+  /** When the response was sent. */
   at: string
-  /** What was asked: method and path, parameters by their names. */
+  /** The operation: method and path with parameter names. */
   operation: string
-  /** The path, without its query. */
+  /** The path without the query string. */
   path: string
-  /** The status of the answer. */
+  /** The status of the response. */
   status: number
-  /** The error that it was answered with; null: it was none. */
+  /** The error code. Null if there was no error. */
   code: string | null
-  /** The account that asked. */
+  /** The account of the request. */
   account: string
-  /** The path of what it was about: of what was made, where something was. */
+  /** The path of the record. If the request created one, the path of the new record. */
   record: string
-  /** How long it took. */
+  /** The duration in milliseconds. */
   milliseconds: number
-  /** Whether it came with an `Idempotency-Key`. */
+  /** True if the request had an `Idempotency-Key`. */
   keyed: boolean
 }
 
 export interface RequestDetails {
-  /** The identifier of the request: its `X-Request-Id`. */
+  /** The ID of the request (`X-Request-Id`). */
   id: string
-  /** When it was answered. */
+  /** When the response was sent. */
   at: string
-  /** What was asked: method and path, parameters by their names. */
+  /** The operation: method and path with parameter names. */
   operation: string
-  /** The path, without its query. */
+  /** The path without the query string. */
   path: string
-  /** The status of the answer. */
+  /** The status of the response. */
   status: number
-  /** The error that it was answered with; null: it was none. */
+  /** The error code. Null if there was no error. */
   code: string | null
-  /** The account that asked. */
+  /** The account of the request. */
   account: string
-  /** The path of what it was about: of what was made, where something was. */
+  /** The path of the record. If the request created one, the path of the new record. */
   record: string
-  /** How long it took. */
+  /** The duration in milliseconds. */
   milliseconds: number
-  /** Whether it came with an `Idempotency-Key`. */
+  /** True if the request had an `Idempotency-Key`. */
   keyed: boolean
-  /** How many statements it asked of the database. */
+  /** The number of SQL statements. */
   statements: number
-  /** How long it waited for them; those that were under way together, each for itself. */
+  /** The sum of their durations in milliseconds. Concurrent statements count separately. */
   databaseMilliseconds: number
-  /** What else it took time for, in the order in which it ended. */
+  /** Other steps, in the order in which they ended. */
   steps: RequestStep[]
-  /** What it wrote, as the audit has it. */
+  /** The audit entries of the request. */
   audit: Audit[]
-  /** E-mails of the voucher that it made. */
+  /** The emails of the voucher that the request issued. */
   mails: RequestMail[]
-  /** Where it wrote something: the first attempt of each webhook since then. */
+  /** If the request changed something: the first delivery attempt of each webhook after it. */
   deliveries: RequestDelivery[]
 }
 
 export interface RequestStep {
-  /** What it was: `gate`, or a call of the back office by its method and endpoint. */
+  /** `gate` (authentication), or a back-office call by method and endpoint. */
   what: string
-  /** Milliseconds since the request came. */
+  /** Milliseconds since the request arrived. */
   at: number
-  /** How long it took. */
+  /** The duration in milliseconds. */
   milliseconds: number
-  /** What a call came to: its status, or what went wrong. */
+  /** The status of a call, or its error. */
   outcome?: string
 }
 
 export interface RequestMail {
-  /** The identifier of the e-mail. */
+  /** The ID of the email. */
   id: string
-  /** How far it has come: `queued`, `sent` or `failed`. */
+  /** The state: `queued`, `sent` or `failed`. */
   status: string
-  /** How often it was tried. */
+  /** The number of attempts. */
   attempts: number
-  /** When it was sent. */
+  /** When the email was sent. */
   sentAt: string | null
 }
 
@@ -88,10 +88,10 @@ export interface RequestDelivery {
   deliveryId: string
   /** When the attempt ended. */
   at: string
-  /** What the endpoint answered; null where it did not. */
+  /** The HTTP status. Null if there was no response. */
   status: number | null
-  /** Why it failed; null where it was taken. */
+  /** The error. Null if the delivery succeeded. */
   detail: string | null
-  /** How long it took. */
+  /** The duration in milliseconds. */
   milliseconds: number
 }

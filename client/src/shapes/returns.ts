@@ -2,70 +2,70 @@
 import type { Open } from './general.ts'
 
 export interface OrderReturn {
-  /** The identifier of the return. */
+  /** The ID of the return. */
   id: string
   /** The number of the return, unique in the service. */
   returnNumber: string
-  /** What the shopper writes on the parcel. */
+  /** The number that the shopper writes on the parcel. */
   returnAuthorisationNumber: string
-  /** The order that it belongs to. */
+  /** The order of the return. */
   orderId: string
-  /** The number of that order. */
+  /** The number of the order. */
   orderNumber: string
-  /** The shopper; null once they were erased. */
+  /** The shopper. Null if they were erased. */
   customerId: string | null
-  /** Where the return stands: requested, received, refunded; or cancelled. */
+  /** The status of the return. */
   status: Open<'requested' | 'received' | 'refunded' | 'cancelled'>
-  /** Whether the goods can be sold again. */
+  /** True if the items can be sold again. */
   restock: boolean
   /** ISO 4217. */
   currency: string
-  /** What is refunded for all lines. */
+  /** The refund for all lines. */
   total: string
   lines: ReturnLine[]
-  /** When it was made. */
+  /** When the return was created. */
   createdAt: string
-  /** When it last changed. */
+  /** When the return last changed. */
   updateTimeStamp: string
 }
 
 export interface ReturnLine {
-  /** The identifier of the line, unique in its return. */
+  /** The ID of the line, unique in its return. */
   id: string
-  /** Where the line stands in the return. */
+  /** The position of the line in the return. */
   sequence: number
-  /** The line of the order that it comes from. */
+  /** The returned line of the order. */
   orderLineId: string
   /** The e-commerce SKU. */
   sku: string
-  /** Units that come back. */
+  /** The number of units to return. */
   quantity: number
-  /** Why, as `GET /return-reasons` has it. */
+  /** A code from `GET /return-reasons`. */
   reasonCode: string
-  /** What the shopper said; may have several lines. */
+  /** The shopper's remarks. Can have several lines. */
   notes: string | null
-  /** The price of one unit, before discounts. */
+  /** The price of one unit before discounts. */
   price: string
-  /** The share of what was taken off: price times quantity, less these, is the value. */
+  /** The share of the discounts. Price times quantity minus these is the value. */
   discounts: Discount[]
-  /** What is refunded: the share of what was paid for the line of the order. */
+  /** The refund: the share of the amount paid for the order line. */
   value: string
 }
 
 export interface Discount {
-  /** Why there is a discount. */
+  /** The type of discount. */
   type: string
-  /** The reason in words. */
+  /** The reason for the discount. */
   reason: string | null
-  /** The amount taken off the line. */
+  /** The amount of the discount. */
   amount: string
-  /** The same in per cent. */
+  /** The discount in per cent. */
   percentage: string | null
 }
 
 export interface ReturnReason {
-  /** Why, as `GET /return-reasons` has it. */
+  /** A code from `GET /return-reasons`. */
   code: string
-  /** What a shopper reads. */
+  /** The name that shoppers see. */
   name: string
 }

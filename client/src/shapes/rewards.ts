@@ -1,11 +1,11 @@
 // Made of the operations of the API by `npm run docs`.
 
 export interface RewardProgram {
-  /** The programme. */
+  /** The program. */
   id: string
-  /** The name of the programme. */
+  /** The name of the program. */
   name: string
-  /** What it is, in words. */
+  /** The description of the program. */
   description: string | null
   /** ISO 4217. */
   currency: string
@@ -18,17 +18,17 @@ export interface RewardTier {
   id: string
   /** The name of the tier. */
   name: string
-  /** Where the tier stands, the lowest first. */
+  /** The position of the tier, lowest first. */
   sequence: number
-  /** Each time this much is spent … */
+  /** The spend that earns `accrualPoints`. */
   accrualSpend: string | null
-  /** … this many points are earned. */
+  /** The points earned for each `accrualSpend`. */
   accrualPoints: number | null
-  /** At this many points … */
+  /** The number of points that are converted into a reward. */
   autoRewardPointThreshold: number | null
-  /** … a reward of this value is made of them. */
+  /** The value of a reward that is converted from points. */
   autoRewardValue: string | null
-  /** What must be spent in the qualifying period to reach the tier. */
+  /** The spend in the qualifying period that reaches the tier. */
   qualifySpend: string | null
   qualifyPeriod: Span
   pointsExpiry: Span
@@ -55,17 +55,17 @@ export interface RewardAccount {
   id: string
   /** The shopper. */
   customerId: string
-  /** The programme. */
+  /** The program. */
   programId: string
-  /** The name of the programme. */
+  /** The name of the program. */
   programName: string
   /** The tier. */
   tierId: string | null
   /** The name of the tier. */
   tierName: string | null
-  /** The tier is kept until this day, whatever is spent. */
+  /** The last day on which the tier is kept whatever the spend is. */
   tierLockedUntilDate: string | null
-  /** When the shopper joined the programme. */
+  /** When the shopper joined the program. */
   joinDate: string | null
   /** ISO 4217. */
   currency: string
@@ -73,9 +73,9 @@ export interface RewardAccount {
   availablePoints: number
   /** The shopper's reward balance: unexpired, unredeemed rewards. */
   availableRewards: string
-  /** Points missing for the next reward; null where rewards are not made of points. */
+  /** The points that are missing for the next reward. Null if points are not converted into rewards. */
   pointsToNextReward: number | null
-  /** What is left to spend for the next tier; null in the highest. */
+  /** The spend that is missing for the next tier. Null in the highest tier. */
   spendToNextTier: string | null
   /** The tier. */
   nextTierId: string | null
@@ -87,17 +87,17 @@ export interface RewardAccount {
 export interface Points {
   /** The lot. */
   id: string
-  /** When it was given. */
+  /** When the lot was created. */
   createdAt: string
-  /** Why it was given. */
+  /** The reason for the lot. */
   description: string | null
-  /** Points given. */
+  /** Points in total. */
   total: number
   /** Points used. */
   redeemed: number
-  /** Points about to be used. */
+  /** Points reserved by a pending redemption. */
   pending: number
-  /** Points left. */
+  /** Remaining points. */
   available: number
   /** The last day on which it can be used. */
   expiryDate: string | null
@@ -106,17 +106,17 @@ export interface Points {
 export interface Reward {
   /** The lot. */
   id: string
-  /** When it was given. */
+  /** When the lot was created. */
   createdAt: string
-  /** Why it was given. */
+  /** The reason for the lot. */
   description: string | null
-  /** The value given. */
+  /** The value in total. */
   total: string
   /** The value used. */
   redeemed: string
-  /** The value about to be used. */
+  /** The value reserved by a pending redemption. */
   pending: string
-  /** The value left. */
+  /** The remaining value. */
   available: string
   /** The last day on which it can be used. */
   expiryDate: string | null
@@ -129,7 +129,7 @@ export interface Gift {
   giftId: string | null
   /** The name of the gift. */
   name: string | null
-  /** Whether the gift can still be taken. */
+  /** True if the gift can still be redeemed. */
   available: boolean
   /** The last day on which it can be used. */
   expiryDate: string | null

@@ -20,7 +20,7 @@ export interface SettingsChange {
   }[] | null | undefined
   /** The reason of a return line without `reasonCode`: a code of `returnReasons`. */
   defaultReturnReason?: string | null | undefined
-  /** The gift voucher function: whether vouchers can be issued. */
+  /** The gift voucher function. True if vouchers can be issued. */
   vouchersEnabled?: boolean | null | undefined
   /** The gift card SKU index: the SKU that vouchers are sold as. */
   giftCardSku?: string | null | undefined
@@ -30,7 +30,7 @@ export interface SettingsChange {
   voucherValidityMonths?: number | null | undefined
   /** The payment gateway of a voucher without `gateway`: one of `gateways`. If it is not set, no gateway is recorded. */
   voucherGateway?: string | null | undefined
-  /** Whether vouchers can only be redeemed in full. */
+  /** True if vouchers can only be redeemed in full. */
   requireFullRedemption?: boolean | null | undefined
   /** The sender address of emails to shoppers. */
   emailSender?: string | null | undefined
@@ -80,9 +80,9 @@ export interface SettingsChange {
   referenceTypes?: string[] | null | undefined
   /** The version that the embedded back office reports. Features that need a later version are unavailable. */
   backOfficeVersion?: string | null | undefined
-  /** Whether PUT requires `If-Match`. */
+  /** True if PUT requires `If-Match`. */
   requireIfMatch?: boolean | null | undefined
-  /** Whether writes that accept `Idempotency-Key` require it. */
+  /** True if writes that accept `Idempotency-Key` require it. */
   requireIdempotencyKey?: boolean | null | undefined
   /** How many days removed records are remembered. Older cursors of the change feed expire. */
   tombstoneRetentionDays?: number | null | undefined
@@ -90,41 +90,41 @@ export interface SettingsChange {
   requestLogRetentionDays?: number | null | undefined
   readsPerMinute?: number | 'off' | null | undefined
   writesPerMinute?: number | 'off' | null | undefined
-  /** The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`). */
+  /** The payment gateways that orders and gift vouchers can use (`GET /payment-gateways`). */
   gateways?: string[] | null | undefined
 }
 
 export interface Capabilities {
   backOffice: BackOfficeRelease
   capabilities: Capability[]
-  /** What is pulled from the back office, and how fresh it is. Absent where nothing has to be. */
+  /** The syncs from the back office with their lag. Absent if the back office needs none. */
   sync?: SyncState[]
 }
 
 export interface BackOfficeRelease {
-  /** What kind of back office it is. */
+  /** The driver of the back office. */
   driver: string
-  /** The release it answers as. */
+  /** The version of the back office. */
   release: string
 }
 
 export interface Capability {
   name: string
   available: boolean
-  /** Why it is not. */
+  /** The reason, if it is not available. */
   reason?: string
 }
 
 export interface SyncState {
-  /** What is pulled. */
+  /** The name of the sync. */
   sync: string
-  /** When it was last pulled to its end; null: never yet. */
+  /** When the sync was last completed. Null if it never was. */
   syncedAt: string | null
-  /** How long ago that is. */
+  /** The seconds since then. */
   lagSeconds: number | null
-  /** How the last run went; `running` while one is under way, `none` before the first. */
+  /** The result of the last run. `running`: a run is in progress. `none`: no run yet. */
   lastResult: Open<'ok' | 'failed' | 'running' | 'none'>
-  /** When it is pulled next; null: not by itself. */
+  /** The next scheduled run. Null if the sync has no schedule. */
   nextRunAt: string | null
 }
 
@@ -148,7 +148,7 @@ export interface Settings {
   }[]
   /** The reason of a return line without `reasonCode`: a code of `returnReasons`. */
   defaultReturnReason: string | null
-  /** The gift voucher function: whether vouchers can be issued. */
+  /** The gift voucher function. True if vouchers can be issued. */
   vouchersEnabled: boolean
   /** The gift card SKU index: the SKU that vouchers are sold as. */
   giftCardSku: string | null
@@ -158,7 +158,7 @@ export interface Settings {
   voucherValidityMonths: number
   /** The payment gateway of a voucher without `gateway`: one of `gateways`. If it is not set, no gateway is recorded. */
   voucherGateway: string | null
-  /** Whether vouchers can only be redeemed in full. */
+  /** True if vouchers can only be redeemed in full. */
   requireFullRedemption: boolean
   /** The sender address of emails to shoppers. */
   emailSender: string | null
@@ -189,9 +189,9 @@ export interface Settings {
   referenceTypes: string[]
   /** The version that the embedded back office reports. Features that need a later version are unavailable. */
   backOfficeVersion: string
-  /** Whether PUT requires `If-Match`. */
+  /** True if PUT requires `If-Match`. */
   requireIfMatch: boolean
-  /** Whether writes that accept `Idempotency-Key` require it. */
+  /** True if writes that accept `Idempotency-Key` require it. */
   requireIdempotencyKey: boolean
   /** How many days removed records are remembered. Older cursors of the change feed expire. */
   tombstoneRetentionDays: number
@@ -201,6 +201,6 @@ export interface Settings {
   readsPerMinute: number | 'off'
   /** Writes per account and minute, or `off`. Counted per process. */
   writesPerMinute: number | 'off'
-  /** The payment gateways that may be named in orders and gift vouchers (`GET /payment-gateways`). */
+  /** The payment gateways that orders and gift vouchers can use (`GET /payment-gateways`). */
   gateways: string[]
 }

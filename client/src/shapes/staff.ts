@@ -1,18 +1,18 @@
 // Made of the operations of the API by `npm run docs`.
 
 export interface StaffMember {
-  /** The back office's identifier of the staff member. */
+  /** The back office's ID of the staff member. */
   id: string
-  /** The code the staff member signs in to the till with. */
+  /** The code with which the staff member signs in to the till. */
   code: string
   /** First name. */
   firstname: string | null
   /** Surname. */
   surname: string
-  /** E-mail address. */
+  /** The email address. */
   email: string | null
-  /** The store the staff member belongs to. */
+  /** The store of the staff member. */
   storeNumber: string | null
-  /** False once the staff member has left. */
+  /** False if the staff member has left. */
   active: boolean
 }

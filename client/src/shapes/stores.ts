@@ -2,19 +2,19 @@
 import type { Address } from './customers.ts'
 
 export interface Store {
-  /** The back office's identifier of the store. */
+  /** The back office's ID of the store. */
   storeId: string
-  /** The number the retailer knows the store by; a string, zeros in front are kept. */
+  /** The retailer's number of the store. A string, so leading zeros are kept. */
   storeNumber: string
   /** A short code. */
   code: string | null
-  /** The name shoppers know. */
+  /** The name of the store. */
   name: string
-  /** E-mail address of the store. */
+  /** The email address of the store. */
   email: string | null
   address: Address
-  /** The location in the e-commerce platform; several stores may share one. Null where none is mapped. */
+  /** The mapped location in the e-commerce platform. Several stores can share one. Null if the store is not mapped. */
   ecommerceLocationId: string | null
-  /** Units of each SKU held back from sale in this store. */
+  /** Units of each SKU that are not sold online from this store. */
   inventoryBuffer: number | null
 }

@@ -14,9 +14,9 @@ export interface Sync {
   origin: Open<'backOffice' | 'file'>
   /** The schedule. `null` if the sync has none. */
   intervalSeconds: number | null
-  /** The end of the last completed run. `null` if there is none. */
+  /** The end of the last completed run. `null` before the first. */
   syncedAt: string | null
-  /** The end of the last completed full sync. `null` if there is none. */
+  /** The end of the last completed full sync. `null` before the first. */
   lastFullSyncAt: string | null
   /** The time since the last completed run. */
   lagSeconds: number | null
@@ -28,7 +28,7 @@ export interface Sync {
   detail: string | null
   /** True if a requested run has not ended yet. */
   isQueued: boolean
-  /** The next scheduled run. `null` if there is none. */
+  /** The next scheduled run. `null` before the first. */
   nextRunAt: string | null
   lastRun: {
     /** The ID of the run. */

@@ -2,17 +2,17 @@
 import type { Open } from './general.ts'
 
 export interface RetailTransaction {
-  /** The back office's identifier of the transaction. */
+  /** The back office's ID of the transaction. */
   id: string
   /** The number printed on the receipt. */
   number: string | null
-  /** The order that was fulfilled by this sale. */
+  /** The number of the order that this sale fulfilled. */
   orderNumber: string | null
-  /** Where it was sold; `headOffice` is telephone and mail. */
+  /** The sales channel. `headOffice` is telephone and mail order. */
   channel: Open<'store' | 'headOffice' | 'web'>
-  /** What kind of transaction it is. */
+  /** The type of transaction. */
   type: Open<'sale' | 'layby' | 'laybyUpdate' | 'specialOrder' | 'specialOrderUpdate'>
-  /** When it was sold. */
+  /** When the sale was made. */
   saleDate: string
   /** The shopper. */
   customerId: string | null
@@ -30,11 +30,11 @@ export interface RetailTransaction {
 }
 
 export interface TransactionLine {
-  /** The identifier of the line, unique in its transaction. */
+  /** The ID of the line, unique in its transaction. */
   id: string
-  /** Where the line stands in the transaction. */
+  /** The position of the line in the transaction. */
   sequence: number | null
-  /** The e-commerce SKU; null where the sold item is no longer known. */
+  /** The e-commerce SKU. Null if the sold item no longer exists. */
   sku: string | null
   /** The style code. */
   productCode: string | null
@@ -46,24 +46,24 @@ export interface TransactionLine {
   colourName: string | null
   /** The size. */
   sizeCode: string | null
-  /** Units sold, with up to three decimals where it is weighed or measured; negative for a return. */
+  /** Units sold, with up to three decimals for weighed or measured goods. Negative for a return. */
   quantity: number
-  /** The price of one unit, before discounts: with the currency's decimals, or up to four where it is finer. */
+  /** The price of one unit before discounts, with the currency's decimals, or up to four if it is finer. */
   price: string
-  /** What was paid for the line; negative for a return. */
+  /** The amount paid for the line. Negative for a return. */
   value: string
-  /** Tax, in per cent. */
+  /** The tax rate in per cent. */
   taxPercent: string | null
   discounts: TransactionDiscount[]
 }
 
 export interface TransactionDiscount {
-  /** Why there was a discount. */
+  /** The type of discount. */
   type: string
-  /** The reason in words. */
+  /** The reason for the discount. */
   reason: string | null
-  /** The amount taken off. */
+  /** The amount of the discount. */
   amount: string
-  /** The same in per cent. */
+  /** The discount in per cent. */
   percentage: string | null
 }

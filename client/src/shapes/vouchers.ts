@@ -54,7 +54,7 @@ export interface VoucherInput {
   deliveryDate?: string | null | undefined
   /** The address of the payer. */
   billingAddress: {
-    /** Who is to be asked for. */
+    /** The contact person. */
     contactName?: string | null | undefined
     /** The company. */
     companyName?: string | null | undefined
@@ -193,11 +193,11 @@ export interface ReceiverEmail {
   status: Open<'queued' | 'sent' | 'failed'>
   /** When the email was queued. */
   queuedAt: string
-  /** The next attempt. Null if there is none. */
+  /** The next attempt. Null if no attempt is due. */
   dueAt: string | null
-  /** When a mail server accepted it. Null if none has. */
+  /** When a mail server accepted the email. Null if none has. */
   sentAt: string | null
-  /** Whether the content is still stored: until the email is sent, or for 30 days after it was abandoned. If so, resending sends the same content. Otherwise it issues a new PIN. */
+  /** True if the content is still stored: until the email is sent, or for 30 days after it was abandoned. If true, a resend sends the same content. Otherwise a resend issues a new PIN. */
   isContentStored: boolean
   /** The number of attempts. */
   attempts: number
@@ -206,9 +206,9 @@ export interface ReceiverEmail {
 }
 
 export interface VoucherLedgerEntry {
-  /** When it happened. */
+  /** The time of the entry. */
   at: string
-  /** What happened. */
+  /** The kind of entry. */
   kind: Open<'issue' | 'activate' | 'lock' | 'unlock' | 'redeem' | 'refund' | 'expire' | 'suspend' | 'resume'>
   /** Negative for a redemption. Zero for an entry that moves no money. */
   amount: string

@@ -8,7 +8,7 @@ export interface WebhookInput {
   kinds?: ('store' | 'staff' | 'product' | 'inventory' | 'customer' | 'transaction' | 'order' | 'return' | 'reward-account')[] | undefined
   /** A description for your own use. */
   description?: string | null | undefined
-  /** Whether to send all existing records first. Default: only changes from now on. */
+  /** True to send all existing records first. Default: only changes from now on. */
   fromBeginning?: boolean | undefined
 }
 
@@ -22,7 +22,7 @@ export interface WebhookChange {
 }
 
 export interface Rewind {
-  /** Where to replay from: `beginning`, a time, or a cursor of `GET /changes` with the same `kinds`. */
+  /** The start of the replay: `beginning`, a time, or a cursor of `GET /changes` with the same `kinds`. */
   to: string
 }
 

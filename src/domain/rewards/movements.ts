@@ -121,8 +121,8 @@ function applyCredit(
 }
 
 /**
- * Computes what a return reverses: first the remaining points of the order's own lots, even if expired, then open lots, then unused rewards
- * that were converted from points (their other points become a lot again). Points that are already used are owed.
+ * Computes what a return reverses: first the remaining points of the order's own lots, even if expired, then open lots, then unused
+ * rewards. The other points of a reversed reward become a lot again. Points that are already used are owed.
  */
 export function computeReversal(
   state: RewardState & { unusedRewards: readonly UnusedReward[] },

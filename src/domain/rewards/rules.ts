@@ -38,7 +38,7 @@ export interface UnusedReward extends Lot {
   points: bigint
 }
 
-/** What an order has earned, what earlier returns have reversed, and the lots of its points. */
+/** An order's earned points, their reversals by earlier returns, and the lots of its points. */
 export interface OrderEarnings {
   points: bigint
   spend: bigint

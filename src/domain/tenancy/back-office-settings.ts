@@ -112,7 +112,7 @@ export const backOfficeFields = {
   },
   exportFolder: {
     description:
-      "The folder of the back office's scheduled exports (customers_, orders_ and rewards_ CSV files): a path, or an SFTP URL without a password: sftp://user@host:22/folder (/~/folder is relative to the home directory).",
+      "The folder of the back office's scheduled exports (customers_, orders_ and rewards_ CSV files). A path, or an SFTP URL without a password: sftp://user@host:22/folder (/~/folder is relative to the home directory).",
     example: '/srv/exports/luma',
     findProblem: value =>
       /^sftp:/i.test(value) ? findSftpProblem(value) : value.startsWith('/') ? maxCharacters(500)(value) : notAFolder,

@@ -102,7 +102,7 @@ export const Settings = Type.Object(
       'The reason of a return line without `reasonCode`: a code of `returnReasons`.',
       'MIND',
     ),
-    vouchersEnabled: flag('The gift voucher function: whether vouchers can be issued.'),
+    vouchersEnabled: flag('The gift voucher function. True if vouchers can be issued.'),
     giftCardSku: optional('The gift card SKU index: the SKU that vouchers are sold as.', 'GIFTCARD'),
     voucherType: optional('The type of new vouchers.', 'DIGITAL'),
     voucherValidityMonths: Type.Integer({
@@ -116,7 +116,7 @@ export const Settings = Type.Object(
       'The payment gateway of a voucher without `gateway`: one of `gateways`. If it is not set, no gateway is recorded.',
       'paypal',
     ),
-    requireFullRedemption: flag('Whether vouchers can only be redeemed in full.'),
+    requireFullRedemption: flag('True if vouchers can only be redeemed in full.'),
     emailSender: optional('The sender address of emails to shoppers.', 'gifts@luma.example', 'email'),
     alertEmail: optional('The recipient of alert emails.', 'operations@luma.example', 'email'),
     subscriptionMapping: Type.Object(
@@ -146,8 +146,8 @@ export const Settings = Type.Object(
       default: '2025.1',
       examples: ['2022.1'],
     }),
-    requireIfMatch: flag('Whether PUT requires `If-Match`.'),
-    requireIdempotencyKey: flag('Whether writes that accept `Idempotency-Key` require it.'),
+    requireIfMatch: flag('True if PUT requires `If-Match`.'),
+    requireIdempotencyKey: flag('True if writes that accept `Idempotency-Key` require it.'),
     tombstoneRetentionDays: Type.Integer({
       description: 'How many days removed records are remembered. Older cursors of the change feed expire.',
       minimum: 1,

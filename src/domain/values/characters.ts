@@ -36,7 +36,7 @@ const [hasControl, hasControlInLines, hasDirectionMark] = [
 /** True if a string has ASCII control characters. PostgreSQL can't store NUL at all. */
 export const hasControls = createMatcher(controlsOfAscii)
 
-/** Returns a description of the first forbidden character, or undefined if there is none. */
+/** Returns a description of the first forbidden character, or undefined if the text has none. */
 export function findForbiddenCharacter(text: string, hasLines: boolean): string | undefined {
   if (!text.isWellFormed()) return 'an incomplete character (a lone surrogate)'
   if (hasLines ? hasControlInLines(text) : hasControl(text)) return 'a control character'

@@ -8,7 +8,7 @@ export const ReceiverEmail = Type.Object(
     id: Id('The ID of the email.', '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44'),
     status: OneOf('The state of the email.', ['queued', 'sent', 'failed']),
     queuedAt: LocalTime('When the email was queued.', '2026-11-21 12:00:00'),
-    dueAt: Nullable(LocalTime('The next attempt. Null if there is none.', '2026-11-21 12:05:00')),
+    dueAt: Nullable(LocalTime('The next attempt. Null if no attempt is due.', '2026-11-21 12:05:00')),
     sentAt: Nullable(LocalTime('When a mail server accepted the email. Null if none has.', '2026-11-21 12:00:02')),
     isContentStored: Flag(
       'True if the content is still stored: until the email is sent, or for 30 days after it was abandoned. If true, a resend sends the same content. Otherwise a resend issues a new PIN.',

@@ -43,11 +43,11 @@ const gatewayNotFound = (name: string): FieldError => ({
   detail: `Payment gateway \`${name}\` of the setting \`voucherGateway\` not found.`,
 })
 
-/** Returns the gateway of a new voucher: that of the request, otherwise that of the service. Null if there is none. */
+/** Returns the gateway of a new voucher: that of the request, otherwise that of the service. Null if neither has one. */
 export const getGateway = ({ gateway }: Pick<VoucherInput, 'gateway'>, { voucherGateway }: Settings): string | null =>
   gateway ?? voucherGateway
 
-/** Returns all reasons why no voucher can be issued, or undefined if there are none. Without `configuration`, only settings are checked. */
+/** Returns all reasons why no voucher can be issued, or undefined if vouchers can be issued. Without `configuration`, only settings are checked. */
 export function explainNoVouchers(settings: Settings, configuration?: VoucherConfiguration): string | undefined {
   const { voucherGateway } = settings
   const isUnknown = configuration && voucherGateway !== null && !configuration.gateways.includes(voucherGateway)

@@ -6,8 +6,8 @@ import { Voucher } from './vouchers.ts'
 
 const LedgerEntry = Type.Object(
   {
-    at: LocalTime('When it happened.', '2026-11-21 12:00:00'),
-    kind: OneOf('What happened.', voucherSteps),
+    at: LocalTime('The time of the entry.', '2026-11-21 12:00:00'),
+    kind: OneOf('The kind of entry.', voucherSteps),
     amount: Money('Negative for a redemption. Zero for an entry that moves no money.', '-39.95'),
     state: OneOf('The state of the voucher after the entry.', voucherStates),
     lockedBy: Nullable(Text('The account that locked the voucher.', 'webshop', 100)),

@@ -82,7 +82,7 @@ export const WebhookInput = Type.Object(
     }),
     description: Optional(description),
     fromBeginning: Type.Optional(
-      Flag('Whether to send all existing records first. Default: only changes from now on.', false),
+      Flag('True to send all existing records first. Default: only changes from now on.', false),
     ),
   },
   { $id: 'WebhookInput', additionalProperties: false },
@@ -96,7 +96,7 @@ export const WebhookChange = Type.Object(
 export const Rewind = Type.Object(
   {
     to: Text(
-      'Where to replay from: `beginning`, a time, or a cursor of `GET /changes` with the same `kinds`.',
+      'The start of the replay: `beginning`, a time, or a cursor of `GET /changes` with the same `kinds`.',
       '2026-11-21T09:31:27Z',
       maxCursorLength,
     ),

@@ -4,8 +4,8 @@ import { ApiError } from '../../errors/api-error.ts'
 const maxDepth = 32
 
 /**
- * Parses a body. Throws `malformed_json` if it isn't UTF-8 and JSON (RFC 8259), if an object has a name twice, if it has more than 32 levels,
- * or if a number can't be stored exactly as it is written.
+ * Parses a body strictly (RFC 8259). Throws `malformed_json` if it isn't UTF-8 or JSON. Duplicate names in an object, more than 32 levels, and
+ * numbers that can't be stored exactly are errors too.
  */
 export function readJson(bytes: Uint8Array): unknown {
   const text = decode(bytes)

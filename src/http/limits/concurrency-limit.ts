@@ -6,8 +6,8 @@ import { ApiError } from '../../errors/api-error.ts'
 const maxConcurrent = { too_many_streams: 10, too_many_exports: 4, too_many_imports: 2 }
 
 /**
- * Returns a function that runs work within the limit of an account. The work counts until its promise settles, or until the promise that
- * it passed to `keepOpenUntil` settles. Throws `code` if the account is at its limit.
+ * Returns a function that runs work within the limit of an account. The work counts until its promise ends, or until the promise that it
+ * passed to `keepOpenUntil` ends. Throws `code` if the account is at its limit.
  */
 export function concurrencyLimit(code: keyof typeof maxConcurrent) {
   const limits = new Map<string, Semaphore>()

@@ -122,7 +122,7 @@ function createShardLog(db: Db, log: Logger) {
       if (pendingCount >= flushThreshold && !isUnavailable) write()
     },
     write,
-    /** Writes the pending entries. Gives up after the first error. */
+    /** Writes the pending entries. Stops at the first error. */
     async end() {
       await writing
       isUnavailable = false

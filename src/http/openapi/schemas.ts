@@ -2,7 +2,7 @@ import type { TSchema } from '../../schemas/schemas.ts'
 import { allowEmpty, isStandardFormat, toRequestSchema } from './request-schemas.ts'
 import type { Schema } from './schema.ts'
 
-/** Where a schema is used. In most bodies, an empty string is null if null is allowed. */
+/** The use of a schema. In most bodies, an empty string is null if null is allowed. */
 export type Use = 'response' | 'query' | 'body' | 'body, empty is null'
 
 /**

@@ -77,10 +77,10 @@ Send a unique \`Idempotency-Key\` with each \`POST\`, such as a UUID. If you rec
 
 | Retry | Response |
 |---|---|
-| The first request has finished | The first response, with \`Idempotent-Replayed: true\` |
-| The first request is still running | 409 with \`Retry-After\` |
+| The first request has finished | The first response, with \`Idempotent-Replayed: true\`. |
+| The first request is still running | 409 with \`Retry-After\`. |
 | The first request was rejected (4xx) | The request is executed. Correct it and use the same key. |
-| The key belongs to a different request | 422 \`idempotency_key_reused\` |
+| The key belongs to a different request | 422 \`idempotency_key_reused\`. |
 
 ### Dry runs
 
@@ -114,14 +114,14 @@ Errors are \`application/problem+json\` (RFC 9457).
 
 | Limit | Value | If exceeded |
 |---|---|---|
-| Reads per account and minute | ${readsPerMinute.toLocaleString('en')}, changed by the setting \`readsPerMinute\` | 429 \`rate_limited\` |
-| Writes per account and minute | ${writesPerMinute.toLocaleString('en')}, changed by the setting \`writesPerMinute\` | 429 \`rate_limited\` |
-| Open change streams per account | 10 | 429 \`too_many_streams\` |
-| Running bulk exports per account | 4 | 429 \`too_many_exports\` |
-| Running imports per account | 2 | 429 \`too_many_imports\` |
-| Body | 256 KiB | 413 \`body_too_large\` |
-| Headers | 100 headers, 16 KiB in total | 431 \`headers_too_large\` |
-| URL | 8 KiB | 414 \`uri_too_long\` |
+| Reads per account and minute | ${readsPerMinute.toLocaleString('en')}, changed by the setting \`readsPerMinute\` | 429 \`rate_limited\`. |
+| Writes per account and minute | ${writesPerMinute.toLocaleString('en')}, changed by the setting \`writesPerMinute\` | 429 \`rate_limited\`. |
+| Open change streams per account | 10 | 429 \`too_many_streams\`. |
+| Running bulk exports per account | 4 | 429 \`too_many_exports\`. |
+| Running imports per account | 2 | 429 \`too_many_imports\`. |
+| Body | 256 KiB | 413 \`body_too_large\`. |
+| Headers | 100 headers, 16 KiB in total | 431 \`headers_too_large\`. |
+| URL | 8 KiB | 414 \`uri_too_long\`. |
 | Concurrent requests per HTTP/2 connection | 100 | Further requests wait. |
 
 The limits per account are counted per process. An installation with several processes can admit more. \`RateLimit-Policy\` and \`RateLimit\` report the limit of the process that sent the response. Wait for \`Retry-After\` seconds after a 429.

@@ -5,9 +5,9 @@ import { ApiError } from '../../errors/api-error.ts'
 const commonMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * Rejects unsupported methods of known paths with 405 and `Allow`. Returns a function that returns the error of a request without a route:
- * 405 for a rare method of a known path, otherwise 404. Rare methods have no routes, because a router with all thirty methods at each path
- * makes starting a tenth slower.
+ * Rejects unsupported methods of known paths with 405 and `Allow`. Returns a function for requests without a route.
+ * It returns 405 for a rare method of a known path, otherwise 404. Rare methods have no routes: with all
+ * thirty methods at each path, starting takes a tenth longer.
  */
 export function rejectOtherMethods(server: FastifyInstance, routes: ReadonlyMap<string, readonly string[]>) {
   const methodNotAllowed = (allowed: readonly string[]) =>

@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../../store/lists/page.ts'
 import { handleLater } from '../../telemetry/ignored-errors.ts'
 import type { BulkExport } from './bulk-export.ts'
 
-/** Records per chunk: enough to make the cost of a statement small, few enough that nobody waits long for one. */
+/** Records per chunk: enough to make the cost of a statement small, few enough that each one is fast. */
 const chunkSize = 500
 
 /** A part of an export. */

@@ -107,7 +107,8 @@ const StreamQuery = Type.Object({
   ...following,
   after_cursor: Type.Optional({
     ...following.after_cursor,
-    description: 'Where to continue, with the same `kinds`: an `endCursor`, or the `id` of an event. Default: now.',
+    description:
+      'The position to continue from, with the same `kinds`: an `endCursor`, or the `id` of an event. Default: now.',
   }),
 })
 
