@@ -12,7 +12,7 @@ const transaction = `<Transaction>
   <Details Type="Array" TotalRows="2">
     <Detail><Id>15882</Id><Sequence>0</Sequence><ProductCode>STY5001</ProductCode><ProductName>SAMPLE TEE</ProductName><ColourCode>BLK</ColourCode>
       <ColourName>Black</ColourName><SizeCode>S</SizeCode><Quantity>1</Quantity><Price>29.99</Price><Value>25.99</Value><TaxPercentage>10</TaxPercentage>
-      <Discounts Type="Array" TotalRows="1"><Discount><Id>15883</Id><Sequence>1</Sequence><Type>Loyalty</Type><RowError>POS Loyalty 1</RowError><Amount>4</Amount><Percentage>13.34</Percentage></Discount></Discounts></Detail>
+      <Discounts Type="Array" TotalRows="1"><Discount><Id>15883</Id><Sequence>1</Sequence><Type>Loyalty</Type><Reason>POS Loyalty 1</Reason><Amount>4</Amount><Percentage>13.34</Percentage></Discount></Discounts></Detail>
     <Detail><Id>15884</Id><Sequence>1</Sequence><ProductCode>-</ProductCode><Quantity>-1</Quantity><Price>10</Price><Value>-10</Value><TaxPercentage xsi:nil="true" /><Discounts /></Detail>
   </Details></Transaction>`
 

@@ -112,7 +112,7 @@ test('a template defines the order and all names of a payload', () => {
     ['Id', 1],
     ['Surname', 'B'],
   ])
-  assert.throws(() => orderFields(template, { surname: 'B' } as Record<string, Content>), /no surname/)
+  assert.throws(() => orderFields(template, { surname: 'B' } as Record<string, Content>), /lacks surname/)
 })
 
 test('a character invalid in XML is rejected before sending', () => {
