@@ -125,7 +125,7 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
 }
 
 /** A back office that does not take the password asks for somebody who has the right one. */
-async function noteCredentials(db: Database, { id }: Service, state: 'accepted' | 'refused') {
+async function noteCredentials(db: Database, { id }: Service, state: 'accepted' | 'rejected') {
   const kind = 'back_office_denied'
   const detail = 'The back office does not accept the user and the password.'
   await (state === 'accepted' ? resolveAlertsOfKind(db, id, kind) : raiseAlert(db, id, { kind, subject: '', detail }))

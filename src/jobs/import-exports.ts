@@ -1,6 +1,11 @@
-import { type ExportFile, isSame, type Look, lookInto } from '../backoffice/apparel21/export-files/files.ts'
-import { type Imported, importExport } from '../backoffice/apparel21/export-files/import.ts'
-import { mostBytes, tooLarge } from '../backoffice/apparel21/export-files/lines.ts'
+import {
+  type ExportFile,
+  type FolderScan,
+  isSameVersion,
+  scanPlace,
+} from '../backoffice/apparel21/export-files/files.ts'
+import { type ExportResult, importExport } from '../backoffice/apparel21/export-files/import.ts'
+import { maxBytes, tooLarge } from '../backoffice/apparel21/export-files/lines.ts'
 import type { BackOffices } from '../backoffice/back-offices.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
 import { noCounts } from '../import/pipeline/counts.ts'
@@ -20,7 +25,7 @@ const rejected = 'export_file_rejected'
 /** What a place looked like; at another address that means nothing. */
 interface Looked {
   address: string
-  look: Look
+  scan: FolderScan
 }
 
 /** Imports the files that a back office leaves for a service, each once: it is then in `done/`, or in `failed/` with what was rejected. */
@@ -43,9 +48,12 @@ async function run(offices: BackOffices, looks: Map<number, Looked>, work: Servi
   try {
     const place = await openExports(settings, signal)
     try {
-      const { look, complete, growing } = await lookInto(place, before?.address === address ? before.look : undefined)
-      looks.set(service.id, { address, look })
-      let left = growing
+      const { scan, complete, isGrowing } = await scanPlace(
+        place,
+        before?.address === address ? before.scan : undefined,
+      )
+      looks.set(service.id, { address, scan })
+      let left = isGrowing
       for (const file of complete) {
         if (signal.aborted) return
         if (!(await take(place, file, work))) left = true
@@ -72,17 +80,17 @@ async function take(
   file: ExportFile,
   { db, service, log, signal }: ServiceJobRun,
 ): Promise<boolean> {
-  const { kind, name, mark } = file
+  const { type, name, mark } = file
   const begun = performance.now()
-  const isWhole = async () => isSame(await place.markOf(name), mark)
-  let imported: Imported = { ...noCounts(), leftOut: 0, fault: tooLarge }
-  if (mark.size <= mostBytes) {
+  const isWhole = async () => isSameVersion(await place.markOf(name), mark)
+  let imported: ExportResult = { ...noCounts(), leftOut: 0, error: tooLarge }
+  if (mark.size <= maxBytes) {
     const brought = await place.bring(name, mark)
     if (!(await isWhole())) return false
-    imported = await importExport(db, service, { kind, name, ...brought }, signal)
+    imported = await importExport(db, service, { type, name, ...brought }, signal)
   }
   if (!(await isWhole())) return false
-  const { fault, notes: _, ...counts } = imported
+  const { error: fault, notes: _, ...counts } = imported
   const isGood = fault === undefined && counts.rejected === 0
   if (!isGood) {
     // Before it is moved: after that nobody would come back to it.

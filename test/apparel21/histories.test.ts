@@ -31,7 +31,7 @@ const historyOf = async (personId: number, caller: Pick<typeof api, 'get'> = api
 async function importOrders(name: string) {
   const path = join(directory, name)
   await writeFile(path, await (await fetch(`${simulator.controlUrl}/export/orders.csv`)).text())
-  const file = { kind: 'orders' as const, name, path, rejectedPath: `${path}.rejected.ndjson` }
+  const file = { type: 'orders' as const, name, path, rejectedPath: `${path}.rejected.ndjson` }
   const { rejected } = await importExport(api.db, api.service, file, new AbortController().signal)
   assert.equal(rejected, 0)
 }

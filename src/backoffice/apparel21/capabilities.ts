@@ -5,7 +5,7 @@ import { capability, common, needing, returns } from '../port/capabilities.ts'
 import { featureReleases, type ReleaseReader } from './client/release.ts'
 import { noErasureReason } from './operations/customers.ts'
 
-const always: readonly CapabilityName[] = [
+const alwaysAvailable: readonly CapabilityName[] = [
   'stores',
   'inventory',
   'products',
@@ -17,73 +17,78 @@ const always: readonly CapabilityName[] = [
   'vouchers',
 ]
 
-/** What only the back office's export files tell, and what there is without them. */
+/** Capabilities that need the back office's export files, with the reason if there are none. */
 export const exportCapabilities: ReadonlyMap<CapabilityName, string> = new Map([
-  ['staff', 'The back office has no staff to read: `GET /staff` has what its export files, or an import, bring.'],
+  ['staff', "The Retail API doesn't return staff. Use the back office's export files or an import."],
   [
     'transactions',
-    'The back office tells the history of one customer at a time: without its export files `/orders/transactions/search` has the sales of known customers only, each once the customer was refreshed.',
+    'The Retail API returns the history of one customer at a time. Without export files, `/orders/transactions/search` lists only sales of known customers, after their first refresh.',
   ],
   [
     'signUpStore',
-    'The back office does not say which store a customer joined in: `joinedStoreId` and `joinedStoreCode` come with its export files only.',
+    "The Retail API doesn't return the store that a customer joined in. Only the export files contain `joinedStoreId` and `joinedStoreCode`.",
   ],
 ])
 
-/** What this kind of back office cannot do whatever its release, and where it comes from instead. */
-const never: readonly Capability[] = [
+/** Capabilities that no release has, with the reason and the alternative. */
+const neverAvailable: readonly Capability[] = [
   capability('customerErasure', noErasureReason),
   capability(
     'paymentGatewayList',
-    'The back office does not list its gateways: `GET /payment-gateways` has the names of the setting `gateways`.',
+    "The Retail API doesn't list payment gateways. `GET /payment-gateways` returns those of the setting `gateways`.",
   ),
   capability(
     'returnStatus',
-    'The back office does not tell what became of a return: its status stays `requested`, and what it brings back stays counted.',
+    "The Retail API doesn't return the outcome of a return. Its status stays `requested`, and its units count as returned.",
   ),
   capability(
     'voucherNumberAtSale',
-    'The back office makes number and PIN of a voucher after its sale, and e-mails them itself: `POST /vouchers` answers 202.',
+    'The back office creates number and PIN after the sale and emails them itself. `POST /vouchers` returns 202.',
   ),
 ]
 
-/** What is set of the back office that capabilities depend on. */
+/** The settings of an installation that affect its capabilities. */
 interface InstallationOptions {
-  /** It leaves its export files for us. */
+  /** True if its export files are imported. */
   hasExports: boolean
-  /** The gateways whose merchants it was told. */
+  /** The gateways with a merchant in the settings. */
   merchants: readonly string[]
 }
 
-/** What works for a service, and what does not and why. A back office that cannot be reached counts as one of no known release. */
+/** Returns the capabilities of a service, with the reasons for missing ones. An unreachable back office counts as an unknown release. */
 export async function loadCapabilities(
   release: ReleaseReader,
   { settings }: Service,
   { hasExports, merchants }: InstallationOptions,
   configured?: VoucherConfiguration,
 ): Promise<Capabilities> {
-  const known = await release.read()
+  const installed = await release.read()
   return {
     driver: 'apparel21',
-    release: known ?? 'unknown',
+    release: installed ?? 'unknown',
     capabilities: [
-      ...always.map(name => capability(name)),
+      ...alwaysAvailable.map(name => capability(name)),
       ...[...exportCapabilities].map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
-      ...never,
-      needing('voucherDeliveryDate', known, featureReleases.voucherDeliveryDate, 'A `deliveryDate` other than today'),
+      ...neverAvailable,
+      needing(
+        'voucherDeliveryDate',
+        installed,
+        featureReleases.voucherDeliveryDate,
+        'A `deliveryDate` other than today',
+      ),
       settings.returnReasons.length
-        ? needing('returns', known, featureReleases.returns, 'A return')
+        ? needing('returns', installed, featureReleases.returns, 'A return')
         : returns(settings),
       capability('gatewayMerchants', findMissingMerchants(merchants, configured)),
-      ...common(settings, known, configured),
+      ...common(settings, installed, configured),
     ],
   }
 }
 
-/** Payments go out without a merchant then; the back office has to have one for PayPal, Afterpay and some others. */
+/** Returns a reason if a gateway has no merchant. Its payments are sent without one, but PayPal, Afterpay and others need it. */
 function findMissingMerchants(merchants: readonly string[], configured?: VoucherConfiguration): string | undefined {
-  const without = configured?.gateways.filter(name => !merchants.includes(name)) ?? []
-  return without.length
-    ? `The back office is not told the merchant of ${without.map(name => `\`${name}\``).join(', ')}, and some kinds of gateway are refused without: \`tillbridge back-office set\`.`
+  const missing = configured?.gateways.filter(name => !merchants.includes(name)) ?? []
+  return missing.length
+    ? `No merchant is set for ${missing.map(name => `\`${name}\``).join(', ')}. The back office rejects some gateways without one. Run \`tillbridge back-office set\`.`
     : undefined
 }

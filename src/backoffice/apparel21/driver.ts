@@ -1,3 +1,10 @@
+/**
+ * The driver of Apparel21, a retail system with an XML interface (Retail API).
+ * Layers: client/ sends requests, mapping/ converts records, queries/ looks up and caches, operations/ implements the port, syncs/ and
+ * export-files/ read in bulk.
+ * Guarantees: every error is an `ApiError`, and an in-doubt write can be found again by a number that its reference determines.
+ */
+
 import type { Db } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -21,7 +28,7 @@ import { createUpstream, type Upstream } from './queries/upstream.ts'
 import { buildSyncs } from './syncs/syncs.ts'
 import { findElements, readText } from './xml/values.ts'
 
-/** A retailer's Apparel21, by its Retail API. `hasExports`: its export files are read as well. */
+/** Creates the back office of one service. `hasExports`: its export files are imported as well. */
 export const createApparel21 = (upstream: Upstream, service: Service, hasExports = false): BackOffice => ({
   ...createCustomerWrites(upstream),
   ...createOrderWrites(upstream),
@@ -41,11 +48,11 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
   },
 })
 
-/** What there is of what a service's settings name, in its tables and at the back office. */
+/** Checks which parts of the settings exist in the database and in the back office. */
 async function loadConfigured({ giftCards }: Upstream, db: Db, service: Service): Promise<VoucherConfiguration> {
   const [gateways, skuId] = await Promise.all([gatewayNames(db, service), findGiftCardSkuId(db, service)])
   const card = service.settings.vouchersEnabled ? await findGiftCard(db, service, skuId) : undefined
-  // One that does not answer is judged by what is known here.
+  // If the back office is unavailable, only the stored data counts.
   const unsold = card ? await giftCards.check(card).catch(asApiError) : []
   return { gateways, hasGiftCard: skuId !== undefined, unsold: unsold instanceof ApiError ? [] : unsold }
 }
@@ -70,9 +77,9 @@ export function openApparel21(
   const { client, release } = upstream
   const syncs = buildSyncs(client, release, settings.every)
   return {
-    backOffice: of => createApparel21(upstream, of, settings.exportFolder !== undefined),
+    backOffice: forService => createApparel21(upstream, forService, settings.exportFolder !== undefined),
     isOurs: false,
-    // The files have every sale, also those of nobody in particular.
+    // The export files have all sales, including those without a customer.
     syncs: settings.exportFolder === undefined ? syncs : syncs.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,
     get breaker() {
@@ -98,7 +105,7 @@ function toConnection(settings: BackOfficeSettings, service: Service): Connectio
 }
 
 async function probe(client: Client, release: ReleaseReader): Promise<Sight> {
-  const told = await release.read()
+  const installedRelease = await release.read()
   const { records } = await client.list({
     endpoint: 'stores',
     path: ['Stores'],
@@ -106,19 +113,19 @@ async function probe(client: Client, release: ReleaseReader): Promise<Sight> {
     record: 'Store',
   })
   const stores = (await Array.fromAsync(records)).length
-  return { release: told, stores, currency: await fetchCurrency(client) }
+  return { release: installedRelease, stores, currency: await fetchCurrency(client) }
 }
 
-/** That of the rewards programmes; where there are none, nothing says it for all. */
+/** Returns the currency of the rewards programs. Returns undefined without programs, because the Retail API has no other source. */
 async function fetchCurrency(client: Client): Promise<string | undefined> {
   try {
-    const asking = {
+    const request = {
       endpoint: 'rewards',
       path: ['Rewards', 'Programs'],
       version: 1,
       roots: ['RewardPrograms'],
     } as const
-    const [program] = findElements(await client.document(asking), 'Program')
+    const [program] = findElements(await client.document(request), 'Program')
     const code = readText(program, 'Currency')?.toUpperCase() ?? ''
     return Intl.supportedValuesOf('currency').includes(code) ? code : undefined
   } catch (error) {

@@ -10,7 +10,7 @@ export interface DriverLog {
 }
 
 /** Hears what becomes of the user and the password that a back office was given: the first time, and each time that it changes. */
-export type OnCredentials = (state: 'accepted' | 'refused') => void
+export type OnCredentials = (state: 'accepted' | 'rejected') => void
 
 /** Hears of each call that was made: how many milliseconds it took, and whether there was no answer, or a 5xx. */
 export type OnCall = (milliseconds: number, hasFailed: boolean) => void

@@ -1,4 +1,4 @@
-import { lookInto } from '../../backoffice/apparel21/export-files/files.ts'
+import { scanPlace } from '../../backoffice/apparel21/export-files/files.ts'
 import { drivers } from '../../backoffice/drivers.ts'
 import type { Database } from '../../database/db.ts'
 import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settings.ts'
@@ -46,8 +46,8 @@ async function testExportFolder(settings: BackOfficeSettings) {
   const folder = await openExports(settings, AbortSignal.timeout(exportFolderTimeoutMs))
   try {
     await folder.makeRoom()
-    const { look } = await lookInto(folder, undefined)
-    console.log(`Export folder: ${settings.exportFolder} can be read and written. Waiting files: ${look.size}.`)
+    const { scan } = await scanPlace(folder, undefined)
+    console.log(`Export folder: ${settings.exportFolder} can be read and written. Waiting files: ${scan.size}.`)
   } finally {
     await folder.close()
   }

@@ -7,7 +7,7 @@ import { after, before, beforeEach, describe, test } from 'node:test'
 import { pino } from 'pino'
 import type { Simulator } from '../../../simulator/control/handle.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { lookInto } from '../../../src/backoffice/apparel21/export-files/files.ts'
+import { scanPlace } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { type BackOffices, openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { runSyncIfReady } from '../../../src/backoffice/run-sync.ts'
@@ -166,8 +166,8 @@ describe('exports of a back office', () => {
     leave('orders_20260205T104500Z.csv', file)
     await worker.stop(5_000)
     const place = openFolder(folder)
-    const { look } = await lookInto(place, undefined)
-    const [left] = (await lookInto(place, look)).complete
+    const { scan } = await scanPlace(place, undefined)
+    const [left] = (await scanPlace(place, scan)).complete
     assert.equal(left?.name, 'orders_20260205T104500Z.csv')
     if (left)
       await importExport(
@@ -218,7 +218,7 @@ describe('exports of a back office', () => {
     leave('customers_20260207T101500Z.csv', 'name;place\r\nJo;here\r\n')
     await taken('customers_20260207T101500Z.csv')
     assert.ok(namesIn('failed').includes('customers_20260207T101500Z.csv'))
-    assert.match((await listAlerts(db))[0]?.detail ?? '', /has no column PERIDX, FIRSTNAME, SURNAME\.$/)
+    assert.match((await listAlerts(db))[0]?.detail ?? '', /must have the columns PERIDX, FIRSTNAME, SURNAME\.$/)
   })
 
   test('growing files and files with other names are ignored', async () => {
@@ -227,12 +227,12 @@ describe('exports of a back office', () => {
     writeFileSync(there(growing), `${head}\r\n`)
     writeFileSync(there('notes.txt'), 'mine')
     const place = openFolder(folder)
-    const first = await lookInto(place, undefined)
-    assert.deepEqual([first.complete, first.growing], [[], true])
+    const first = await scanPlace(place, undefined)
+    assert.deepEqual([first.complete, first.isGrowing], [[], true])
     writeFileSync(there(growing), `${head}\r\n\r\n`)
-    const second = await lookInto(place, first.look)
-    assert.deepEqual([second.complete, second.growing], [[], true])
-    const third = await lookInto(place, second.look)
+    const second = await scanPlace(place, first.scan)
+    assert.deepEqual([second.complete, second.isGrowing], [[], true])
+    const third = await scanPlace(place, second.scan)
     assert.deepEqual(
       third.complete.map(({ name }) => name),
       [growing],

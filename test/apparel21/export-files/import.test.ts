@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import type { ExportKind } from '../../../src/backoffice/apparel21/export-files/files.ts'
+import type { ExportType } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { type Database, openDatabase } from '../../../src/database/db.ts'
 import { openShop, type Shop } from '../../support/import-shop.ts'
@@ -16,12 +16,12 @@ after(() => shop.close())
 const head = 'PERIDX,PERSON_CODE,FIRSTNAME,SURNAME,EMAIL,DOB,PRIVACY,RETAIL_REP\r\n'
 
 /** Imports text or bytes as an export of customers, or of something else. */
-async function taken(text: string | Buffer, db: Database = shop.db, kind: ExportKind = 'customers') {
+async function taken(text: string | Buffer, db: Database = shop.db, kind: ExportType = 'customers') {
   const name = `${kind}_1.csv`
   const path = join(shop.directory, name)
   await writeFile(path, text)
   const rejectedFile = `${path}.rejected.ndjson`
-  const file = { kind, name, path, rejectedPath: rejectedFile }
+  const file = { type: kind, name, path, rejectedPath: rejectedFile }
   const { notes, ...counts } = await importExport(db, shop.service, file, new AbortController().signal)
   return { ...counts, rejectedFile: await readFile(rejectedFile, 'utf8').catch(() => undefined) }
 }
@@ -68,7 +68,7 @@ test('an export that is not UTF-8 is decoded with its letters intact', async () 
   const windows = Buffer.from(`${head}80,W1,René,Müller,,,Yes,No\r\n`, 'latin1')
   const wide = Buffer.from(`\ufeff${head}81,W2,Zoë,Groß,,,Yes,No\r\n`, 'utf16le')
   const [one, two] = [await taken(windows), await taken(wide)]
-  assert.deepEqual([one.inserted, two.inserted, one.fault ?? two.fault], [1, 1, undefined])
+  assert.deepEqual([one.inserted, two.inserted, one.error ?? two.error], [1, 1, undefined])
   const rows = await shop.rows(`select firstname, surname from customer where id in ('80', '81') order by id`)
   assert.deepEqual(rows, [
     { firstname: 'René', surname: 'Müller' },
@@ -103,8 +103,8 @@ test('rejected export lines become records with our columns', async () => {
 })
 
 test('an export that cannot be read to its end reports the cause', async () => {
-  const { fault } = await taken(`${head}"4,D1,Di,Lee,,,,\r\n`)
-  assert.match(fault ?? '', /^customers_1\.csv cannot be read: Quote Not Closed/)
+  const { error } = await taken(`${head}"4,D1,Di,Lee,,,,\r\n`)
+  assert.match(error ?? '', /^customers_1\.csv can't be read: Quote Not Closed/)
 })
 
 test('a database outage does not count as an error of the export', async t => {

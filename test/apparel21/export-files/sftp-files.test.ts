@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createConnection, createServer } from 'node:net'
 import { describe, test } from 'node:test'
-import { lookInto } from '../../../src/backoffice/apparel21/export-files/files.ts'
+import { scanPlace } from '../../../src/backoffice/apparel21/export-files/files.ts'
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { sql } from '../../../src/database/db.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
@@ -61,11 +61,11 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     const name = 'customers_20260205T101500Z.csv'
     writeFileSync(there(name), head)
     await placed(async place => {
-      const first = await lookInto(place, undefined)
+      const first = await scanPlace(place, undefined)
       appendFileSync(there(name), person(3))
-      const second = await lookInto(place, first.look)
-      assert.deepEqual([first.complete, second.complete, second.growing], [[], [], true])
-      const [file] = (await lookInto(place, second.look)).complete
+      const second = await scanPlace(place, first.scan)
+      assert.deepEqual([first.complete, second.complete, second.isGrowing], [[], [], true])
+      const [file] = (await scanPlace(place, second.scan)).complete
       assert.equal(file?.name, name)
     })
     const letGo = await holdStaff()
@@ -88,8 +88,8 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     const name = 'customers_20260206T101500Z.csv'
     leave(name, head + person(5))
     await placed(async place => {
-      const { look: marks } = await lookInto(place, undefined)
-      const [left] = (await lookInto(place, marks)).complete
+      const { scan: marks } = await scanPlace(place, undefined)
+      const [left] = (await scanPlace(place, marks)).complete
       assert.equal(left?.name, name)
       if (left) await importExport(db, luma, { ...left, ...(await place.bring(left.name, left.mark)) }, never())
     })
@@ -118,7 +118,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     leave(name, 'name;place\r\nJo;here\r\n')
     await takeAll()
     assert.deepEqual(namesIn('failed'), [name, `${name}.1`], 'the first one is kept')
-    assert.match((await alertOf('export_file_rejected'))?.detail ?? '', /^customers_\S+ has no column PERIDX/)
+    assert.match((await alertOf('export_file_rejected'))?.detail ?? '', /^customers_\S+ must have the columns PERIDX/)
   })
 
   test('an oversized file or endless line is rejected without reading it whole', async () => {
@@ -129,8 +129,8 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     await takeAll()
     assert.ok(namesIn('failed').includes(large) && namesIn('failed').includes(endless))
     const details = new Map((await listAlerts(db)).map(({ subject, detail }) => [subject, detail]))
-    assert.equal(details.get(large), 'It holds more than 2 GiB.')
-    assert.match(details.get(endless) ?? '', /^orders_\S+ cannot be read: Max Record Size/)
+    assert.equal(details.get(large), 'The file must not be larger than 2 GiB.')
+    assert.match(details.get(endless) ?? '', /^orders_\S+ can't be read: Max Record Size/)
   })
 
   test('a server failure during an import loses and repeats nothing', async () => {

@@ -64,8 +64,8 @@ test('a person becomes a customer', async () => {
     loyaltyName: 'VIP',
   })
   assert.equal(readPersonChangedAt(found), '2024-05-06T16:32:15')
-  assert.deepEqual(buildHistoryRefresh(found), { id: '3001', stamp: '6/05/2024 4:32:15 PM' })
-  assert.deepEqual(buildAccountRefreshes(found), [{ id: '1', stamp: '6/05/2024 4:32:15 PM' }])
+  assert.deepEqual(buildHistoryRefresh(found), { id: '3001', version: '6/05/2024 4:32:15 PM' })
+  assert.deepEqual(buildAccountRefreshes(found), [{ id: '1', version: '6/05/2024 4:32:15 PM' }])
 })
 
 test('an older response without loyalties, accounts and references becomes a customer', async () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { markAfter, wallAt } from '../../../src/backoffice/apparel21/syncs/checkpoint.ts'
+import { getCheckpoint, toLocalTime } from '../../../src/backoffice/apparel21/syncs/checkpoint.ts'
 
 const timeZone = 'Australia/Melbourne'
 
 const mark = (newest: string | undefined, began: string, tookSeconds = 0) =>
-  markAfter({ newest, beganMs: Date.parse(began), tookMs: tookSeconds * 1_000 }, { timeZone, overlapSeconds: 600 })
+  getCheckpoint({ newest, beganMs: Date.parse(began), tookMs: tookSeconds * 1_000 }, { timeZone, overlapSeconds: 600 })
 
 test('a sync continues after the newest change minus duration and overlap', () => {
   assert.equal(mark('2026-06-01T10:00:00', '2026-06-01T00:10:00Z'), '2026-06-01T09:50:00')
@@ -45,11 +45,14 @@ test('a change of an ambiguous hour is never before the checkpoint', () =>
       (a, b, took) => {
         const from = Date.parse('2026-04-04T14:30:00Z') / 1_000
         const [seen, later] = [from + Math.min(a, b), from + Math.max(a, b)]
-        const shown = wallAt(seen * 1_000, timeZone)
+        const shown = toLocalTime(seen * 1_000, timeZone)
         const since = mark(shown, new Date((seen + 1) * 1_000).toISOString(), took) ?? ''
         // Whatever changes from the moment on that the pull began.
-        assert.ok(wallAt(later * 1_000, timeZone) >= since, `${wallAt(later * 1_000, timeZone)} before ${since}`)
-        assert.ok(wallAt((seen - took) * 1_000, timeZone) >= since)
+        assert.ok(
+          toLocalTime(later * 1_000, timeZone) >= since,
+          `${toLocalTime(later * 1_000, timeZone)} before ${since}`,
+        )
+        assert.ok(toLocalTime((seen - took) * 1_000, timeZone) >= since)
       },
     ),
   ))

@@ -35,6 +35,9 @@ const loggableParameters = new Set([
   'order',
 ])
 
+/** True if a value has the form of the back office's identifiers. Other values can't exist, and could change a path. */
+export const isId = (id: string) => /^\d{1,22}$/.test(id)
+
 /** True if each segment has only letters, digits, underscores and hyphens. Any other character could change the path. */
 export const isValidPath = ({ path }: Pick<RetailRequest, 'path'>) => path.every(name => /^[\w-]+$/.test(String(name)))
 

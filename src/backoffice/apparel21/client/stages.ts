@@ -101,15 +101,15 @@ export const pause = (ms: number, signal: AbortSignal) =>
 
 /** Reports whether the back office accepts the user and password: after the first call, and after each change. */
 export function reportCredentials(onCredentials: Connection['onCredentials']): Stage {
-  let reported: 'accepted' | 'refused' | undefined
-  const report = (state: 'accepted' | 'refused') => {
+  let reported: 'accepted' | 'rejected' | undefined
+  const report = (state: 'accepted' | 'rejected') => {
     if (reported === state) return
     reported = state
     onCredentials?.(state)
   }
   return ({ path }) =>
     error => {
-      if (error instanceof Failure && error.type === 'denied') report('refused')
+      if (error instanceof Failure && error.type === 'denied') report('rejected')
       // The root page needs no credentials.
       else if (!(error instanceof Failure) && path.length) report('accepted')
     }

@@ -1,38 +1,39 @@
 import type { ExportPlace, Mark } from '../../../import/sources/export-source.ts'
 
-const kinds = ['customers', 'orders', 'rewards'] as const
-export type ExportKind = (typeof kinds)[number]
+const exportTypes = ['customers', 'orders', 'rewards'] as const
+export type ExportType = (typeof exportTypes)[number]
 
-/** A file that is whole. */
+/** A complete export file. */
 export interface ExportFile {
-  kind: ExportKind
+  type: ExportType
   name: string
   mark: Mark
 }
 
-/** What the files of a place looked like, by their names. */
-export type Look = ReadonlyMap<string, Mark>
+/** The size and change time of each file, by name. */
+export type FolderScan = ReadonlyMap<string, Mark>
 
-/** `customers_20260203T101500Z.csv`; whoever writes a file may give it this name when it is whole. */
-const form = /^(customers|orders|rewards)_[\w.-]{0,180}\.csv(\.gz)?$/i
+/** For example `customers_20260203T101500Z.csv`. A writer can rename a complete file to this form. */
+const fileNamePattern = /^(customers|orders|rewards)_[\w.-]{0,180}\.csv(\.gz)?$/i
 
 /**
- * Looks into a place. Complete is what looks as it did the last time; customers come first, since the others name them, and of each
- * kind the oldest name.
+ * Scans a folder. A file is complete if it has not changed since the previous scan. Complete files are sorted by type, customers first
+ * because the others refer to them, then by name.
  */
-export async function lookInto(place: ExportPlace, before: Look | undefined) {
-  const look = new Map<string, Mark>()
+export async function scanPlace(place: ExportPlace, previous: FolderScan | undefined) {
+  const scan = new Map<string, Mark>()
   for (const name of await place.names()) {
-    const mark = form.test(name) ? await place.markOf(name) : undefined
-    if (mark) look.set(name, mark)
+    const mark = fileNamePattern.test(name) ? await place.markOf(name) : undefined
+    if (mark) scan.set(name, mark)
   }
-  const complete = [...look]
-    .filter(([name, mark]) => isSame(before?.get(name), mark))
-    .map(([name, mark]): ExportFile => ({ kind: kindOf(name), name, mark }))
-    .sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
-  return { look, complete, growing: complete.length < look.size }
+  const complete = [...scan]
+    .filter(([name, mark]) => isSameVersion(previous?.get(name), mark))
+    .map(([name, mark]): ExportFile => ({ type: getType(name), name, mark }))
+    .sort((a, b) => exportTypes.indexOf(a.type) - exportTypes.indexOf(b.type) || (a.name < b.name ? -1 : 1))
+  return { scan, complete, isGrowing: complete.length < scan.size }
 }
 
-export const isSame = (a: Mark | undefined, b: Mark | undefined) => a?.size === b?.size && a?.changedAt === b?.changedAt
+export const isSameVersion = (a: Mark | undefined, b: Mark | undefined) =>
+  a?.size === b?.size && a?.changedAt === b?.changedAt
 
-const kindOf = (name: string) => name.slice(0, name.indexOf('_')).toLowerCase() as ExportKind
+const getType = (name: string) => name.slice(0, name.indexOf('_')).toLowerCase() as ExportType

@@ -11,94 +11,94 @@ import { importTypes } from '../../../import/pipeline/import-types.ts'
 import type { Line } from '../../../import/pipeline/sheet.ts'
 import { openRejectedFile } from '../../../import/rejected-file.ts'
 import type { Brought } from '../../../import/sources/export-source.ts'
-import type { ExportKind } from './files.ts'
-import { type ExportLine, linesOf } from './lines.ts'
-import { type Pass, passesOf } from './passes.ts'
+import type { ExportType } from './files.ts'
+import { type ExportLine, readExportLines } from './lines.ts'
+import { type ExportPass, passFactories } from './passes.ts'
 
-/** What became of an export. */
-export interface Imported extends ImportCounts {
-  /** Lines that are not for us. */
+/** The result of an import. */
+export interface ExportResult extends ImportCounts {
+  /** Lines that are skipped on purpose. */
   leftOut: number
-  /** Why the file could not be read to its end; what came before stays. */
-  fault?: string
+  /** The reason why the file could not be read to its end. The lines before stay imported. */
+  error?: string
 }
 
-/** A file to import: what is in it, what messages call it, where it is. */
-interface Importable extends Brought {
-  kind: ExportKind
+/** A file to import: its type, its name in messages, and its local path. */
+interface ExportSource extends Brought {
+  type: ExportType
   name: string
 }
 
-/** Lines that are translated at a time. */
-const linesAtOnce = 500
+/** Lines that are converted at a time. */
+const linesPerChunk = 500
 
-/** Imports a file. Throws where that is not the file's fault: it may be imported again, as often as need be. */
+/** Imports a file. Can be repeated any number of times. Throws if the import fails for a reason outside the file. */
 export async function importExport(
   db: Database,
   service: Service,
-  file: Importable,
+  file: ExportSource,
   signal: AbortSignal,
-): Promise<Imported> {
-  const imported: Imported = { ...noCounts(), leftOut: 0 }
-  const passes = passesOf[file.kind](db, service, why => {
+): Promise<ExportResult> {
+  const imported: ExportResult = { ...noCounts(), leftOut: 0 }
+  const passes = passFactories[file.type](db, service, reason => {
     imported.leftOut++
-    note(imported.notes, why)
+    note(imported.notes, reason)
   })
   try {
     for (const [i, pass] of passes.entries()) {
-      const rejectedPath = i ? file.rejectedPath.replace(/\.ndjson$/, `.${pass.kind}.ndjson`) : file.rejectedPath
+      const rejectedPath = i ? file.rejectedPath.replace(/\.ndjson$/, `.${pass.type}.ndjson`) : file.rejectedPath
       addCounts(imported, await importPass(db, service, { ...file, rejectedPath }, pass, signal))
     }
   } catch (error) {
     if (signal.aborted || !(error instanceof ImportError) || error.cause) throw error
-    imported.fault = error.message
+    imported.error = error.message
   }
   return imported
 }
 
-async function importPass(db: Database, service: Service, file: Importable, pass: Pass, signal: AbortSignal) {
-  const known: ImportType = importTypes[pass.kind]
-  const type = { ...known, write: pass.write ?? known.write }
-  const letGo = await lockImportType(db, service, pass.kind)
+async function importPass(db: Database, service: Service, file: ExportSource, pass: ExportPass, signal: AbortSignal) {
+  const importType: ImportType = importTypes[pass.type]
+  const type = { ...importType, write: pass.write ?? importType.write }
+  const release = await lockImportType(db, service, pass.type)
   try {
-    const taken = noCounts()
+    const counts = noCounts()
     const fields = everyField(type, {}, service.settings.currency)
     const header = fields.map(({ name }) => name)
-    const draft = { run: `${service.id}-${pass.kind}`, of: `${pass.kind} of ${service.name}` }
-    const sheet = { header, fields, sparse: true, lines: translated(file, pass, fields, signal) }
+    const draft = { run: `${service.id}-${pass.type}`, of: `${pass.type} of ${service.name}` }
+    const sheet = { header, fields, sparse: true, lines: convertLines(file, pass, fields, signal) }
     await importSheet(
       sheet,
       { db, service, type, rejectedFile: openRejectedFile(file.rejectedPath, sheet, draft) },
-      taken,
+      counts,
     )
-    return taken
+    return counts
   } finally {
-    await letGo()
+    await release()
   }
 }
 
-/** What a pass makes of a file: lines of our columns, numbered by themselves. */
-async function* translated(
-  file: Importable,
-  { columns, cells }: Pass,
+/** Converts an export's lines into numbered lines of an import type. */
+async function* convertLines(
+  file: ExportSource,
+  { columns, convert }: ExportPass,
   fields: readonly Field[],
   signal: AbortSignal,
 ): AsyncGenerator<Line[]> {
   let number = 0
-  const lineOf = (made: Readonly<Record<string, string>>): Line => ({
+  const toLine = (cells: Readonly<Record<string, string>>): Line => ({
     number: ++number,
-    cells: fields.map(({ name }) => made[name]),
-    size: Buffer.byteLength(Object.values(made).join('')),
+    cells: fields.map(({ name }) => cells[name]),
+    size: Buffer.byteLength(Object.values(cells).join('')),
   })
   let lines: ExportLine[] = []
-  for await (const line of linesOf(file)) {
+  for await (const line of readExportLines(file)) {
     signal.throwIfAborted()
     const missing = lines.length ? [] : columns.filter(column => line[column] === undefined)
-    if (missing.length) throw new ImportError(`${file.name} has no column ${missing.join(', ')}.`)
+    if (missing.length) throw new ImportError(`${file.name} must have the columns ${missing.join(', ')}.`)
     lines.push(line)
-    if (lines.length < linesAtOnce) continue
-    yield (await cells(lines)).map(lineOf)
+    if (lines.length < linesPerChunk) continue
+    yield (await convert(lines)).map(toLine)
     lines = []
   }
-  if (lines.length) yield (await cells(lines)).map(lineOf)
+  if (lines.length) yield (await convert(lines)).map(toLine)
 }

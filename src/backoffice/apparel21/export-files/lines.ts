@@ -5,38 +5,38 @@ import { asUtf8 } from '../../../import/formats/encoding.ts'
 import { ImportError } from '../../../import/pipeline/import-error.ts'
 import { bytesOf, openSource } from '../../../import/sources/file.ts'
 
-/** A line of an export: its cells by the names of its columns. */
+/** A line of an export file: its cells by column name. */
 export type ExportLine = Readonly<Record<string, string | undefined>>
 
-/** No file holds more, nor comes to more when it is unpacked. */
-export const mostBytes = 2 * 1024 ** 3
-export const tooLarge = 'It holds more than 2 GiB.'
+/** Largest file in bytes, both compressed and uncompressed. */
+export const maxBytes = 2 * 1024 ** 3
+export const tooLarge = 'The file must not be larger than 2 GiB.'
 
-/** The lines of the export at `path`, which messages call `name`. Throws `ImportError` where it cannot be read to its end. */
-export async function* linesOf({ path, name }: { path: string; name: string }): AsyncGenerator<ExportLine> {
+/** Reads the lines of an export file. `name` is used in messages. Throws `ImportError` if the file can't be read to its end. */
+export async function* readExportLines({ path, name }: { path: string; name: string }): AsyncGenerator<ExportLine> {
   const source = { ...(await openSource(path, 'csv')), name }
-  // A quotation mark that is not closed would have the rest of the file read as one line.
+  // An unclosed quotation mark would turn the remaining file into one line, so records have a maximum size.
   const parser = parse({ columns: true, bom: true, skip_empty_lines: true, max_record_size: maxLineBytes })
-  const bytes = atMost(bytesOf(source, () => {}))
+  const bytes = limitBytes(bytesOf(source, () => {}))
   try {
     const { chunks } = await asUtf8(bytes, { name, encoding: undefined, isJson: false, onRemark: () => {} })
-    // Errors of either side arrive at the reader below.
+    // Errors of both streams are thrown by the iteration below.
     pipeline(Readable.from(chunks), parser, () => {})
     yield* parser as AsyncIterable<ExportLine>
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
-    if (/^CSV_/.test(code)) throw new ImportError(`${name} cannot be read: ${message}`)
+    if (/^CSV_/.test(code)) throw new ImportError(`${name} can't be read: ${message}`)
     throw error
   } finally {
     source.stream.destroy()
   }
 }
 
-async function* atMost(chunks: AsyncIterable<Buffer>) {
+async function* limitBytes(chunks: AsyncIterable<Buffer>) {
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
-    if (bytes > mostBytes) throw new ImportError(tooLarge)
+    if (bytes > maxBytes) throw new ImportError(tooLarge)
     yield chunk
   }
 }

@@ -7,191 +7,191 @@ import { knownCustomers } from '../../../store/customers/customers.ts'
 import { upsertSalesTold } from '../../../store/orders/transactions.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/export-lookups.ts'
 import { parseLocalTime } from '../xml/values.ts'
-import type { ExportKind } from './files.ts'
+import type { ExportType } from './files.ts'
 import type { ExportLine } from './lines.ts'
 
-/** The cells of a line of one of our kinds (`backoffice/rows/kinds.ts`), by the names of its columns. */
+/** The cells of an import type's line, by column name. */
 type Cells = Readonly<Record<string, string>>
-type Known = Record<string, string | null>
+type Values = Record<string, string | null>
 
-/** Makes lines of one of our kinds of lines of an export; some come to nothing. */
-export interface Pass {
-  kind: 'customers' | 'staff' | 'transactions' | 'reward-accounts'
-  /** The columns without which it says nothing. */
+/** Converts export lines into lines of one import type. A pass can skip lines. */
+export interface ExportPass {
+  type: 'customers' | 'staff' | 'transactions' | 'reward-accounts'
+  /** The required columns. */
   columns: readonly string[]
-  /** How its rows are put in, where that is not how a file's are. */
+  /** Stores the rows, if not in the import type's own way. */
   write?: ImportType['write']
-  cells(lines: readonly ExportLine[]): Promise<Cells[]>
+  convert(lines: readonly ExportLine[]): Promise<Cells[]>
 }
 
-/** What is made of each kind of export, in this order; `leaveOut` is told of lines that are not for us, and why. */
-export const passesOf: Readonly<
-  Record<ExportKind, (db: Database, service: Service, leaveOut: (why: string) => void) => Pass[]>
+/** Creates the passes of each export type, in order. `skip` is called for each skipped line with the reason. */
+export const passFactories: Readonly<
+  Record<ExportType, (db: Database, service: Service, skip: (reason: string) => void) => ExportPass[]>
 > = {
-  customers: (db, service) => [customers(db, service), staff(db, service)],
-  orders: (db, service, leaveOut) => [sales(db, service, leaveOut)],
-  rewards: () => [accounts],
+  customers: (db, service) => [createCustomersPass(db, service), createStaffPass(db, service)],
+  orders: (db, service, skip) => [createSalesPass(db, service, skip)],
+  rewards: () => [rewardAccountsPass],
 }
 
-const cell = (line: ExportLine, name: string): string | null => line[name]?.trim() || null
-const given = (lines: readonly ExportLine[], name: string) => [
-  ...new Set(lines.flatMap(line => cell(line, name) ?? [])),
+const readCell = (line: ExportLine, name: string): string | null => line[name]?.trim() || null
+const listValues = (lines: readonly ExportLine[], name: string) => [
+  ...new Set(lines.flatMap(line => readCell(line, name) ?? [])),
 ]
 
-/** A time, or a day, in any form in which this system writes them; as it stands where it is none, so that its line is rejected with a reason. */
-const momentOf = (line: ExportLine, name: string) => {
-  const text = cell(line, name)
+/** Reads a date or time in any format of the back office. Returns invalid text unchanged, so that its line is rejected with a reason. */
+const readTimestamp = (line: ExportLine, name: string) => {
+  const text = readCell(line, name)
   return parseLocalTime(text)?.replace('T', ' ') ?? text
 }
-const dayOf = (line: ExportLine, name: string) => momentOf(line, name)?.slice(0, 10) ?? null
+const readDate = (line: ExportLine, name: string) => readTimestamp(line, name)?.slice(0, 10) ?? null
 
-/** What is given, and nothing of what is not: an empty cell of an export says nothing. */
-const saying = (known: Known): Cells =>
-  Object.fromEntries(Object.entries(known).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
+/** Omits missing values, because an empty cell of an export has no meaning. */
+const omitMissing = (values: Values): Cells =>
+  Object.fromEntries(Object.entries(values).flatMap(([name, text]) => (text === null ? [] : [[name, text]])))
 
 /**
- * Of a customer who is known only what the API does not tell is taken: an export is hours old when it arrives, and what the API told
- * meanwhile is newer.
+ * Converts customers. For an existing customer, only the fields that the Retail API lacks are imported: an export is hours old, and the
+ * Retail API's data is newer.
  */
-const customers = (db: Database, service: Service): Pass => ({
-  kind: 'customers',
+const createCustomersPass = (db: Database, service: Service): ExportPass => ({
+  type: 'customers',
   columns: ['PERIDX', 'FIRSTNAME', 'SURNAME'],
-  async cells(lines) {
-    const known = new Set((await knownCustomers(db, service, given(lines, 'PERIDX'))).map(({ id }) => id))
+  async convert(lines) {
+    const known = new Set((await knownCustomers(db, service, listValues(lines, 'PERIDX'))).map(({ id }) => id))
     return lines.map(line => {
-      const own = { id: cell(line, 'PERIDX'), joinedStoreId: cell(line, 'JOINED_STORE_ID') }
-      return saying(known.has(own.id ?? '') ? own : { ...own, ...personOf(line) })
+      const own = { id: readCell(line, 'PERIDX'), joinedStoreId: readCell(line, 'JOINED_STORE_ID') }
+      return omitMissing(known.has(own.id ?? '') ? own : { ...own, ...readPerson(line) })
     })
   },
 })
 
-function personOf(line: ExportLine): Known {
-  const started = dayOf(line, 'CREATED_DATE')
+function readPerson(line: ExportLine): Values {
+  const started = readDate(line, 'CREATED_DATE')
   return {
-    code: cell(line, 'PERSON_CODE'),
-    firstname: cell(line, 'FIRSTNAME'),
-    surname: cell(line, 'SURNAME'),
-    email: emailOf(line),
-    phoneMobile: cell(line, 'MOBILE'),
-    dateOfBirth: dayOf(line, 'DOB'),
+    code: readCell(line, 'PERSON_CODE'),
+    firstname: readCell(line, 'FIRSTNAME'),
+    surname: readCell(line, 'SURNAME'),
+    email: readEmail(line),
+    phoneMobile: readCell(line, 'MOBILE'),
+    dateOfBirth: readDate(line, 'DOB'),
     startDate: started && `${started} 00:00:00`,
-    addressLine1: cell(line, 'ADRS1'),
-    addressLine2: cell(line, 'ADRS2'),
-    city: cell(line, 'CITY'),
-    state: cell(line, 'STATE'),
-    postcode: cell(line, 'POSTCODE'),
-    country: cell(line, 'COUNTRY'),
-    privacy: cell(line, 'PRIVACY'),
-    loyaltyCode: cell(line, 'LOYALTY_CODE'),
-    updateTimeStamp: changedAt(line),
+    addressLine1: readCell(line, 'ADRS1'),
+    addressLine2: readCell(line, 'ADRS2'),
+    city: readCell(line, 'CITY'),
+    state: readCell(line, 'STATE'),
+    postcode: readCell(line, 'POSTCODE'),
+    country: readCell(line, 'COUNTRY'),
+    privacy: readCell(line, 'PRIVACY'),
+    loyaltyCode: readCell(line, 'LOYALTY_CODE'),
+    updateTimeStamp: readChangedAt(line),
   }
 }
 
-/** Tills let anything be written there; a customer without an e-mail address is worth more than none. */
-function emailOf(line: ExportLine) {
-  const text = cell(line, 'EMAIL')
+/** Returns an email address if it is valid. Tills accept any text, and an invalid address must not reject the customer. */
+function readEmail(line: ExportLine) {
+  const text = readCell(line, 'EMAIL')
   return text !== null && isEmail(text) ? text : null
 }
 
-/** When the person changed; nothing where it cannot be read. */
-const changedAt = (line: ExportLine) => parseLocalTime(cell(line, 'LAST_UPDATED'))?.replace('T', ' ') ?? null
+/** Reads the person's change time. Returns null if it is invalid. */
+const readChangedAt = (line: ExportLine) => parseLocalTime(readCell(line, 'LAST_UPDATED'))?.replace('T', ' ') ?? null
 
-/** The staff are persons with a tick; who has lost it has left. */
-const staff = (db: Database, service: Service): Pass => ({
-  kind: 'staff',
+/** Converts staff members: persons with the flag `RETAIL_REP`. A known staff member without the flag becomes inactive. */
+const createStaffPass = (db: Database, service: Service): ExportPass => ({
+  type: 'staff',
   columns: ['PERIDX', 'PERSON_CODE', 'SURNAME', 'RETAIL_REP'],
-  async cells(lines) {
-    const known = await knownStaff(db, service, given(lines, 'PERIDX'))
+  async convert(lines) {
+    const known = await knownStaff(db, service, listValues(lines, 'PERIDX'))
     return lines.flatMap((line): Cells[] => {
-      const isStaff = cell(line, 'RETAIL_REP')?.toLowerCase() === 'yes'
-      if (!isStaff && !known.has(cell(line, 'PERIDX') ?? '')) return []
-      const made = saying({
-        id: cell(line, 'PERIDX'),
-        code: cell(line, 'PERSON_CODE'),
-        firstname: cell(line, 'FIRSTNAME'),
-        surname: cell(line, 'SURNAME'),
-        email: cell(line, 'EMAIL'),
-        storeNumber: cell(line, 'STORE_NUMBER'),
+      const isStaff = readCell(line, 'RETAIL_REP')?.toLowerCase() === 'yes'
+      if (!isStaff && !known.has(readCell(line, 'PERIDX') ?? '')) return []
+      const cells = omitMissing({
+        id: readCell(line, 'PERIDX'),
+        code: readCell(line, 'PERSON_CODE'),
+        firstname: readCell(line, 'FIRSTNAME'),
+        surname: readCell(line, 'SURNAME'),
+        email: readCell(line, 'EMAIL'),
+        storeNumber: readCell(line, 'STORE_NUMBER'),
         active: String(isStaff),
-        updateTimeStamp: changedAt(line),
+        updateTimeStamp: readChangedAt(line),
       })
-      return [made]
+      return [cells]
     })
   },
 })
 
 const channels: Readonly<Record<string, string>> = { W: 'web', H: 'headOffice', D: 'store' }
 
-const sales = (db: Database, service: Service, leaveOut: (why: string) => void): Pass => {
-  const counted = new Map<string, number>()
+const createSalesPass = (db: Database, service: Service, skip: (reason: string) => void): ExportPass => {
+  const lineCounts = new Map<string, number>()
   let stores: ReturnType<typeof storeNumbers> | undefined
   return {
-    kind: 'transactions',
+    type: 'transactions',
     write: upsertSalesTold as ImportType['write'],
     columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
-    async cells(lines) {
+    async convert(lines) {
       stores ??= storeNumbers(db, service)
       const known = await stores
-      const told = await toldOtherwise(db, service, given(lines, 'TRANSACTION_ID'), exportedLinePrefix)
-      const skus = new Map((await soldSkus(db, service, given(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
+      const fromApi = await toldOtherwise(db, service, listValues(lines, 'TRANSACTION_ID'), exportedLinePrefix)
+      const skus = new Map((await soldSkus(db, service, listValues(lines, 'SKUIDX'))).map(sku => [sku.skuId, sku]))
       return lines.flatMap((line): Cells[] => {
-        const id = cell(line, 'TRANSACTION_ID') ?? ''
-        const place = (counted.get(id) ?? 0) + 1
-        counted.set(id, place)
-        const currency = cell(line, 'CURRENCY')?.toUpperCase()
-        if (told.has(id)) return left('are of transactions that the API has told of, with more about them')
-        if (currency && currency !== service.settings.currency) return left('are in another currency')
-        const number = cell(line, 'NUMBER')
-        const { skuId: _, ...sold } = skus.get(cell(line, 'SKUIDX') ?? '') ?? { skuId: '' }
-        const made = saying({
+        const id = readCell(line, 'TRANSACTION_ID') ?? ''
+        const sequence = (lineCounts.get(id) ?? 0) + 1
+        lineCounts.set(id, sequence)
+        const currency = readCell(line, 'CURRENCY')?.toUpperCase()
+        if (fromApi.has(id)) return skipLine('are of transactions that the Retail API has returned with more details')
+        if (currency && currency !== service.settings.currency) return skipLine('are in another currency')
+        const number = readCell(line, 'NUMBER')
+        const { skuId: _, ...sold } = skus.get(readCell(line, 'SKUIDX') ?? '') ?? { skuId: '' }
+        const cells = omitMissing({
           id,
           number,
-          lineId: `${exportedLinePrefix}${place}`,
-          sequence: String(place),
-          orderNumber: cell(line, 'ORDER_NUMBER'),
+          lineId: `${exportedLinePrefix}${sequence}`,
+          sequence: String(sequence),
+          orderNumber: readCell(line, 'ORDER_NUMBER'),
           channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',
-          type: typeIn(cell(line, 'TYPE')),
-          saleDate: momentOf(line, 'SALE_DATE'),
-          customerId: cell(line, 'PERIDX'),
-          storeNumber: storeNumberIn(line, known),
-          skuId: cell(line, 'SKUIDX'),
+          type: toTransactionType(readCell(line, 'TYPE')),
+          saleDate: readTimestamp(line, 'SALE_DATE'),
+          customerId: readCell(line, 'PERIDX'),
+          storeNumber: resolveStoreNumber(line, known),
+          skuId: readCell(line, 'SKUIDX'),
           ...sold,
-          quantity: cell(line, 'QUANTITY'),
-          price: cell(line, 'PRICE'),
-          value: cell(line, 'VALUE'),
+          quantity: readCell(line, 'QUANTITY'),
+          price: readCell(line, 'PRICE'),
+          value: readCell(line, 'VALUE'),
         })
-        return [made]
+        return [cells]
       })
     },
   }
-  function left(why: string): Cells[] {
-    leaveOut(why)
+  function skipLine(reason: string): Cells[] {
+    skip(reason)
     return []
   }
 }
 
-/** Web stores and warehouses are not among the stores: only the file can tell the number of one, which may have none. */
-function storeNumberIn(line: ExportLine, { byId, byCode }: Awaited<ReturnType<typeof storeNumbers>>) {
-  const code = cell(line, 'STORE_CODE')
-  const known = byId.get(cell(line, 'STORE_ID') ?? '') ?? byCode.get(code ?? '')
-  return known ?? (line.STORE_NUMBER === undefined ? code : cell(line, 'STORE_NUMBER'))
+/** Returns the number of a line's store. Web stores and warehouses are not stored, so their number comes from the file, and can be missing. */
+function resolveStoreNumber(line: ExportLine, { byId, byCode }: Awaited<ReturnType<typeof storeNumbers>>) {
+  const code = readCell(line, 'STORE_CODE')
+  const known = byId.get(readCell(line, 'STORE_ID') ?? '') ?? byCode.get(code ?? '')
+  return known ?? (line.STORE_NUMBER === undefined ? code : readCell(line, 'STORE_NUMBER'))
 }
 
-/** `Layby Update` is `laybyUpdate`. */
-const typeIn = (text: string | null) =>
+/** Converts a type into the API's form: `Layby Update` becomes `laybyUpdate`. */
+const toTransactionType = (text: string | null) =>
   (text ?? 'Sale').toLowerCase().replaceAll(/(?<!\s)\s+(\w)/g, (_, letter: string) => letter.toUpperCase())
 
-const accounts: Pass = {
-  kind: 'reward-accounts',
+const rewardAccountsPass: ExportPass = {
+  type: 'reward-accounts',
   columns: ['ACCOUNT_ID', 'PERIDX', 'PROGRAM_ID', 'TIER_ID'],
-  cells: async lines =>
+  convert: async lines =>
     lines.map(line =>
-      saying({
-        id: cell(line, 'ACCOUNT_ID'),
-        customerId: cell(line, 'PERIDX'),
-        programId: cell(line, 'PROGRAM_ID'),
-        tierId: cell(line, 'TIER_ID'),
-        joinDate: dayOf(line, 'JOIN_DATE'),
+      omitMissing({
+        id: readCell(line, 'ACCOUNT_ID'),
+        customerId: readCell(line, 'PERIDX'),
+        programId: readCell(line, 'PROGRAM_ID'),
+        tierId: readCell(line, 'TIER_ID'),
+        joinDate: readDate(line, 'JOIN_DATE'),
       }),
     ),
 }

@@ -1,4 +1,4 @@
-/** Elements that are called something else in the bodies that callers send. */
+/** Field names of request bodies that differ from the element name. */
 const fieldNames: Readonly<Record<string, string>> = {
   Description: 'reason',
   Email: 'receiverEmail',
@@ -9,9 +9,9 @@ const fieldNames: Readonly<Record<string, string>> = {
   Stan: 'reference',
 }
 
-/** Where in a body the text is whose element is named in these words; of several, the longest. Undefined: it is none of the body's. */
-export function findPointer(words: string, body: unknown): string | undefined {
-  const elements = words.match(/\b[A-Z]\w*/g) ?? []
+/** Returns the pointer of the body's field whose element a message names. If several match, returns the longest value's. Returns undefined if none matches. */
+export function findPointer(message: string, body: unknown): string | undefined {
+  const elements = message.match(/\b[A-Z]\w*/g) ?? []
   const names = new Set(
     elements.flatMap(name => [name.charAt(0).toLowerCase() + name.slice(1), fieldNames[name] ?? name]),
   )

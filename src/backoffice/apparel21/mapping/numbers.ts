@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { hmac, type Keys } from '../../../crypto/keys.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 
-/** Without letters that look like others (Crockford). */
+/** Crockford's Base32 alphabet, without letters that look like others. */
 const base32Digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** Five bits a letter. */
+/** Encodes the first `count` × 5 bits in Base32. */
 function encodeBase32(bytes: Buffer, count: number): string {
   let bits = BigInt(`0x${bytes.toString('hex')}`) >> BigInt(bytes.length * 8 - count * 5)
   let text = ''
@@ -17,21 +17,24 @@ function encodeBase32(bytes: Buffer, count: number): string {
 }
 
 /**
- * The number of an order (`W`) or a return (`R`) that is given none: made of the write's `reference`, and so the same when it is
- * repeated, with 80 bits of its own. `turn` counts on where the reference has been used for another one long ago.
+ * Derives the number of an order (`W`) or a return (`R`) if the caller sends none. The number is a hash (80 bits) of the write's
+ * `reference`, so a retry derives the same number. `attempt` counts from 0, for references that were used long ago.
  */
 export const deriveNumber = (letter: 'W' | 'R', reference: string, attempt: number) =>
   letter + encodeBase32(createHash('sha256').update(`${letter} ${reference} ${attempt}`).digest(), 16)
 
-/** The most letters of a number in the back office. */
+/** The longest number that the back office accepts, in characters. */
 const maxNumberLength = 30
 const suffixLength = 6
 
 /**
- * A caller's number of a return, with a mark that is made for this service, order and number alone: a return that has it in the back
- * office already was made by an earlier attempt. (It is refused there as taken, and cannot be looked up.) A long number is cut.
+ * Appends a suffix to a caller's return number that depends on service, order and number. If a return with this number already exists
+ * in the back office, an earlier attempt created it. (The back office can't look up a return by number.) Truncates a long number.
  */
-export function addOwnershipSuffix(keys: Keys, service: Service, orderId: string, given: string) {
-  const mark = encodeBase32(hmac(keys.subjects, 'return number', String(service.id), orderId, given), suffixLength)
-  return `${given.slice(0, maxNumberLength - suffixLength - 1).toWellFormed()}-${mark}`
+export function addOwnershipSuffix(keys: Keys, service: Service, orderId: string, returnNumber: string) {
+  const suffix = encodeBase32(
+    hmac(keys.subjects, 'return number', String(service.id), orderId, returnNumber),
+    suffixLength,
+  )
+  return `${returnNumber.slice(0, maxNumberLength - suffixLength - 1).toWellFormed()}-${suffix}`
 }

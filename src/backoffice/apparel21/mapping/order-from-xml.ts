@@ -7,7 +7,7 @@ import { InvalidRecord } from '../xml/invalid-record.ts'
 import { findElement, findElements, parseLocalTime, readAmount, readInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-/** A line as the back office has it. Amounts in minor units. */
+/** An order line of the back office. Amounts are in minor units. */
 export interface BackOfficeLine {
   skuId: string
   status: LineStatus
@@ -23,12 +23,12 @@ export interface BackOfficeLine {
   discounts: { type: string; reason: string | null; amount: string }[]
 }
 
-/** An order as the back office has it. */
+/** An order of the back office. */
 export interface BackOfficeOrder {
   id: string
   number: string
   personId: string
-  /** On the wall of the head office. */
+  /** In the back office's local time, as `YYYY-MM-DDTHH:MM:SS`. */
   placedAt: string | null
   pickupStoreId: string | null
   billingAddress: OrderAddress
@@ -36,12 +36,12 @@ export interface BackOfficeOrder {
   currency: string
   decimals: number
   freight: bigint
-  /** What was sold: without the freight, and without what was taken back in exchange. */
+  /** The sold lines, without the freight line and lines that were returned in exchange. */
   lines: BackOfficeLine[]
   payments: { gateway: string; amount: string; reference: string | null; voucherNumber: string | null }[]
 }
 
-/** What identifies an order of the back office: of any answer that has one. */
+/** Reads the identifiers of an order. Throws `InvalidRecord` if one is missing. */
 export function readOrderIds(order: Xml) {
   const [id, number, personId] = [readText(order, 'Id'), readText(order, 'OrderNumber'), readText(order, 'PersonId')]
   if (!id || !number || !personId) throw new InvalidRecord('An order has no Id, number or person.')
@@ -49,21 +49,21 @@ export function readOrderIds(order: Xml) {
 }
 
 interface OrderContext {
-  /** The currency of an order that names none. */
+  /** The currency of an order without a currency. */
   defaultCurrency: string
-  /** Our gateways, by their names, and the merchants that they are there. */
+  /** The back office's merchants by gateway name. */
   gateways?: Connection['gateways']
 }
 
-/** An order that was placed elsewhere. */
-export function parseOrder(order: Xml, { defaultCurrency: otherwise, gateways }: OrderContext): BackOfficeOrder {
-  const currency = readText(order, 'Currency', 'Code')?.toUpperCase() ?? otherwise
-  if (!/^[A-Z]{3}$/.test(currency)) throw new InvalidRecord('An order has a currency that cannot be one.')
+/** Parses an order that was placed outside Tillbridge. Throws `InvalidRecord` if it is malformed. */
+export function parseOrder(order: Xml, { defaultCurrency, gateways }: OrderContext): BackOfficeOrder {
+  const currency = readText(order, 'Currency', 'Code')?.toUpperCase() ?? defaultCurrency
+  if (!/^[A-Z]{3}$/.test(currency)) throw new InvalidRecord('An order has an invalid currency.')
   const decimals = getDecimals(currency)
   const freight = toMinorUnits(readNonNegativeAmount(order, decimals, 'SelectedFreightOption', 'Value'), decimals)
   const lines = getSoldLines(order).map(line => parseLine(line, decimals))
   const isFreight = ({ quantity, value }: BackOfficeLine) => freight > 0n && quantity === 1 && value === freight
-  const place = lines.findLastIndex(isFreight)
+  const freightIndex = lines.findLastIndex(isFreight)
   return {
     ...readOrderIds(order),
     placedAt: parseLocalTime(readText(order, 'OrderDateTime')),
@@ -73,7 +73,7 @@ export function parseOrder(order: Xml, { defaultCurrency: otherwise, gateways }:
     currency,
     decimals,
     freight,
-    lines: place < 0 ? lines : lines.toSpliced(place, 1),
+    lines: freightIndex < 0 ? lines : lines.toSpliced(freightIndex, 1),
     payments: findElements(order, 'Payments', 'PaymentDetail').map(payment => ({
       gateway: findGateway(payment, gateways),
       amount: readNonNegativeAmount(payment, decimals, 'Amount'),
@@ -83,24 +83,24 @@ export function parseOrder(order: Xml, { defaultCurrency: otherwise, gateways }:
   }
 }
 
-/** Our name for how it was paid; where we have none, what it was paid with. A merchant's account there says nothing to anybody here. */
+/** Returns the gateway name of a payment. Falls back to the card type, because a merchant's account number means nothing to callers. */
 function findGateway(payment: Xml, gateways: Connection['gateways'] = {}) {
   const [merchantId, cardType] = [readText(payment, 'MerchantId'), readText(payment, 'CardType')]
-  const ofMerchant = Object.entries(gateways).filter(
+  const candidates = Object.entries(gateways).filter(
     ([, each]) => merchantId !== null && each.merchantId === merchantId,
   )
-  const [name] = ofMerchant.find(([, each]) => each.cardType === cardType) ?? ofMerchant[0] ?? []
+  const [name] = candidates.find(([, each]) => each.cardType === cardType) ?? candidates[0] ?? []
   return name ?? cardType ?? readText(payment, 'Origin') ?? 'unknown'
 }
 
-/** What is taken back in exchange has a negative quantity. */
+/** Returns the sold lines. A line that was returned in exchange has a negative quantity. */
 const getSoldLines = (order: Xml) =>
   findElements(order, 'OrderDetails', 'OrderDetail').filter(line => (readInteger(line, 'Quantity') ?? 0) > 0)
 
-/** An amount that is at least nothing. */
+/** Reads an amount. Returns 0 if it is missing or negative. */
 function readNonNegativeAmount(element: Xml, decimals: number, ...path: string[]): string {
-  const found = readAmount(element, decimals, ...path)
-  return found === null || found.startsWith('-') ? (decimals ? `0.${'0'.repeat(decimals)}` : '0') : found
+  const amount = readAmount(element, decimals, ...path)
+  return amount === null || amount.startsWith('-') ? (decimals ? `0.${'0'.repeat(decimals)}` : '0') : amount
 }
 
 function parseLine(line: Xml, decimals: number): BackOfficeLine {
@@ -136,7 +136,7 @@ const statuses: Readonly<Record<string, LineStatus>> = {
 
 const readStatus = (line: Xml): LineStatus => statuses[readText(line, 'Status')?.toLowerCase() ?? ''] ?? 'processing'
 
-/** That of several lines as one: the first of these that one of them has. */
+/** The status of several lines together is the first of these statuses that one of the lines has. */
 const byProgress = ['processing', 'shipped', 'returned', 'cancelled'] as const
 
 interface StoredLine {
@@ -146,22 +146,22 @@ interface StoredLine {
 }
 
 /**
- * Where the back office sees each line of an order of ours, by its sequence: lines of the same SKU one after the other. Where head office
- * has split them, or changed how many are to be sent, they go together: none is done before all of the SKU are.
+ * Returns the status of each stored line by sequence. Lines of the same SKU are matched in order. If the back office has split them or
+ * changed a quantity, all lines of the SKU share one status: none is shipped before all are.
  */
 export function readLineStatuses(order: Xml, lines: readonly StoredLine[]): Map<number, LineStatus> {
-  const theirs = Map.groupBy(getSoldLines(order), line => readText(line, 'SkuId'))
-  const ours = Map.groupBy(lines, line => line.skuId)
+  const currentBySku = Map.groupBy(getSoldLines(order), line => readText(line, 'SkuId'))
+  const storedBySku = Map.groupBy(lines, line => line.skuId)
   return new Map(
-    [...ours].flatMap(([skuId, mine]): [number, LineStatus][] => {
-      const found = theirs.get(skuId) ?? []
+    [...storedBySku].flatMap(([skuId, stored]): [number, LineStatus][] => {
+      const current = currentBySku.get(skuId) ?? []
       const isSame =
-        found.length === mine.length &&
-        mine.every(({ quantity }, i) => found[i] && readInteger(found[i], 'Quantity') === quantity)
-      const statuses = found.map(readStatus)
-      const together = byProgress.find(status => statuses.includes(status))
-      return mine.flatMap(({ sequence }, i): [number, LineStatus][] => {
-        const status = isSame ? statuses[i] : together
+        current.length === stored.length &&
+        stored.every(({ quantity }, i) => current[i] && readInteger(current[i], 'Quantity') === quantity)
+      const statuses = current.map(readStatus)
+      const shared = byProgress.find(status => statuses.includes(status))
+      return stored.flatMap(({ sequence }, i): [number, LineStatus][] => {
+        const status = isSame ? statuses[i] : shared
         return status ? [[sequence, status]] : []
       })
     }),
@@ -181,18 +181,21 @@ function parseAddress(address: Xml | undefined): OrderAddress {
   }
 }
 
-/** How many units of each SKU were sent to the shopper, and how many of those came back. */
-export function countUnits(order: Xml): Map<string, { sent: number; back: number }> {
-  const units = new Map<string, { sent: number; back: number }>()
+/** Counts the shipped and returned units of each SKU. A returned unit counts as shipped too. */
+export function countUnits(order: Xml): Map<string, { shipped: number; returned: number }> {
+  const units = new Map<string, { shipped: number; returned: number }>()
   for (const line of getSoldLines(order)) {
     const [skuId, quantity, status] = [
       readText(line, 'SkuId') ?? '',
       readInteger(line, 'Quantity') ?? 0,
       readStatus(line),
     ]
-    const { sent, back } = units.get(skuId) ?? { sent: 0, back: 0 }
-    const isSent = status === 'shipped' || status === 'returned'
-    units.set(skuId, { sent: sent + (isSent ? quantity : 0), back: back + (status === 'returned' ? quantity : 0) })
+    const { shipped, returned } = units.get(skuId) ?? { shipped: 0, returned: 0 }
+    const isShipped = status === 'shipped' || status === 'returned'
+    units.set(skuId, {
+      shipped: shipped + (isShipped ? quantity : 0),
+      returned: returned + (status === 'returned' ? quantity : 0),
+    })
   }
   return units
 }

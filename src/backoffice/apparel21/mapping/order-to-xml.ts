@@ -7,7 +7,7 @@ import { buildPayload, type Field, type Fields } from '../xml/payload.ts'
 import { findElements, readAmount, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-/** An order, worked out, that is about to be placed. */
+/** A validated and priced order that is about to be placed. */
 export interface NewOrder extends Pick<PricedOrder, 'lines' | 'freight' | 'total'> {
   number: string
   personId: string
@@ -15,20 +15,20 @@ export interface NewOrder extends Pick<PricedOrder, 'lines' | 'freight' | 'total
   decimals: number
   /** The back office's identifier of each SKU. */
   skuIds: ReadonlyMap<string, string>
-  /** Where it is picked up, by the back office's identifier. */
+  /** The back office's identifier of the pickup store. */
   pickupStoreId: string | undefined
   contact: OrderContact
   payments: Fields
 }
 
-/** Whom an order is for. */
+/** The recipient of an order. */
 export interface OrderContact {
   name: string
   email: string
   phones: { home: string | null; mobile: string | null; work: string | null }
 }
 
-/** The order in the guide's order of elements (payload version 2). Prices have the tax in them. */
+/** Builds the payload (version 2) in the order of elements that the Retail API requires. Prices include tax. */
 export function buildOrderPayload(order: NewOrder): string {
   const { number, personId, input, pickupStoreId, contact, freight, payments } = order
   const { phones } = contact
@@ -87,7 +87,7 @@ const buildAddress = (address: { [name in keyof OrderAddress]?: string | null },
 
 function buildLine({ input, lines, decimals, skuIds }: NewOrder, i: number): Field {
   const [line, priced] = [input.lines[i], lines[i]]
-  if (!line || !priced) throw new Error('each line has been worked out')
+  if (!line || !priced) throw new Error(`order line ${i} has no price`)
   const discounts = (line.discounts ?? []).filter(({ amount }) => !/^[0.]*$/.test(amount))
   return [
     'OrderDetail',
@@ -101,7 +101,7 @@ function buildLine({ input, lines, decimals, skuIds }: NewOrder, i: number): Fie
   ]
 }
 
-/** A discount given by hand: every other kind names a promotion, a loyalty or a reward of the back office's own. */
+/** Builds a manual discount (type 1). All other types refer to a promotion, loyalty or reward of the back office. */
 const buildDiscount = ({ type, reason, amount }: { type: string; reason?: string | null; amount: string }): Field => [
   'Discount',
   [
@@ -112,42 +112,41 @@ const buildDiscount = ({ type, reason, amount }: { type: string; reason?: string
 ]
 
 /**
- * Whether an order of the back office is this one, with or without its freight as a line: for the same person, the same units at
- * the same value, and the same total.
+ * True if an order of the back office has the same person, units, values and total as this order. The freight can be an additional line.
  */
-export function isSameOrder(found: Xml, { personId, input, lines, decimals, skuIds, total, freight }: NewOrder) {
-  const keys = (values: (string | null | undefined)[][]) => values.map(each => JSON.stringify(each)).sort()
-  const wanted = input.lines.map(({ sku, quantity }, i) => [
+export function isSameOrder(candidate: Xml, { personId, input, lines, decimals, skuIds, total, freight }: NewOrder) {
+  const toKeys = (values: (string | null | undefined)[][]) => values.map(each => JSON.stringify(each)).sort()
+  const expected = input.lines.map(({ sku, quantity }, i) => [
     ...[skuIds.get(sku), String(quantity), formatAmount(lines[i]?.value ?? 0n, decimals)],
   ])
-  const details = findElements(found, 'OrderDetails', 'OrderDetail')
-  const unitsOf = (detail: Xml) => [
+  const details = findElements(candidate, 'OrderDetails', 'OrderDetail')
+  const toUnits = (detail: Xml) => [
     ...[readText(detail, 'SkuId'), readAmount(detail, 0, 'Quantity'), readAmount(detail, decimals, 'Value')],
   ]
   const isFreight = (detail: Xml) =>
     freight > 0n && readAmount(detail, decimals, 'Value') === formatAmount(freight, decimals)
-  const has = (rows: Xml[]) => keys(rows.map(unitsOf)).join() === keys(wanted).join()
-  const place = details.findLastIndex(isFreight)
+  const matches = (rows: Xml[]) => toKeys(rows.map(toUnits)).join() === toKeys(expected).join()
+  const freightIndex = details.findLastIndex(isFreight)
   return (
-    readText(found, 'PersonId') === personId &&
-    readAmount(found, decimals, 'TotalDue') === formatAmount(total, decimals) &&
-    (has(details) || (place >= 0 && has(details.toSpliced(place, 1))))
+    readText(candidate, 'PersonId') === personId &&
+    readAmount(candidate, decimals, 'TotalDue') === formatAmount(total, decimals) &&
+    (matches(details) || (freightIndex >= 0 && matches(details.toSpliced(freightIndex, 1))))
   )
 }
 
-/** Letters of a country here. */
+/** The longest country name that the back office accepts, in characters. */
 export const maxCountryLength = 20
 
-/** What an order says that this system cannot take. */
+/** Returns the field errors of values that the back office doesn't accept. */
 export function checkOrder({ pickupStoreNumber, billingAddress, deliveryAddress }: OrderInput, freight: bigint) {
-  const faults: FieldError[] = []
-  const fault = (pointer: string, detail: string) => faults.push({ pointer, code: 'invalid_field', detail })
+  const errors: FieldError[] = []
+  const addError = (pointer: string, detail: string) => errors.push({ pointer, code: 'invalid_field', detail })
   for (const [pointer, { country }] of [
     ['/billingAddress', billingAddress],
     ['/deliveryAddress', deliveryAddress],
   ] as const)
     if (country.length > maxCountryLength)
-      fault(`${pointer}/country`, `The back office takes at most ${maxCountryLength} characters here.`)
-  if (pickupStoreNumber && freight > 0n) fault('/freight', 'What is picked up has no freight.')
-  return faults
+      addError(`${pointer}/country`, `The back office takes at most ${maxCountryLength} characters here.`)
+  if (pickupStoreNumber && freight > 0n) addError('/freight', "An order that is picked up can't have freight.")
+  return errors
 }

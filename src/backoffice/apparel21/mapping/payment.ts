@@ -7,15 +7,15 @@ const template = [
 ]
 
 interface GatewayPayment {
-  /** Null: it is not known, and not told. */
+  /** The gateway's name. Null if it is unknown; no card type is sent then. */
   gateway: string | null
-  /** With the currency's decimals. */
+  /** A decimal with the currency's number of decimal places. */
   amount: string
-  /** The gateway's own number of the payment. */
+  /** The gateway's own number of this payment. */
   reference?: string | null | undefined
 }
 
-/** A payment through a gateway. One of which the connection says nothing is a card of that name, without a merchant. */
+/** Builds a payment through a gateway. A gateway without a merchant in the settings is sent as a card type of that name. */
 export function buildGatewayPayment(
   { gateways = {} }: Pick<Connection, 'gateways'>,
   { gateway, amount, reference }: GatewayPayment,
@@ -37,7 +37,7 @@ export function buildGatewayPayment(
   ]
 }
 
-/** A payment by a gift voucher that was validated; the id of the validation is the back office's. */
+/** Builds a payment by a validated gift voucher. `validationId` is the back office's own. */
 export const buildVoucherPayment = (amount: string, number: string, validationId: string): Field => [
   'PaymentDetail',
   orderFields(template, {
@@ -49,8 +49,8 @@ export const buildVoucherPayment = (amount: string, number: string, validationId
   }),
 ]
 
-/** Of an order with nothing to pay. */
-export const buildZeroPayment = (nothing: string): Field => [
+/** Builds the payment of an order whose total is 0. */
+export const buildZeroPayment = (zero: string): Field => [
   'PaymentDetail',
-  orderFields(template, { Origin: 'CreditCard', Amount: nothing }),
+  orderFields(template, { Origin: 'CreditCard', Amount: zero }),
 ]

@@ -5,11 +5,11 @@ import { findElements, parseLocalTime, readBoolean, readDate, readText } from '.
 import type { Xml } from '../xml/xml.ts'
 import { readReferenceValues } from './references.ts'
 
-/** What a person's record is read with. */
+/** Lookups and settings that are needed to parse a person. */
 export interface PersonContext {
-  /** The names of the types of references, by their identifiers. */
+  /** Names of the reference types by identifier. */
   typeNames: ReadonlyMap<string, string>
-  /** The codes of the types of loyalty (reference type 366), by their identifiers. */
+  /** Codes of the loyalty types (reference type 366) by identifier. */
   loyaltyCodes: ReadonlyMap<string, string>
   subscriptionMapping: Settings['subscriptionMapping']
 }
@@ -20,30 +20,28 @@ export function readPersonId(person: Xml): string {
   return id
 }
 
-/** When a person last changed, on the wall of the head office: `YYYY-MM-DDTHH:MM:SS`; null where it cannot be read. */
+/** Reads a person's change time in the back office's local time, as `YYYY-MM-DDTHH:MM:SS`. Returns null if it is invalid. */
 export const readPersonChangedAt = (person: Xml) => parseLocalTime(readText(person, 'UpdateTimeStamp'))
 
-/** The refresh of a person's history. */
 export const buildHistoryRefresh = (person: Xml): Refresh => ({
   id: readPersonId(person),
   version: readText(person, 'UpdateTimeStamp') ?? '',
 })
 
-/** The refreshes of a person's reward accounts. */
 export const buildAccountRefreshes = (person: Xml): Refresh[] =>
   findElements(person, 'RewardsAccounts', 'Account').flatMap(account => {
     const id = readText(account, 'Id')
     return id ? [{ id, version: readText(person, 'UpdateTimeStamp') ?? '' }] : []
   })
 
-/** A person who names reward accounts has no others. */
+/** Lists the reward accounts that a person still has. A person without accounts is omitted, because the element is optional. */
 export function buildGoneAccounts(person: Xml): RemovedAccounts[] {
-  const has = buildAccountRefreshes(person).map(({ id }) => id)
+  const accountIds = buildAccountRefreshes(person).map(({ id }) => id)
   const customerId = readText(person, 'Id')
-  return has.length && customerId ? [{ customerId, has }] : []
+  return accountIds.length && customerId ? [{ customerId, has: accountIds }] : []
 }
 
-/** A customer. What this system does not know of one, such as the store they joined in, is left as it is stored. */
+/** Parses a customer. Fields that the Retail API lacks, such as the joined store, are omitted and keep their stored values. */
 export function parseCustomer(person: Xml, reading: PersonContext): SyncRows['customers'] {
   const started = readDate(person, 'StartDate')
   const references = readReferenceValues(person, reading.typeNames)
@@ -73,15 +71,15 @@ export function parseCustomer(person: Xml, reading: PersonContext): SyncRows['cu
 }
 
 /**
- * Privacy at the head office takes back every subscription: who asked for it there gets no marketing from here. Without it, the
- * references that stand for subscriptions count; a flag without such a reference is left as it is stored.
+ * Derives the consent flags. Privacy in the back office ends every subscription. Otherwise the mapped reference types decide; a flag
+ * without a mapped type is omitted and keeps its stored value.
  */
 function deriveConsent(
   privacy: boolean | null,
   references: Readonly<Record<string, string>>,
   mapping: Settings['subscriptionMapping'],
 ): Partial<Pick<SyncRows['customers'], 'privacy' | 'emailSubscription' | 'smsSubscription'>> {
-  // No marketing without consent, and none can be read.
+  // An unreadable flag counts as privacy: no marketing without consent.
   if (privacy !== false) return { privacy: true, emailSubscription: false, smsSubscription: false }
   const [email, sms] = [isSubscribed(references, mapping.email), isSubscribed(references, mapping.sms)]
   return {
@@ -91,13 +89,13 @@ function deriveConsent(
   }
 }
 
-/** Whether the references subscribe; a mapped type without the value for yes does not. */
+/** True if the mapped reference has its value for yes. Returns undefined if no type is mapped. */
 const isSubscribed = (
   references: Readonly<Record<string, string>>,
   mapped: { type: string; yes: string } | undefined,
 ) => mapped && references[mapped.type] === mapped.yes
 
-/** The loyalty that a person joined last. */
+/** Returns code and name of the loyalty that the person joined last. */
 function parseLoyalty(person: Xml, codes: ReadonlyMap<string, string>) {
   const [newest] = findElements(person, 'Loyalties', 'Loyalty')
     .map(loyalty => ({
@@ -110,5 +108,5 @@ function parseLoyalty(person: Xml, codes: ReadonlyMap<string, string>) {
   return { loyaltyCode: newest ? (codes.get(newest.typeId) ?? null) : null, loyaltyName: newest?.name ?? null }
 }
 
-/** An e-mail address as two of them are compared. */
+/** Normalises an email address for comparison. */
 export const normalizeEmail = (email: string) => email.normalize('NFC').toLowerCase()

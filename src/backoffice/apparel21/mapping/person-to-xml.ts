@@ -2,9 +2,9 @@ import { type CustomerChange, getPhones } from '../../../domain/customers/input.
 import type { FieldError } from '../../../errors/api-error.ts'
 import { buildPayload, type Content, type Field, orderFields } from '../xml/payload.ts'
 import { findElement, findElements, readText } from '../xml/values.ts'
-import type { Xml } from '../xml/xml.ts'
+import { readDocument, type Xml } from '../xml/xml.ts'
 
-/** What is written of a person, in the guide's order. Loyalties and custom data stay as they are when they are not sent (payload version 2). */
+/** The written elements in the order that the Retail API requires. Loyalties and custom data keep their values if omitted (payload version 2). */
 const personTemplate = [
   ...(['Id', 'Title', 'Initials', 'Firstname', 'Surname', 'Sex', 'DateOfBirth', 'StartDate', 'JobTitle'] as const),
   ...(['Privacy', 'UpdateTimeStamp', 'References', 'IsAgent', 'Addresses', 'Contacts'] as const),
@@ -13,23 +13,40 @@ const addressTemplate = [
   ...(['ContactName', 'CompanyName', 'AddressLine1', 'AddressLine2', 'City', 'State', 'Postcode', 'Country'] as const),
 ]
 
-/** What a change makes of a person, beside what it says itself. */
+/** The resolved consent and references of a change. */
 export interface PersonOutcome {
   privacy: boolean
-  /** By the back office's types: the value, or null where there is none any more. */
+  /** Values by the back office's type identifier. Null removes the value. */
   references: ReadonlyMap<string, string | null>
 }
 
-/** A new person. `startDate` is a day of the head office. */
+/** Builds the payload of a new person. `startDate` is a date in the back office's time zone. */
 export const buildNewPerson = (change: CustomerChange, outcome: PersonOutcome, startDate: string) =>
   buildPerson(undefined, change, outcome, { StartDate: startDate })
 
 /**
- * A person as it was read, with a change: all that this system would clear if it were not sent is sent as it was read. The stamp has
- * to be the very text that was read. (The password, which nobody can read, cannot be kept.)
+ * Builds the payload of a changed person. All elements that the back office would clear if omitted are sent as they were read.
+ * `UpdateTimeStamp` must be the exact text that was read. (The password can't be read, so the back office clears it.)
  */
 export const buildChangedPerson = (read: Xml, change: CustomerChange, outcome: PersonOutcome) =>
   buildPerson(read, change, outcome, { UpdateTimeStamp: readText(read, 'UpdateTimeStamp') })
+
+/**
+ * Returns the person that the back office would have after a write, for a dry run: the elements of the payload, and the current elements
+ * that the payload omits. `current` is undefined for a new person.
+ */
+export async function buildDryRunPerson(body: string, current: Xml | undefined, id: string): Promise<Xml> {
+  const sent = await readDocument(toBytes(body), ['Person'])
+  if (!sent) throw new Error('payload of a person is empty')
+  const sentNames = new Set(sent.children.map(child => child.name))
+  const newPerson: Xml[] = [{ name: 'Id', attributes: {}, text: id, children: [] }]
+  const kept = current?.children.filter(child => !sentNames.has(child.name)) ?? newPerson
+  return { ...sent, children: [...kept, ...sent.children] }
+}
+
+async function* toBytes(text: string) {
+  yield Buffer.from(text)
+}
 
 function buildPerson(
   read: Xml | undefined,
@@ -61,23 +78,24 @@ function buildPerson(
   )
 }
 
-/** What a request says; or, where it does not mention it, what was read. */
-const applyChange = (given: string | null | undefined, read: string | undefined) => (given === undefined ? read : given)
+/** Returns the changed value. Returns the current value if the change doesn't contain the field. */
+const applyChange = (changed: string | null | undefined, current: string | undefined) =>
+  changed === undefined ? current : changed
 
-/** An address has at least one field here: where it would have none, it has the name. */
+/** Builds the billing address. The back office requires at least one field, so an empty address gets the person's name. */
 function buildBillingAddress(read: Xml | undefined, { address, firstname, surname }: CustomerChange): Field[] {
   const before = findElement(read, 'Addresses', 'Billing')
-  const of = (name: string, given: string | null | undefined) =>
-    applyChange(address === null ? null : given, findElement(before, name)?.text)
+  const mergeField = (name: string, changed: string | null | undefined) =>
+    applyChange(address === null ? null : changed, findElement(before, name)?.text)
   const fields: Partial<Record<(typeof addressTemplate)[number], Content>> = {
     ContactName: findElement(before, 'ContactName')?.text,
     CompanyName: findElement(before, 'CompanyName')?.text,
-    AddressLine1: of('AddressLine1', address?.addressLine1),
-    AddressLine2: of('AddressLine2', address?.addressLine2),
-    City: of('City', address?.city),
-    State: of('State', address?.state),
-    Postcode: of('Postcode', address?.postcode),
-    Country: of('Country', address?.country),
+    AddressLine1: mergeField('AddressLine1', address?.addressLine1),
+    AddressLine2: mergeField('AddressLine2', address?.addressLine2),
+    City: mergeField('City', address?.city),
+    State: mergeField('State', address?.state),
+    Postcode: mergeField('Postcode', address?.postcode),
+    Country: mergeField('Country', address?.country),
   }
   const isEmpty = Object.values(fields).every(value => !String(value ?? '').trim())
   if (!isEmpty) return orderFields(addressTemplate, fields)
@@ -97,17 +115,17 @@ function buildDeliveryAddress(read: Xml | undefined): Field[] {
 
 function buildContacts(read: Xml | undefined, change: CustomerChange): Field[] {
   const { home, mobile, work } = getPhones(change)
-  const phone = (name: string, given: string | null | undefined): Field => [
+  const mergePhone = (name: string, changed: string | null | undefined): Field => [
     name,
-    applyChange(given, findElement(read, 'Contacts', 'Phones', name)?.text),
+    applyChange(changed, findElement(read, 'Contacts', 'Phones', name)?.text),
   ]
   return [
     ['Email', applyChange(change.contact?.email, findElement(read, 'Contacts', 'Email')?.text)],
-    ['Phones', [phone('Home', home), phone('Mobile', mobile), phone('Work', work)]],
+    ['Phones', [mergePhone('Home', home), mergePhone('Mobile', mobile), mergePhone('Work', work)]],
   ]
 }
 
-/** Every type that was read, with or without a value, and those that the change sets. The type comes before the value. */
+/** Builds all references that were read, with or without a value, and those that the change sets. The type must precede the value. */
 function buildReferences(read: Xml | undefined, changes: ReadonlyMap<string, string | null>): Field[] {
   const values = new Map<string, string | null>()
   for (const reference of findElements(read, 'References', 'Reference')) {
@@ -126,7 +144,7 @@ function buildReferences(read: Xml | undefined, changes: ReadonlyMap<string, str
   )
 }
 
-/** Where this system takes fewer letters than the API does. */
+/** Fields that are shorter in the back office than in the API, with their maximum length. */
 const maxLengths = [
   ['/title', 10, ({ title }: CustomerChange) => title],
   ['/firstname', 20, ({ firstname }: CustomerChange) => firstname],
@@ -135,8 +153,8 @@ const maxLengths = [
 ] as const
 
 export const checkLengths = (change: CustomerChange): FieldError[] =>
-  maxLengths.flatMap(([pointer, most, of]): FieldError[] =>
-    (of(change)?.length ?? 0) > most
-      ? [{ pointer, code: 'invalid_field', detail: `The back office takes at most ${most} characters here.` }]
+  maxLengths.flatMap(([pointer, maxLength, getValue]): FieldError[] =>
+    (getValue(change)?.length ?? 0) > maxLength
+      ? [{ pointer, code: 'invalid_field', detail: `The back office takes at most ${maxLength} characters here.` }]
       : [],
   )

@@ -6,7 +6,7 @@ import { readReferenceValues } from './references.ts'
 
 interface ProductContext {
   typeNames: ReadonlyMap<string, string>
-  /** Decimals of the currency. */
+  /** The currency's number of decimal places. */
   decimals: number
 }
 
@@ -20,13 +20,13 @@ export const readProductId = (product: Xml): string => {
 
 export const readProductChangedAt = (product: Xml) => parseLocalTime(readText(product, 'UpdateTimeStamp'))
 
-/** The identifiers of the SKUs that a product has. */
+/** Returns the identifiers of a product's SKUs. */
 export const readSkuIds = (product: Xml) =>
   findElements(product, 'Clrs', 'Clr').flatMap(colour =>
     findElements(colour, 'SKUs', 'SKU').flatMap(sku => readText(sku, 'Id') ?? []),
   )
 
-/** One row a SKU. The e-commerce SKU is left to the mapping. SKUs that cannot be sold, for want of a price, are rejected one by one. */
+/** Parses a product, one row per SKU. The platform's SKU is assigned by the mapping. A SKU without a price is rejected; the others are kept. */
 export function parseProduct(
   product: Xml,
   { typeNames, decimals }: ProductContext,
@@ -76,7 +76,7 @@ export function parseProduct(
   return { rows, rejected }
 }
 
-/** A permanent markdown does not end: it clears the stock. */
+/** A permanent markdown is a clearance. */
 const markdownStatuses: Readonly<Record<string, 'none' | 'markdown' | 'clearance'>> = {
   temporary: 'markdown',
   permanent: 'clearance',

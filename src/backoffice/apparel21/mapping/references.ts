@@ -3,7 +3,7 @@ import { InvalidRecord } from '../xml/invalid-record.ts'
 import { findElements, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-/** A type of reference, as `PersonReferenceTypes` and its like have it. */
+/** A reference type, for example of `PersonReferenceTypes`. */
 export interface ReferenceType {
   id: string
   code: string | null
@@ -12,11 +12,11 @@ export interface ReferenceType {
 
 export const parseReferenceType = (type: Xml): ReferenceType => {
   const id = readText(type, 'ReferenceTypeId') ?? readText(type, 'Id')
-  if (!id) throw new InvalidRecord('A type of reference has no identifier.')
+  if (!id) throw new InvalidRecord('A reference type has no identifier.')
   return { id, code: readText(type, 'Code'), name: readText(type, 'Name') }
 }
 
-/** A value of a reference, by the name that its type goes by here. */
+/** Parses a reference value. `type` is the API's name of its type. */
 export function parseReference(reference: Xml, type: string): SyncRows['references'] {
   const referenceValueId = readText(reference, 'Id')
   if (!referenceValueId) throw new InvalidRecord('A reference has no Id.')
@@ -25,24 +25,24 @@ export function parseReference(reference: Xml, type: string): SyncRows['referenc
 }
 
 /**
- * The names that types go by here: theirs in camelCase, `Favourite Store` as `favouriteStore`. Of several with one name the one with the
- * lowest identifier has it; the others carry their identifier behind it.
+ * Builds the API's names of reference types by identifier, in camelCase: `Favourite Store` becomes `favouriteStore`. If several types
+ * have the same name, the type with the lowest identifier gets it; the others get their identifier as a suffix.
  */
 export function buildTypeNames(types: readonly ReferenceType[]): Map<string, string> {
   const names = new Map<string, string>()
-  const taken = new Set<string>()
+  const usedNames = new Set<string>()
   const inOrder = [...types].sort((a, b) => Number(a.id) - Number(b.id) || (a.id < b.id ? -1 : 1))
   for (const { id, code, name } of inOrder) {
     if (names.has(id)) continue
     const plain = toCamelCase(name ?? '') ?? toCamelCase(code ?? '') ?? 'reference'
-    const own = taken.has(plain) || plain === 'reference' ? `${plain}${id}` : plain
-    taken.add(own)
-    names.set(id, own)
+    const unique = usedNames.has(plain) || plain === 'reference' ? `${plain}${id}` : plain
+    usedNames.add(unique)
+    names.set(id, unique)
   }
   return names
 }
 
-/** A name of words in camelCase; undefined where it has no Latin letter to begin with. */
+/** Converts words to camelCase. Returns undefined if the result doesn't start with a Latin letter. */
 export function toCamelCase(name: string): string | undefined {
   const words = name
     .normalize('NFD')
@@ -55,19 +55,20 @@ export function toCamelCase(name: string): string | undefined {
   return /^[a-z]/.test(joined) ? joined.slice(0, 50) : undefined
 }
 
-/** The references that a record carries: value by type, both as this system numbers them. Types without a value are left out. */
+/** Reads a record's references as pairs of type and value identifiers. Types without a value are omitted. */
 export const readReferences = (record: Xml): [typeId: string, valueId: string][] =>
   findElements(record, 'References', 'Reference').flatMap((reference): [string, string][] => {
     const [type, value] = [readText(reference, 'ReferenceTypeId'), readText(reference, 'Id')]
     return type && value && value !== '0' ? [[type, value]] : []
   })
 
-/** The same by the names of the types; a type without a name is refused, since its value would go unseen. */
+/** Reads a record's references by type name. Throws `InvalidRecord` if a type has no name, because its value would be lost. */
 export function readReferenceValues(record: Xml, names: ReadonlyMap<string, string>): Record<string, string> {
   const values: Record<string, string> = {}
   for (const [typeId, value] of readReferences(record)) {
     const name = names.get(typeId)
-    if (name === undefined) throw new InvalidRecord(`A record has a reference of type ${typeId}, which is not known.`)
+    if (name === undefined)
+      throw new InvalidRecord(`A record has a reference of type ${typeId}, which the back office does not list.`)
     values[name] = value
   }
   return values

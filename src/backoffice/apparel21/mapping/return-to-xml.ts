@@ -2,18 +2,18 @@ import type { ReturnLine } from '../../../domain/orders/returns.ts'
 import type { FieldError } from '../../../errors/api-error.ts'
 import { buildPayload } from '../xml/payload.ts'
 
-/** A return that is about to be made. */
+/** A return that is about to be created. */
 export interface NewReturn {
   number: string
   order: { number: string; personId: string }
   restock: boolean
   lines: readonly ReturnLine[]
-  /** The back office's identifiers: of SKUs, and of reasons by their codes. */
+  /** The back office's identifiers of SKUs, and of reasons by normalised code. */
   skuIds: ReadonlyMap<string, string>
   reasonIds: ReadonlyMap<string, string>
 }
 
-/** The return in the guide's order of elements (payload version 2). */
+/** Builds the payload (version 2) in the order of elements that the Retail API requires. */
 export const buildReturnPayload = ({ number, order, restock, lines, skuIds, reasonIds }: NewReturn): string =>
   buildPayload('ReturnOrder', [
     ['OrderNumber', number],
@@ -34,28 +34,28 @@ export const buildReturnPayload = ({ number, order, restock, lines, skuIds, reas
     ],
   ])
 
-/** Codes of reasons are compared whatever their case. */
+/** Normalises a reason code for comparison, which is not case-sensitive. */
 export const normalizeReasonCode = (code: string) => code.trim().toLowerCase()
 
 const maxNotesLength = 250
 
-/** What a return says that this system cannot take, the reasons that it does not know among it. */
+/** Returns the field errors of values that the back office doesn't accept, including unknown reasons. */
 export const checkReturn = (
   lines: readonly ReturnLine[],
   reasons: readonly { code: string }[],
   reasonIds: ReadonlyMap<string, string>,
 ): FieldError[] =>
   lines.flatMap(({ reasonCode, notes }, i): FieldError[] => {
-    const fault = (field: string, detail: string): FieldError => ({
+    const toError = (field: string, detail: string): FieldError => ({
       pointer: `/lines/${i}/${field}`,
       code: 'invalid_field',
       detail,
     })
     const isUnknown = reasons.some(({ code }) => code === reasonCode) && !reasonIds.has(normalizeReasonCode(reasonCode))
     return [
-      ...(isUnknown ? [fault('reasonCode', `The back office has no return reason ${reasonCode}.`)] : []),
+      ...(isUnknown ? [toError('reasonCode', `The back office has no return reason ${reasonCode}.`)] : []),
       ...((notes?.length ?? 0) > maxNotesLength
-        ? [fault('notes', `The back office takes at most ${maxNotesLength} characters here.`)]
+        ? [toError('notes', `The back office takes at most ${maxNotesLength} characters here.`)]
         : []),
     ]
   })

@@ -6,21 +6,22 @@ import type { Xml } from '../xml/xml.ts'
 
 type Lot = SyncRows['rewardLots']['lots'][number]
 
-/** What is negative, or of no length, says nothing. */
+/** Returns null for zero and negative values, which mean "not set". */
 const toPositive = (value: number | null) => (value !== null && value > 0 ? value : null)
 const toNonNegative = (value: number | null) => (value !== null && value >= 0 ? value : null)
 
-function readId(element: Xml, what: string, ...names: string[]): string {
+/** Returns the first identifier with one of these names. Throws `InvalidRecord` if there isn't one. */
+function readId(element: Xml, label: string, ...names: string[]): string {
   for (const name of names) {
     const id = readText(element, name)
     if (id) return id
   }
-  throw new InvalidRecord(`${what} has no identifier.`)
+  throw new InvalidRecord(`${label} has no identifier.`)
 }
 
-/** The tiers of a programme, one row each. */
+/** Parses the tiers of a program, one row per tier. */
 export function parseTiers(program: Xml, decimals: number): SyncRows['rewardPrograms'][] {
-  const programId = readId(program, 'A rewards programme', 'Id')
+  const programId = readId(program, 'A rewards program', 'Id')
   const shared = {
     programId,
     name: readText(program, 'Name') ?? programId,
@@ -49,12 +50,12 @@ export function parseTiers(program: Xml, decimals: number): SyncRows['rewardProg
       },
     }
   })
-  if (!rows.length) throw new InvalidRecord('A rewards programme has no tier.')
+  if (!rows.length) throw new InvalidRecord('A rewards program has no tier.')
   return rows
 }
 
 export function parseGifts(program: Xml): SyncRows['rewardGifts'][] {
-  const programId = readId(program, 'A rewards programme', 'Id')
+  const programId = readId(program, 'A rewards program', 'Id')
   return findElements(program, 'Gifts', 'Gift').map(gift => {
     const giftId = readId(gift, 'A gift', 'Id')
     return {
@@ -66,16 +67,16 @@ export function parseGifts(program: Xml): SyncRows['rewardGifts'][] {
   })
 }
 
-/** What must be spent for each tier: by programme and tier, in minor units. */
+/** The spend that qualifies for each tier, by program and tier, in minor units. */
 export type QualifyingSpends = ReadonlyMap<string, ReadonlyMap<string, bigint>>
 
-/** A reward account. What was spent is told by what is left to spend for the next tier. */
+/** Parses a reward account. The qualifying spend is derived from the spend that is missing for the next tier. */
 export function parseAccount(account: Xml, decimals: number, qualifying: QualifyingSpends): SyncRows['rewardAccounts'] {
   const id = readId(account, 'A reward account', 'Id')
   const [customerId, programId] = [readText(account, 'PersonId'), readText(account, 'ProgramId')]
-  if (!customerId || !programId) throw new InvalidRecord('A reward account has no person or no programme.')
+  if (!customerId || !programId) throw new InvalidRecord('A reward account has no person or no program.')
   const next = qualifying.get(programId)?.get(readText(account, 'NextTierId') ?? '')
-  const left = parseAmount(readAmount(account, decimals, 'SpendToNextTier') ?? '', decimals)
+  const missingSpend = parseAmount(readAmount(account, decimals, 'SpendToNextTier') ?? '', decimals)
   return {
     id,
     customerId,
@@ -84,20 +85,22 @@ export function parseAccount(account: Xml, decimals: number, qualifying: Qualify
     tierLockedUntilDate: readDate(account, 'TierLockedUntilDate'),
     joinDate: readDate(account, 'JoinDate'),
     ...(next !== undefined &&
-      left !== undefined && { qualifyingSpend: formatAmount(next > left ? next - left : 0n, decimals) }),
+      missingSpend !== undefined && {
+        qualifyingSpend: formatAmount(next > missingSpend ? next - missingSpend : 0n, decimals),
+      }),
   }
 }
 
-/** The open lots of a reward account. */
+/** Parses the open lots of a reward account. */
 export function parseLots(account: Xml, decimals: number): SyncRows['rewardLots'] {
   const accountId = readId(account, 'A reward account', 'Id')
-  // Rewards and gifts may not say when they were issued: it was no earlier than this.
-  const joined = readLocalTime(account, 'JoinDate')
-  const common = (lot: Xml, kind: Lot['kind'], ...names: string[]) => {
-    const createdAt = readLocalTime(lot, 'CreatedDateTime') ?? joined
+  // Rewards and gifts can lack their time of issue. It can't be earlier than the join date.
+  const joinedAt = readLocalTime(account, 'JoinDate')
+  const parseCommon = (lot: Xml, kind: Lot['kind'], ...names: string[]) => {
+    const createdAt = readLocalTime(lot, 'CreatedDateTime') ?? joinedAt
     const expires = readText(lot, 'ExpiryDate')
     if (!createdAt || (expires && !readDate(lot, 'ExpiryDate')))
-      throw new InvalidRecord('Points, a reward or a gift have no time of issue, or an expiry that is no date.')
+      throw new InvalidRecord('Points, a reward or a gift have no time of issue, or an invalid expiry date.')
     return {
       accountId,
       kind,
@@ -106,11 +109,11 @@ export function parseLots(account: Xml, decimals: number): SyncRows['rewardLots'
       expiryDate: readDate(lot, 'ExpiryDate'),
     }
   }
-  const counted = (lot: Xml, kind: Lot['kind'], places: number, ...names: string[]): Lot => {
+  const parseCounted = (lot: Xml, kind: Lot['kind'], places: number, ...names: string[]): Lot => {
     const total = readAmount(lot, places, 'Total')
     if (total === null) throw new InvalidRecord('Points or a reward have no total.')
     return {
-      ...common(lot, kind, ...names),
+      ...parseCommon(lot, kind, ...names),
       total,
       description: readText(lot, 'Description'),
       redeemed: readAmount(lot, places, 'Redeemed') ?? '0',
@@ -121,13 +124,13 @@ export function parseLots(account: Xml, decimals: number): SyncRows['rewardLots'
     accountId,
     lots: [
       ...findElements(account, 'PointsList', 'Accrual').map(lot =>
-        counted(lot, 'points', 0, 'AccrualId', 'IssueId', 'Id'),
+        parseCounted(lot, 'points', 0, 'AccrualId', 'IssueId', 'Id'),
       ),
       ...findElements(account, 'RewardsList', 'Reward').map(lot =>
-        counted(lot, 'reward', decimals, 'RewardId', 'IssueId', 'Id'),
+        parseCounted(lot, 'reward', decimals, 'RewardId', 'IssueId', 'Id'),
       ),
       ...findElements(account, 'GiftList', 'Gift').map(gift => ({
-        ...common(gift, 'gift', 'IssueId', 'GiftIssueId', 'Id'),
+        ...parseCommon(gift, 'gift', 'IssueId', 'GiftIssueId', 'Id'),
         description: readText(gift, 'GiftName') ?? readText(gift, 'Description'),
         giftId: readText(gift, 'GiftId'),
         total: '1',

@@ -5,7 +5,7 @@ import { findElements, readAmount, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { buildGatewayPayment } from './payment.ts'
 
-/** A voucher as it is sold, under a number and to a person that the back office knows. */
+/** The order that sells a voucher, with the identifiers of the back office. */
 export interface VoucherOrder extends VoucherInput {
   gateway: string | null
   number: string
@@ -15,17 +15,17 @@ export interface VoucherOrder extends VoucherInput {
 }
 
 /**
- * Whether an order is this sale: for the same person, of the same voucher, and of nothing else. Nothing but a voucher has a receiver; what
- * SKU it was sold as may be set otherwise by now.
+ * True if an order has the same person and only the same voucher. The SKU is not compared, because the setting may have changed. Only
+ * vouchers have a receiver.
  */
 export function isSameSale(
   order: Xml | undefined,
   sale: Pick<VoucherOrder, 'personId' | 'amount' | 'receiverName' | 'senderName'>,
 ): boolean {
-  const [line, ...others] = findElements(order, 'OrderDetails', 'OrderDetail')
+  const [line, ...furtherLines] = findElements(order, 'OrderDetails', 'OrderDetail')
   return (
     line !== undefined &&
-    others.length === 0 &&
+    furtherLines.length === 0 &&
     readText(order, 'PersonId') === sale.personId &&
     readAmount(line, sale.amount.split('.')[1]?.length ?? 0, 'Price') === sale.amount &&
     readText(line, 'ReceiverName') === sale.receiverName.trim() &&
@@ -33,9 +33,9 @@ export function isSameSale(
   )
 }
 
-/** The order in the guide's order of elements. The payer is known by name and address alone; whom to write to is the receiver. */
+/** Builds the payload in the order of elements that the Retail API requires. The payer has only a name and an address; the contact is the receiver. */
 export function buildSalePayload(connection: Pick<Connection, 'gateways'>, sale: VoucherOrder): string {
-  const { amount: worth, receiverName, receiverEmail, senderName, billingAddress: payer } = sale
+  const { amount: value, receiverName, receiverEmail, senderName, billingAddress: payer } = sale
   return buildPayload('Order', [
     ['OrderNumber', sale.number],
     ['PersonId', sale.personId],
@@ -74,8 +74,8 @@ export function buildSalePayload(connection: Pick<Connection, 'gateways'>, sale:
           [
             ['SkuId', sale.skuId],
             ['Quantity', 1],
-            ['Price', worth],
-            ['Value', worth],
+            ['Price', value],
+            ['Value', value],
             ['SenderName', senderName],
             ['ReceiverName', receiverName],
             [
@@ -93,6 +93,6 @@ export function buildSalePayload(connection: Pick<Connection, 'gateways'>, sale:
         ],
       ],
     ],
-    ['Payments', [buildGatewayPayment(connection, { gateway: sale.gateway, amount: worth })]],
+    ['Payments', [buildGatewayPayment(connection, { gateway: sale.gateway, amount: value })]],
   ])
 }

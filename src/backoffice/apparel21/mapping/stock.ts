@@ -3,41 +3,41 @@ import { convertRecords, InvalidRecord } from '../xml/invalid-record.ts'
 import { normalizeText, parseFlooredInteger, parseLocalTime } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-/** Attributes here are named in one case in one answer, and in another in the next. */
+/** Reads an attribute by its lowercase name. The case of attribute names differs between responses. */
 const readAttribute = ({ attributes }: Xml, name: string) =>
   normalizeText(attributes[name] ?? attributes[Object.keys(attributes).find(key => key.toLowerCase() === name) ?? ''])
 
-/** What there is of so much stock: of part of a unit, nothing can be sold. */
+/** Reads free stock in complete units. */
 function readFreeStock(element: Xml): number {
-  const free = parseFlooredInteger(readAttribute(element, 'freestock'))
-  if (free === null) throw new InvalidRecord('A free stock is no number.')
-  return free
+  const freeStock = parseFlooredInteger(readAttribute(element, 'freestock'))
+  if (freeStock === null) throw new InvalidRecord('A free stock is not a number.')
+  return freeStock
 }
 
-/** What a record says of stock, and why some of it is rejected: the rest of it is sound. */
+/** The valid stock of a record, and the reasons for the rejected parts. */
 interface ParsedStock {
   rows: SyncStockRow[]
   rejected: string[]
 }
 
-/** Free stock as `Freestock` has it, of a style, a colour or a SKU: only where there is any. */
+/** Parses a `Freestock` response of a style, colour or SKU. Stores without stock are not in the response. */
 export function parseFreeStock(element: Xml): ParsedStock {
   const item = readItem(element)
-  const read: ParsedStock = { rows: [], rejected: [] }
+  const parsed: ParsedStock = { rows: [], rejected: [] }
   for (const child of element.children) {
     const name = child.name.toLowerCase()
-    const nested = (inner: Xml) => {
+    const parseNested = (inner: Xml) => {
       const { rows, rejected } = parseFreeStock(inner)
-      read.rejected.push(...rejected)
+      parsed.rejected.push(...rejected)
       return rows.map(row => ({ ...item, ...row }))
     }
     const { rows, rejected } = convertRecords([child], one =>
-      name === 'store' ? [parseStoreStock(one, item)] : name === 'clr' || name === 'sku' ? nested(one) : [],
+      name === 'store' ? [parseStoreStock(one, item)] : name === 'clr' || name === 'sku' ? parseNested(one) : [],
     )
-    read.rows.push(...rows.flat())
-    read.rejected.push(...rejected)
+    parsed.rows.push(...rows.flat())
+    parsed.rejected.push(...rejected)
   }
-  return read
+  return parsed
 }
 
 function parseStoreStock(store: Xml, item: Omit<SyncStockRow, 'storeId' | 'freeStock'>): SyncStockRow {
@@ -46,14 +46,14 @@ function parseStoreStock(store: Xml, item: Omit<SyncStockRow, 'storeId' | 'freeS
   return { ...item, storeId, freeStock: readFreeStock(store) }
 }
 
-/** What an element is the stock of. */
+/** Reads the identifiers of the item whose stock this is. */
 function readItem(element: Xml): Omit<SyncStockRow, 'storeId' | 'freeStock'> {
   const [productId, colourId, skuId] = ['styleidx', 'clridx', 'skuidx'].map(name => readAttribute(element, name))
-  if (!productId && !colourId && !skuId) throw new InvalidRecord('Stock is of something without an identifier.')
+  if (!productId && !colourId && !skuId) throw new InvalidRecord('Stock has no identifier of a style, colour or SKU.')
   return { ...(productId && { productId }), ...(colourId && { colourId }), ...(skuId && { skuId }) }
 }
 
-/** A `store` of `StockChanged`: absolute stock, which may be nothing, or less. */
+/** Parses a `store` of `StockChanged`. Stock is absolute, and can be zero or negative. */
 export function parseChangedStock(store: Xml): ParsedStock {
   const storeId = readAttribute(store, 'storeid')
   if (!storeId) throw new InvalidRecord('A store with changed stock has no storeid.')
@@ -65,5 +65,5 @@ export function parseChangedStock(store: Xml): ParsedStock {
   })
 }
 
-/** When the stock of a `store` of `StockChanged` last changed. */
+/** Reads the time of the last stock change of a `store` of `StockChanged`. */
 export const readLastChange = (store: Xml) => parseLocalTime(readAttribute(store, 'lastchanged'))

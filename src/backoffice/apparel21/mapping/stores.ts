@@ -3,7 +3,7 @@ import { InvalidRecord } from '../xml/invalid-record.ts'
 import { readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-/** A store. One without a number is known by its code. */
+/** Parses a store. A store without a number uses its code as the number. */
 export function parseStore(store: Xml): SyncRows['stores'] {
   const storeId = readText(store, 'StoreId')
   if (!storeId) throw new InvalidRecord('A store has no StoreId.')

@@ -36,22 +36,22 @@ const readTransactionId = (transaction: Xml): string => {
 }
 
 /**
- * One row a line of a customer's transaction. `storeNumber` is what this system calls `StoreCode`: a store's number, or its code.
- * Identifiers of SKUs are not in it.
+ * Parses a customer's transaction, one row per line. `storeNumber` is the Retail API's `StoreCode`: the store's number or its code.
+ * The Retail API doesn't return SKU identifiers.
  */
 export function parseTransaction(transaction: Xml, customerId: string, currency: string): Row[] {
   const id = readTransactionId(transaction)
   const saleDate = readLocalTime(transaction, 'SaleDate')
   if (!saleDate) throw new InvalidRecord('A transaction has no SaleDate.')
-  const given = readText(transaction, 'Currency', 'Code')?.toUpperCase() ?? ''
-  const paidIn = currencies.has(given) ? given : currency
+  const code = readText(transaction, 'Currency', 'Code')?.toUpperCase() ?? ''
+  const paidCurrency = currencies.has(code) ? code : currency
   const number = readText(transaction, 'Number')
   const header: Row['header'] = {
     id,
     number,
     saleDate,
     customerId,
-    currency: paidIn,
+    currency: paidCurrency,
     orderNumber: readText(transaction, 'OrderNumber'),
     channel: channels[number?.charAt(0).toUpperCase() ?? ''] ?? 'store',
     type: types[readText(transaction, 'Type')?.toLowerCase().replaceAll(/\s+/g, ' ') ?? ''] ?? 'sale',
@@ -60,7 +60,7 @@ export function parseTransaction(transaction: Xml, customerId: string, currency:
   }
   const lines = findElements(transaction, 'Details', 'Detail').map(detail => ({
     header,
-    line: parseLine(detail, getDecimals(paidIn)),
+    line: parseLine(detail, getDecimals(paidCurrency)),
   }))
   if (!lines.length) throw new InvalidRecord('A transaction has no line.')
   return lines
@@ -82,7 +82,7 @@ function parseLine(detail: Xml, decimals: number): Row['line'] {
     colourCode: readText(detail, 'ColourCode'),
     colourName: readText(detail, 'ColourName'),
     sizeCode: readText(detail, 'SizeCode'),
-    // Orders call it TaxPercent.
+    // Orders use the name TaxPercent.
     taxPercent: readPercentage(detail, 'TaxPercentage') ?? readPercentage(detail, 'TaxPercent'),
     discounts: findElements(detail, 'Discounts', 'Discount').flatMap(
       discount => parseDiscount(discount, decimals) ?? [],

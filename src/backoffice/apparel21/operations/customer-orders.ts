@@ -12,7 +12,7 @@ import { parseOrThrow } from '../queries/adopted-orders.ts'
 import { readOrderPages } from '../queries/order-search.ts'
 import { adoptCurrentOrder } from '../queries/stored-orders.ts'
 import type { Upstream } from '../queries/upstream.ts'
-import { followed } from '../syncs/orders.ts'
+import { getLineChanges } from '../syncs/orders.ts'
 import { readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
@@ -22,51 +22,58 @@ interface ReadContext {
   service: Service
 }
 
-/** All orders of a customer are asked for while the caller waits, and written through: those that were placed elsewhere become ours. */
+/**
+ * Refreshes all orders of a customer while the caller waits. Orders that were placed outside Tillbridge are stored too.
+ * Pattern: read-through.
+ */
 export const createOrderReads = (upstream: Upstream): OrderReads => ({
   async bringOrders(reading, customerId) {
     const syncedAt = new Date().toISOString()
     const key = `orders ${reading.service.id} ${customerId}`
-    const fault = await upstream.readThrough(key, () => refreshOrders(upstream, reading, customerId))
-    if (!fault) return { syncedAt }
-    const detail = `${fault.message} Orders that were placed elsewhere may be missing, and others may be further than they look.`
-    return { syncedAt: undefined, warning: { code: fault.code, detail } }
+    const error = await upstream.readThrough(key, () => refreshOrders(upstream, reading, customerId))
+    if (!error) return { syncedAt }
+    const detail = `${error.message} Orders that were placed elsewhere may be missing, and the status of others may be out of date.`
+    return { syncedAt: undefined, warning: { code: error.code, detail } }
   },
 })
 
-/** Milliseconds that all pages may take, while nobody waits for them any more. */
+/** Milliseconds for all pages. The caller stops waiting earlier. */
 const timeoutMs = 60_000
 
-/** Asks for the orders of a customer, and stores what is new of them, page by page. */
+/** Fetches a customer's orders and stores changes page by page. Returns an error if an order could not be stored. */
 async function refreshOrders(upstream: Upstream, reading: ReadContext, customerId: string) {
-  let fault: ApiError | undefined
+  let lastError: ApiError | undefined
   for await (const page of readOrderPages(upstream.client, customerId, AbortSignal.timeout(timeoutMs)))
-    fault = (await storePage(upstream, reading, customerId, page)) ?? fault
-  return fault && new ApiError(fault.code, "The back office returned orders that can't be read. They are not shown.")
+    lastError = (await storePage(upstream, reading, customerId, page)) ?? lastError
+  return (
+    lastError && new ApiError(lastError.code, "The back office returned orders that can't be read. They are not shown.")
+  )
 }
 
-/** Stores what is new in a page; answers what is wrong with one of its orders. */
+/** Stores the changes of a page. Returns the last error of an order that could not be stored. */
 async function storePage(upstream: Upstream, reading: ReadContext, customerId: string, page: readonly Xml[]) {
   const { db, service } = reading
   const orders = new Map(page.map(order => [readText(order, 'Id') ?? '', order]))
-  const found = await knownOrders(db, service, [...orders.keys()])
-  const known = new Set(found.map(({ id }) => id))
-  const ofOthers = found.filter(mine => mine.customerId !== null && mine.customerId !== customerId).map(({ id }) => id)
-  if (ofOthers.length) await db.transaction(tx => handOver(tx, service, ofOthers, customerId))
-  const steps = (await openOrdersAmong(db, service, [...known])).flatMap(mine => {
+  const stored = await knownOrders(db, service, [...orders.keys()])
+  const storedIds = new Set(stored.map(({ id }) => id))
+  const movedIds = stored
+    .filter(order => order.customerId !== null && order.customerId !== customerId)
+    .map(({ id }) => id)
+  if (movedIds.length) await db.transaction(tx => handOver(tx, service, movedIds, customerId))
+  const steps = (await openOrdersAmong(db, service, [...storedIds])).flatMap(mine => {
     const order = orders.get(mine.id)
-    return order ? followed(order, mine) : []
+    return order ? getLineChanges(order, mine) : []
   })
   await followOrders(db, service, steps)
-  let fault: ApiError | undefined
+  let lastError: ApiError | undefined
   for (const [id, order] of orders)
-    if (!known.has(id))
+    if (!storedIds.has(id))
       await db
         .transaction(tx => storeOrder(upstream, tx, reading, { order, customerId }))
         .catch(error => {
-          fault = asApiError(error)
+          lastError = asApiError(error)
         })
-  return fault
+  return lastError
 }
 
 async function storeOrder(
@@ -76,10 +83,10 @@ async function storeOrder(
   { order, customerId }: { order: Xml; customerId: string },
 ) {
   const { number, personId } = parseOrThrow(upstream.client, () => readOrderIds(order))
-  // They may have been erased while the back office thought; from here on they are not before this is over.
+  // The customer may have been erased while the back office responded. The lock prevents an erasure until the commit.
   const [customer] = await holdCustomers(tx, service, [customerId])
   if (!customer || personId !== customerId) return
-  // A present is no business of whom it is for before it is given.
+  // Voucher sales are skipped: the receiver must not see a present before it is delivered.
   if (await voucherSaleNumbered(tx, service, number)) return
   await adoptCurrentOrder(upstream, tx, { keys, service }, order)
 }

@@ -24,9 +24,14 @@ import type { CustomerWrites } from '../../port/customers.ts'
 import type { Client } from '../client/client.ts'
 import { performWrite } from '../client/perform-write.ts'
 import { findRetailApiError } from '../client/retail-api-error.ts'
-import { buildDryRunPerson } from '../mapping/dry-run-person.ts'
 import { normalizeEmail, readPersonId } from '../mapping/person-from-xml.ts'
-import { buildChangedPerson, buildNewPerson, checkLengths, type PersonOutcome } from '../mapping/person-to-xml.ts'
+import {
+  buildChangedPerson,
+  buildDryRunPerson,
+  buildNewPerson,
+  checkLengths,
+  type PersonOutcome,
+} from '../mapping/person-to-xml.ts'
 import { isChangeApplied, isCreatedByAttempt } from '../mapping/same-person.ts'
 import {
   fetchPersonByEmail,
@@ -44,18 +49,18 @@ import { pointToText } from './error-pointers.ts'
 
 /** The reason for which a customer of the back office can't be erased here. */
 export const noErasureReason =
-  'The back office has no way to erase a person by its interface: they are erased there first, and then here.'
+  "The Retail API can't erase a person. Erase the person in the back office first, then here."
 
-/** How often a change is tried that somebody at the head office gets ahead of. */
+/** Attempts of a change that conflicts with a concurrent change in the back office. */
 const maxAttempts = 3
-/** The person was updated by somebody else since it was read. */
+/** The Retail API's code for a person that was updated since it was read. */
 const updatedByOther = 5010
 
-/** Customers as the back office's persons. What is answered, and stored here, is what it has when the write is done. */
+/** Writes customers as persons of the back office. The response and the stored customer are read back after the write. */
 export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
-  async createCustomer(write, given) {
+  async createCustomer(write, body) {
     const { service, step } = write
-    const input = withoutNulls(given)
+    const input = withoutNulls(body)
     await fetchReferenceValues(upstream, write, input)
     const judged = await step(
       async tx => validateChange(write, input, undefined, await lockReferencesOf(tx, service, input)),
@@ -63,7 +68,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
         names: [`e-mail ${normalizeEmail(input.contact.email)}`],
       },
     )
-    // What an attempt that was left open has made is looked for before its repeat is refused.
+    // If an earlier attempt is in doubt, look for its person before rejecting the retry.
     if (!write.wasOpen()) throwIfAny(judged.errors)
     const person =
       (await findEarlierPerson(upstream, write, input, judged)) ?? (await createPerson(upstream, write, input, judged))
@@ -84,18 +89,18 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
       const ready = await preparePerson(upstream, write, person)
       const { lastKnown, before, judged } = await step(async tx => {
         const known = await lockReferencesOf(tx, service, change)
-        // All hold what a customer shows before the customer.
+        // Lock order: references before the customer.
         await lockReferences(tx, service, [ready.row])
         const lastKnown = await lockCustomer(tx, service, id)
         const before = await storePerson(tx, service, ready)
         write.requireMatch(before.record)
         return { lastKnown, before, judged: validateChange(write, change, before, known) }
       })
-      // What an attempt that nobody follows up any more has come to is what the person is like by now.
+      // Recovery of an in-doubt write: if the person has the requested values, the write was applied.
       if (write.isSettling && isChangeApplied(ready.row, change, judged))
         return tx => storeWrittenPerson({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
       throwIfAny(judged.errors)
-      // Nothing of it is the back office's, which would also lose the person's password over a change.
+      // Send nothing if the back office has none of the changed fields, because an update clears the person's password.
       if (changesOnlyEcommerceIds(change))
         return async tx => {
           const { record } = await storePerson(tx, service, ready, { change, ...judged })
@@ -116,13 +121,13 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
   },
 })
 
-/** Erases here whom the back office has no more; it would bring back anybody else. */
+/** Erases a customer who no longer exists in the back office. Throws if the person exists, because the next sync would restore them. */
 async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'learn' | 'requireMatch'>, id: string) {
   if (await fetchPersonOfCustomer(upstream, write, id)) throw new ApiError('capability_unavailable', noErasureReason)
   return (tx: Db) => erase(tx, write.service, id, write.requireMatch)
 }
 
-/** Puts a person that was written into our tables, with what has become of its consent. */
+/** Stores a written person and records the changes of consent. */
 async function storeWrittenPerson(
   write: WithTransaction,
   person: PreparedPerson,
@@ -136,7 +141,7 @@ async function storeWrittenPerson(
   return { id, record, warnings: written.warnings }
 }
 
-/** Judges a change, by the rules of the back office too. */
+/** Validates a change by the rules of the API and of the back office. */
 function validateChange(
   { service: { settings } }: Write,
   change: CustomerChange,
@@ -149,7 +154,7 @@ function validateChange(
   return { ...judged, errors: [...judged.errors, ...tooLong] }
 }
 
-/** What a change makes of the person, in the back office's own terms. Throws where it has no such type of reference. */
+/** Resolves consent and references to the back office's identifiers. Throws if the back office lacks a reference type. */
 async function resolveOutcome(
   upstream: Upstream,
   change: CustomerChange,
@@ -158,7 +163,7 @@ async function resolveOutcome(
   if (chosen.size === 0) return { privacy: consent.privacy, references: new Map() }
   const typeIds = await loadReferenceTypeIds(upstream)
   const unknown = [...chosen].flatMap(([type, value]) => (value !== null && !typeIds.has(type) ? [type] : []))
-  const detail = 'The back office has no such type of reference.'
+  const detail = "The back office doesn't have this reference type."
   throwIfAny(
     unknown
       .filter(type => Object.hasOwn(change.references ?? {}, type))
@@ -167,7 +172,7 @@ async function resolveOutcome(
   if (unknown.length) {
     upstream.client.connection.log?.warn(
       { types: unknown },
-      'The subscription mapping names types that the back office lacks.',
+      'subscription mapping names reference types that the back office lacks',
     )
     throw new ApiError('back_office_error')
   }
@@ -179,43 +184,43 @@ async function resolveOutcome(
 }
 
 /**
- * The person that an earlier attempt to create this customer has made, whose outcome nobody knew, or who was killed on the way;
- * undefined where nobody has the e-mail address. Throws `email_taken` where somebody else has it, who is a customer here from then on.
+ * Returns the person that an earlier, in-doubt attempt to create this customer has created. Returns undefined if no person has the
+ * email address. Throws `email_taken` if another person has it; that person is stored as a customer.
  */
 async function findEarlierPerson(upstream: Upstream, write: Write, input: CustomerInput, judged: ValidatedChange) {
   const { service, step, read, learn } = write
   const { client } = upstream
   const { email } = input.contact
-  const ownerHere = () =>
+  const findOwner = () =>
     step(async tx => {
       const owner = (await customerWithEmail(tx, service, email))?.id
       return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
     })
-  const { owner, isOurs } = await ownerHere()
+  const { owner, isOurs } = await findOwner()
   if (owner !== undefined && isOurs && (await fetchPersonOfCustomer(upstream, write, owner)))
     throw createEmailTaken(owner)
-  const found = await fetchPersonByEmail(client, email)
-  const foundId = found && readPersonId(found)
-  if (owner !== undefined && owner !== foundId) {
-    // The address may have been taken from that customer since our tables were told, or the customer may have gone.
-    const person = await fetchPersonOfCustomer(upstream, write, owner)
-    if (person) {
-      const ready = await preparePerson(upstream, write, person)
+  const person = await fetchPersonByEmail(client, email)
+  const personId = person && readPersonId(person)
+  if (owner !== undefined && owner !== personId) {
+    // The stored customer may be out of date: the address may have been removed, or the customer deleted.
+    const ownerPerson = await fetchPersonOfCustomer(upstream, write, owner)
+    if (ownerPerson) {
+      const ready = await preparePerson(upstream, write, ownerPerson)
       await learn(tx => storePerson(tx, service, ready))
     }
-    const { owner: still } = await ownerHere()
-    if (still !== undefined) throw createEmailTaken(still)
+    const { owner: currentOwner } = await findOwner()
+    if (currentOwner !== undefined) throw createEmailTaken(currentOwner)
   }
-  if (!found || foundId === undefined) return
-  // Who was erased here does not come back by this, and could not be found by the name.
-  if ((await read(db => erasedAmong(db, service, [foundId]))).size) throw createEmailTaken(undefined)
-  const ready = await preparePerson(upstream, write, found)
-  if (isCreatedByAttempt(ready.row, input, judged, getToday(client).subtract({ days: 1 }).toString())) return found
+  if (!person || personId === undefined) return
+  // An erased customer must not be restored, and the error must not reveal their identifier.
+  if ((await read(db => erasedAmong(db, service, [personId]))).size) throw createEmailTaken(undefined)
+  const ready = await preparePerson(upstream, write, person)
+  if (isCreatedByAttempt(ready.row, input, judged, getToday(client).subtract({ days: 1 }).toString())) return person
   await learn(tx => storePerson(tx, service, ready))
-  throw createEmailTaken(foundId)
+  throw createEmailTaken(personId)
 }
 
-/** The day at the head office. */
+/** Returns the current date in the back office's time zone. */
 const getToday = ({ connection }: Client) => Temporal.Now.plainDateISO(connection.timeZone)
 
 async function createPerson(
@@ -240,7 +245,7 @@ async function createPerson(
     : fetchWrittenPerson(client, id, input.contact.email)
 }
 
-/** A person that was just written, as the back office has it. */
+/** Reads back a person that was just written. */
 async function fetchWrittenPerson(client: Client, id: string | undefined, email = ''): Promise<Xml> {
   const person = id === undefined ? await fetchPersonByEmail(client, email) : await fetchPersonById(client, id)
   if (!person) throw new ApiError('back_office_error')

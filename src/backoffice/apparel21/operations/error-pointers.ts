@@ -6,48 +6,48 @@ import { findRetailApiError } from '../client/retail-api-error.ts'
 import { findPointer } from '../mapping/field-pointer.ts'
 import type { NewOrder } from '../mapping/order-to-xml.ts'
 
-/** A text is too long; the words name its element. */
+/** The Retail API's code for a value that is too long. The message names its element. */
 const textTooLong = 5014
-/** An order's gateway, or SKU, is none; the words may name it. */
+/** The codes for an unknown gateway and SKU of an order. The message can name it. */
 const unknownGateway = 5100
 const unknownSku = 5129
 
-/** The same error, with the place of a text of the body that the back office finds too long. */
+/** Points the error at the field that is too long for the back office. Returns any other error unchanged. */
 export function pointToText(error: unknown, body: unknown): unknown {
-  const refusal = findRetailApiError(error)
-  if (refusal?.code !== textTooLong || !(error instanceof ApiError)) return error
-  const place = findPointer(refusal.message, body)
-  return place === undefined ? error : withPointer(place, error)
+  const rejection = findRetailApiError(error)
+  if (rejection?.code !== textTooLong || !(error instanceof ApiError)) return error
+  const pointer = findPointer(rejection.message, body)
+  return pointer === undefined ? error : withPointer(pointer, error)
 }
 
-/** What an order is refused for, with its place in the body as far as the back office tells it. */
+/** Points an order's error at its field, as far as the back office names it. */
 export function pointIntoOrder(
   error: unknown,
   { skuIds }: Pick<NewOrder, 'skuIds'>,
   input: OrderInput,
   { gateways = {} }: Pick<Connection, 'gateways'>,
 ): unknown {
-  const refusal = findRetailApiError(error)
-  if (!refusal || !(error instanceof ApiError)) return error
-  const names = (name: string | undefined) => name !== undefined && splitWords(refusal.message).has(name)
-  if (refusal.code === unknownSku) {
-    const place = findIndexOfNamed(input.lines, ({ sku }) => names(skuIds.get(sku)))
-    return place === undefined ? error : withPointer(`/lines/${place}/sku`, error)
+  const rejection = findRetailApiError(error)
+  if (!rejection || !(error instanceof ApiError)) return error
+  const isInMessage = (name: string | undefined) => name !== undefined && splitWords(rejection.message).has(name)
+  if (rejection.code === unknownSku) {
+    const index = findIndexOfNamed(input.lines, ({ sku }) => isInMessage(skuIds.get(sku)))
+    return index === undefined ? error : withPointer(`/lines/${index}/sku`, error)
   }
-  if (refusal.code === unknownGateway) {
-    const place = findIndexOfNamed(input.payments, ({ gateway }) => names(gateways[gateway]?.merchantId))
-    return place === undefined ? error : withPointer(`/payments/${place}/gateway`, error)
+  if (rejection.code === unknownGateway) {
+    const index = findIndexOfNamed(input.payments, ({ gateway }) => isInMessage(gateways[gateway]?.merchantId))
+    return index === undefined ? error : withPointer(`/payments/${index}/gateway`, error)
   }
   return pointToText(pointToVoucher(error, input), input)
 }
 
 const splitWords = (text: string) => new Set(text.split(/[^\w-]+/))
 
-/** The index of the entry that is meant: the first that the message names, or the only one. */
-function findIndexOfNamed<T>(all: readonly T[], isNamed: (one: T) => boolean): number | undefined {
-  const named = all.findIndex(isNamed)
+/** Returns the index of the first entry that the message names, or of the only entry. Otherwise returns undefined. */
+function findIndexOfNamed<T>(entries: readonly T[], isNamed: (entry: T) => boolean): number | undefined {
+  const named = entries.findIndex(isNamed)
   if (named >= 0) return named
-  return all.length === 1 ? 0 : undefined
+  return entries.length === 1 ? 0 : undefined
 }
 
 const voucherErrors: ReadonlySet<ErrorCode> = new Set([
@@ -55,9 +55,9 @@ const voucherErrors: ReadonlySet<ErrorCode> = new Set([
   ...(['voucher_must_be_used_in_full', 'insufficient_voucher_balance'] as const),
 ])
 
-/** What is the matter with the only voucher that pays, with its place. */
+/** Points a voucher error at the voucher, if only one voucher pays for the order. */
 function pointToVoucher(error: ApiError, { payments }: OrderInput): ApiError {
-  const [place, other] = payments.flatMap(({ voucher }, i) => (voucher ? [i] : []))
-  if (place === undefined || other !== undefined) return error
-  return voucherErrors.has(error.code) ? withPointer(`/payments/${place}/voucher`, error) : error
+  const [index, furtherIndex] = payments.flatMap(({ voucher }, i) => (voucher ? [i] : []))
+  if (index === undefined || furtherIndex !== undefined) return error
+  return voucherErrors.has(error.code) ? withPointer(`/payments/${index}/voucher`, error) : error
 }

@@ -8,34 +8,34 @@ import type { HistoryReads } from '../../port/orders.ts'
 import { fetchHistory } from '../queries/history.ts'
 import type { Upstream } from '../queries/upstream.ts'
 
-/** The sync that refreshes histories: what is asked for here it need not refresh so soon. */
+/** The sync that refreshes histories. A history that was loaded here isn't due for a while. */
 const sync = 'transactions'
 
 /**
- * Histories are asked for while the caller waits, and written through: what the list shows is what our tables have. Where a sale came
- * in an export already, it stays as it is there (`toldFirst`).
+ * Refreshes a customer's history while the caller waits. A sale that was already imported from an export file stays as it is.
+ * Pattern: read-through.
  */
 export const createHistoryReads = (upstream: Upstream): HistoryReads => ({
   async bringHistory({ db, service }, customerId) {
     const key = `history ${service.id} ${customerId}`
-    const fault = await upstream.readThrough(key, () => refreshHistory(upstream, db, service, customerId))
+    const error = await upstream.readThrough(key, () => refreshHistory(upstream, db, service, customerId))
     const syncedAt = await findReadAt(db, service, sync, customerId)
     return {
       syncedAt,
-      ...(fault && { warning: { code: fault.code, detail: `${fault.message} ${describeAge(syncedAt)}` } }),
+      ...(error && { warning: { code: error.code, detail: `${error.message} ${describeAge(syncedAt)}` } }),
     }
   },
 })
 
 function describeAge(syncedAt: string | undefined): string {
-  if (syncedAt === undefined) return 'It was not asked for this history before: sales may be missing.'
+  if (syncedAt === undefined) return 'This history has never been loaded, so sales may be missing.'
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(syncedAt)) / 1_000))
-  return `The history is as it was ${seconds} seconds ago: later sales may be missing.`
+  return `The history is ${seconds} seconds old, so later sales may be missing.`
 }
 
-/** Asks for a history, and stores it. */
+/** Fetches a customer's history and stores it. Returns an error if a sale could not be stored. */
 async function refreshHistory({ client }: Upstream, db: Database, service: Service, customerId: string) {
-  const at = new Date()
+  const readAt = new Date()
   const signal = AbortSignal.timeout(client.limits.deadlineMs)
   const { currency } = service.settings
   const { rows, rejected } = await fetchHistory(client, customerId, { currency, signal })
@@ -43,9 +43,9 @@ async function refreshHistory({ client }: Upstream, db: Database, service: Servi
   const reject = (_at: number, { note }: { note: string }) => reasons.push(note)
   if (rows.length) await ingest(rows, { db, service, ingestion: ingestions.transactions, retry: true, reject })
   if (!reasons.length) {
-    await recordDirectRead(db, service, sync, { id: customerId, at })
+    await recordDirectRead(db, service, sync, { id: customerId, at: readAt })
     return
   }
-  client.connection.log?.warn({ reasons }, 'Sales of a customer cannot be taken.')
+  client.connection.log?.warn({ reasons }, 'customer sales rejected')
   return new ApiError('back_office_error', "The back office returned sales that can't be read. They are not shown.")
 }

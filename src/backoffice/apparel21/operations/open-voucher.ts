@@ -12,16 +12,16 @@ import { findRetailApiError, RetailApiError } from '../client/retail-api-error.t
 import { readAmount, readDate, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-/** What a voucher is held by. */
+/** Returns the name of the lock that serialises all calls about a voucher. */
 export const getVoucherLock = (number: string) => `voucher ${number}`
 
-/** A number that can stand in a path, and that this system may have: the words of its own paths have no digit. */
+/** True if a number is safe in a path. It must contain a digit, because the Retail API's own path words have none. */
 const isVoucherNumber = (number: string) => /^(?=.*\d)[\w-]{1,50}$/.test(number)
 
-/** What came of a guess: the voucher that it opens, or the guess, to be counted; or why nobody was asked. */
+/** The result of an attempt to open a voucher: the voucher, the wrong guess to be counted, or the reason why no request was sent. */
 type OpeningResult = { guess: Guess; voucher: UpstreamVoucher | undefined } | ApiError
 
-/** Asks what number and PIN open. What is the matter with a voucher that they open is thrown. */
+/** Looks up the voucher of a number and PIN. Throws if the voucher exists and can't be used. */
 export async function openVoucher(
   client: Client,
   { step, keys, service, origin }: VoucherRead,
@@ -33,11 +33,11 @@ export async function openVoucher(
   const found = await queryVoucher(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })
   if (found instanceof ApiError && found.code !== 'voucher_not_accepted') throw found
   const voucher = found instanceof ApiError ? undefined : parseVoucher(found, service)
-  // One that only resembles what was asked for would get around what is counted, and held, by number.
+  // A voucher with a similar number would bypass the guess counter and the lock, which are keyed by number.
   return { guess, voucher: voucher?.number === number ? voucher : undefined }
 }
 
-/** Counts a guess that opens nothing, and forgets those before one that does. */
+/** Counts a wrong guess. A correct guess resets the count. */
 export async function resolveGuess(
   tx: Db,
   service: Service,
@@ -50,7 +50,7 @@ export async function resolveGuess(
   return voucher
 }
 
-/** Validates a voucher that number and PIN have just opened. Returns the back office's id, or what it refuses it for. */
+/** Validates a voucher that number and PIN have just opened. Returns the back office's validation ID, or the error. */
 export async function validateAtBackOffice(
   client: Client,
   number: string,
@@ -63,9 +63,9 @@ export async function validateAtBackOffice(
     path: ['Voucher', 'GVValid', number],
     query,
   })
-  // The look-up says with this code that there is no such voucher; of one that there is, it says that it is over.
+  // In a lookup, 5056 means that the voucher doesn't exist. In a validation of an existing voucher, it means that the voucher is expired.
   if (findRetailApiError(found)?.code === 5056)
-    return new ApiError('voucher_unusable', 'The voucher is expired.', { members: { reason: 'expired' } })
+    return new ApiError('voucher_unusable', 'The voucher has expired.', { members: { reason: 'expired' } })
   return found instanceof ApiError ? found : (readText(found, 'ValidationId') ?? new ApiError('back_office_error'))
 }
 
@@ -75,35 +75,35 @@ interface VoucherQuery {
   query: { pin: string; amount?: string }
 }
 
-/** The answer to a question about a voucher, or why there is none. Words of the back office, which may quote the PIN, go no further. */
-async function queryVoucher(client: Client, question: VoucherQuery): Promise<Xml | ApiError> {
+/** Queries a voucher. Returns an `ApiError` if the Retail API rejects the query, without its message, which can quote the PIN. */
+async function queryVoucher(client: Client, query: VoucherQuery): Promise<Xml | ApiError> {
   try {
-    return (await client.document({ ...question, roots: ['Voucher'] })) ?? new ApiError('voucher_not_accepted')
+    return (await client.document({ ...query, roots: ['Voucher'] })) ?? new ApiError('voucher_not_accepted')
   } catch (error) {
-    const refusal = findRetailApiError(error)
-    if (!(error instanceof ApiError) || !refusal) throw error
-    error.cause = new RetailApiError(refusal.status, refusal.code, '')
+    const rejection = findRetailApiError(error)
+    if (!(error instanceof ApiError) || !rejection) throw error
+    error.cause = new RetailApiError(rejection.status, rejection.code, '')
     return error
   }
 }
 
-function parseVoucher(found: Xml, { settings: { currency } }: Service): UpstreamVoucher {
-  const amountOf = (name: string) => {
-    const amount = readAmount(found, getDecimals(currency), name)
+function parseVoucher(element: Xml, { settings: { currency } }: Service): UpstreamVoucher {
+  const readBalance = (name: string) => {
+    const amount = readAmount(element, getDecimals(currency), name)
     if (amount === null || amount.startsWith('-')) throw new ApiError('back_office_error')
     return amount
   }
   return {
-    number: readText(found, 'VoucherNumber') ?? '',
+    number: readText(element, 'VoucherNumber') ?? '',
     currency,
-    originalAmount: amountOf('OriginalAmount'),
-    usedAmount: amountOf('UsedAmount'),
-    availableAmount: amountOf('AvailableAmount'),
-    expiryDate: readDate(found, 'ExpiryDate'),
+    originalAmount: readBalance('OriginalAmount'),
+    usedAmount: readBalance('UsedAmount'),
+    availableAmount: readBalance('AvailableAmount'),
+    expiryDate: readDate(element, 'ExpiryDate'),
   }
 }
 
-/** A voucher as callers see it at this moment: with our lock, and expired where its last day is over. */
+/** Converts a voucher into the API's record, with its lock and its current status. */
 export async function toVoucher(db: Db, service: Service, voucher: UpstreamVoucher) {
   const { lockedUntil, isPast } = await readLockState(db, service, voucher)
   const { currency, availableAmount } = voucher

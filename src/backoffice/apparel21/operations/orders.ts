@@ -39,8 +39,8 @@ import { findGiftCardSkuId } from './voucher-sale.ts'
 import { recordRedemption, requireDrawableValidation } from './vouchers.ts'
 
 /**
- * Orders placed with the back office, under its own identifiers. Stock, sales and rewards are its business: they come back with the
- * syncs. Here an order's lines are `processing` until the back office says that they are shipped.
+ * Places orders with the back office, under its identifiers. The back office updates stock, sales and rewards, and the syncs read them.
+ * An order's lines are `processing` until the back office ships them.
  */
 export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
   async placeOrder(write, input) {
@@ -66,25 +66,26 @@ export const createOrderWrites = (upstream: Upstream): OrderWrites => ({
 })
 
 interface ValidatedOrder {
-  /** As the back office is to have it. */
+  /** The order as it is sent to the back office. */
   order: NewOrder
-  /** What it sells. */
+  /** The sold variants by SKU. */
   variants: ReadonlyMap<string, SoldVariant>
 }
 
 /**
- * Judges an order, and holds its number and the vouchers that pay: its number, and what it is, or why it is refused. The number is the one
- * given, or the write's own; where that was used long ago, since a key counts for a day, the one that follows (`turn`).
+ * Locks the order number and the vouchers, and validates the order. Returns the number with the validated order or its error.
+ * The number is the caller's, or derived from the write's reference. If a derived number was already used, because idempotency keys
+ * expire after a day, the next one is tried.
  */
 async function lockAndValidateOrder(
   upstream: Upstream,
   write: Write,
   input: OrderInput,
   decimals: number,
-  turn = 0,
+  attempt = 0,
 ): Promise<{ number: string; judged: ValidatedOrder | ApiError }> {
   const { service, step, reference } = write
-  const number = input.orderNumber ?? deriveNumber('W', reference, turn)
+  const number = input.orderNumber ?? deriveNumber('W', reference, attempt)
   const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [getVoucherLock(voucher.number)] : []))
   const judge = () =>
     step(
@@ -103,11 +104,11 @@ async function lockAndValidateOrder(
       { names: [getOrderNumberLock(number), ...vouchers], untilKnown: true },
     )
   const first = await judge()
-  if (first.isUsed) return lockAndValidateOrder(upstream, write, input, decimals, turn + 1)
+  if (first.isUsed) return lockAndValidateOrder(upstream, write, input, decimals, attempt + 1)
   return !first.isKnown && (await ensureCustomer(upstream, write, input.customerId)) ? judge() : first
 }
 
-/** Throws all that is wrong with an order. */
+/** Validates an order. Throws all its errors at once. */
 async function validateOrder(
   tx: Db,
   client: Client,
@@ -148,7 +149,7 @@ interface ConfirmedOrder extends EarlierOrder {
   decimals: number
 }
 
-/** Puts an order that the back office has into our tables. */
+/** Stores an order that the back office has accepted. */
 async function storeOrder(
   tx: Db,
   { keys, service }: Write,
@@ -157,7 +158,7 @@ async function storeOrder(
 ) {
   const { currency } = service.settings
   const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
-  // Somebody has looked this very order up, when nobody was about it any more: it is in our tables, and its vouchers are as they were.
+  // A lookup may have stored this order after the earlier attempt ended. Its vouchers still have their old balance.
   if (!made && !(await holdOrder(tx, service, { id }))) throw createNumberTaken(number)
   await forEachVoucher(input.payments, draw => recordRedemption(tx, keys, service, draw))
   if (made) {
@@ -165,17 +166,17 @@ async function storeOrder(
     await insertPayments(tx, service, made, input.payments)
   }
   const record = await orderRecord(tx, service, id)
-  if (!record) throw new Error('what was just written is there')
+  if (!record) throw new Error(`order ${id} is missing after its insert`)
   return { id, ...record }
 }
 
 const missingEmail: FieldError = {
   pointer: '/customerId',
   code: 'invalid_field',
-  detail: 'The back office asks for an e-mail address of the customer.',
+  detail: 'The customer must have an email address in the back office.',
 }
 
-/** Whom an order is for; undefined where there is no e-mail address. */
+/** Loads the recipient of an order. Returns undefined if the customer has no email address. */
 async function loadContact(tx: Db, service: Service, customerId: string): Promise<OrderContact | undefined> {
   const found = await customerRecord(tx, service, customerId)
   const { firstname, surname, contact } = JSON.parse(found?.record ?? '{}')
@@ -190,7 +191,7 @@ async function findStoreId(tx: Db, service: Service, { pickupStoreNumber }: Orde
   return store?.store_id
 }
 
-/** How an order is paid, as the back office wants to know it. */
+/** Builds the payments of an order. Throws if a voucher can't be redeemed. */
 async function buildPayments(
   tx: Db,
   client: Client,

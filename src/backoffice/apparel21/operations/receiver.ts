@@ -7,55 +7,55 @@ import { findRetailApiError } from '../client/retail-api-error.ts'
 import { readPersonId } from '../mapping/person-from-xml.ts'
 import { buildNewPerson } from '../mapping/person-to-xml.ts'
 import { fetchPersonByEmail } from '../queries/persons.ts'
-import { wallAt } from '../syncs/checkpoint.ts'
+import { toLocalTime } from '../syncs/checkpoint.ts'
 
 type Receiver = Pick<VoucherInput, 'receiverName' | 'receiverEmail' | 'mobile'>
 
-/** An e-mail already exists for another person. */
+/** The Retail API's code for an email address that another person has. */
 const emailTaken = 5006
 
 /**
- * The person whom a voucher is for, by e-mail address; made where there is none, without consent to any marketing. A repeat after
- * an outcome that nobody knows finds whom the first attempt has made.
+ * Returns the identifier of the person with the receiver's email address. Creates the person, without marketing consent, if there is
+ * none. A retry after an unknown outcome finds the person that the first attempt created.
  */
 export async function findOrCreateReceiver(client: Client, write: Write, receiver: Receiver): Promise<string> {
   const email = receiver.receiverEmail
-  const found = await fetchPersonByEmail(client, email)
-  if (found) return readPersonId(found)
-  const made = await createPerson(client, write, receiver)
-  if (made !== undefined) return made
-  const other = await fetchPersonByEmail(client, email)
-  if (other) return readPersonId(other)
-  const detail = 'The back office has this address with somebody whom it does not show.'
+  const existing = await fetchPersonByEmail(client, email)
+  if (existing) return readPersonId(existing)
+  const createdId = await createPerson(client, write, receiver)
+  if (createdId !== undefined) return createdId
+  const concurrent = await fetchPersonByEmail(client, email)
+  if (concurrent) return readPersonId(concurrent)
+  const detail = 'The back office has this address for a person that can not be read.'
   throw toApiError([{ pointer: '/receiverEmail', code: 'invalid_field', detail }])
 }
 
-/** Makes a person; undefined where the address is taken by now, or nobody says what the person's identifier is. */
+/** Creates a person and returns its identifier. Returns undefined if the address was taken concurrently, or if the response has no identifier. */
 async function createPerson(client: Client, write: Write, { receiverName, receiverEmail, mobile }: Receiver) {
-  // Where the receiver lives is not known: the address that is given is the payer's.
+  // The receiver's address is unknown: the address of the request is the payer's.
   const person = { ...splitName(receiverName), contact: { email: receiverEmail }, ...(mobile && { mobile }) }
-  const startDate = wallAt(Date.now(), client.connection.timeZone).slice(0, 10)
+  const startDate = toLocalTime(Date.now(), client.connection.timeZone).slice(0, 10)
   const body = buildNewPerson(person, { privacy: true, references: new Map() }, startDate)
   try {
     return (await performWrite(client, write, { endpoint: 'persons', method: 'POST', path: ['Persons'], body })).id
   } catch (error) {
-    const refusal = findRetailApiError(error)
-    if (refusal?.code === emailTaken) return
-    // What this system says of a person points into another body than the caller's.
-    if (refusal) throw Object.assign(new ApiError('back_office_error'), { cause: refusal })
+    const rejection = findRetailApiError(error)
+    if (rejection?.code === emailTaken) return
+    // The pointers of a person's errors don't apply to the caller's body.
+    if (rejection) throw Object.assign(new ApiError('back_office_error'), { cause: rejection })
     throw error
   }
 }
 
-/** How long a first name and a surname may be here. */
+/** The longest first name and surname that the back office accepts, in UTF-16 code units. */
 const maxNameLength = 20
 
-/** A name in two, at its last blank; a name of one word is a surname. Both have to be there, and are cut to what fits. */
+/** Splits a name at its last space. A single word is the surname. Both parts are required and truncated. */
 function splitName(name: string) {
   const words = name.trim().split(/\s+/)
   const surname = words.pop() ?? name
   return { firstname: truncate(words.join(' ')) || '-', surname: truncate(surname) }
 }
 
-/** Lengths here are those of .NET: in UTF-16. */
+/** Truncates to .NET's string length, which counts UTF-16 code units. */
 const truncate = (text: string) => text.slice(0, maxNameLength).toWellFormed().replaceAll('\ufffd', '').trim()

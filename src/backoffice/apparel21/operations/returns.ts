@@ -23,163 +23,173 @@ import type { Upstream } from '../queries/upstream.ts'
 import { readText } from '../xml/values.ts'
 
 /**
- * Makes returns with the back office. It does not refuse what is more than was bought: our tables do, and no two returns of an order are
- * under way at once. What a return does to stock, sales and rewards comes back with the syncs.
+ * Creates returns in the back office. The back office accepts more than was bought, so the stored order limits the quantities, and only
+ * one return of an order is in flight at a time. The syncs read the effects on stock, sales and rewards.
  */
 export const createReturn =
   (upstream: Upstream): OrderWrites['createReturn'] =>
   async (write, orderId, input) => {
     const { service, keys, step, read } = write
-    const known = await refreshOrder(upstream, write, orderId)
+    const current = await refreshOrder(upstream, write, orderId)
     await requireReturns(upstream.release)
-    if (!known) throw notFound('order')
-    const { order, lines } = known
+    if (!current) throw notFound('order')
+    const { order, lines } = current
     const { customerId: personId } = order
     if (personId === null) throw notFound('customer')
     const returnNumber = input.returnNumber ?? undefined
     const restock = input.restock ?? true
     const { returnReasons } = service.settings
-    const judge = (left: typeof lines) => validateReturn(input, { number: order.number, lines: left }, service.settings)
-    const asOurs = judge(lines)
-    const asThere = known.returnableLines ? judge(known.returnableLines) : asOurs
-    const named = returnReasons
+    const validate = (returnable: typeof lines) =>
+      validateReturn(input, { number: order.number, lines: returnable }, service.settings)
+    const byStoredLines = validate(lines)
+    const byReturnableLines = current.returnableLines ? validate(current.returnableLines) : byStoredLines
+    const reasonCodes = returnReasons
       .map(({ code }) => code)
-      .filter(code => asOurs.lines.some(line => line.reasonCode === code))
-    const reasonIds = await upstream.returnReasons.getIds(named)
-    const taken = orderNumberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-    const free = (db: Db) => findFreeNumber(db, write, order.id, returnNumber)
-    // A number of our own making is no other order's.
-    const holding = returnNumber !== undefined && { names: [getReturnNumberLock(returnNumber)], untilKnown: true }
-    const number = await (holding ? step(free, holding) : read(free))
-    const faults = [...asThere.errors, ...checkReturn(asThere.lines, returnReasons, reasonIds)]
+      .filter(code => byStoredLines.lines.some(line => line.reasonCode === code))
+    const reasonIds = await upstream.returnReasons.getIds(reasonCodes)
+    const takenError = orderNumberTaken('/returnNumber', `Return number ${returnNumber} is already used.`)
+    const findNumber = (db: Db) => findFreeNumber(db, write, order.id, returnNumber)
+    // A derived number needs no lock, because no other order can have it.
+    const lock = returnNumber !== undefined && { names: [getReturnNumberLock(returnNumber)], untilKnown: true }
+    const number = await (lock ? step(findNumber, lock) : read(findNumber))
+    const errors = [...byReturnableLines.errors, ...checkReturn(byReturnableLines.lines, returnReasons, reasonIds)]
     if (number === undefined) {
-      throwIfAny(sortErrors([...faults, taken]))
-      throw toApiError([taken])
+      throwIfAny(sortErrors([...errors, takenError]))
+      throw toApiError([takenError])
     }
-    const there = returnNumber === undefined ? number : addOwnershipSuffix(keys, service, order.id, returnNumber)
-    const place = { order: { id: order.id, number: order.number, personId }, number: there }
-    // What is refused now, or has come back there, an attempt before this one may have returned.
-    const isInDoubt = faults.length > 0 || known.returnableLines !== undefined
-    const isMade = isInDoubt && (await wasCreatedEarlier(upstream.client, write, place, asOurs))
-    if (!isMade) throwIfAny(sortErrors(faults))
-    const { allocations: portions, lines: returned } = isMade ? asOurs : asThere
+    const upstreamNumber =
+      returnNumber === undefined ? number : addOwnershipSuffix(keys, service, order.id, returnNumber)
+    const key = { order: { id: order.id, number: order.number, personId }, number: upstreamNumber }
+    // An earlier attempt may have created what is rejected now, or what the back office has already taken back.
+    const isInDoubt = errors.length > 0 || current.returnableLines !== undefined
+    const isCreated = isInDoubt && (await wasCreatedEarlier(upstream.client, write, key, byStoredLines))
+    if (!isCreated) throwIfAny(sortErrors(errors))
+    const { allocations, lines: returned } = isCreated ? byStoredLines : byReturnableLines
 
-    const authorisation = await submitReturn(upstream.client, write, place, isMade, {
+    const authorisation = await submitReturn(upstream.client, write, key, isCreated, {
       restock,
       lines: returned,
       reasonIds,
       skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
     })
     return async tx => {
-      const held = await holdOrder(tx, service, { id: order.id })
-      if (!held) throw new Error('no order is ever deleted')
-      const made = await insertReturn(tx, service, held, { number, restock, authorisation })
-      if (!made) throw toApiError([taken])
-      await insertReturnLines(tx, service, held, made.id, returned, portions)
-      await stampOrder(tx, service, held, await beginChange(tx, service, ['sales_order']))
-      const record = await returnRecord(tx, service, made.id)
-      if (!record) throw new Error('what was just written is there')
-      return { id: made.id, ...record }
+      const locked = await holdOrder(tx, service, { id: order.id })
+      if (!locked) throw new Error(`order ${order.id} has been deleted`)
+      const inserted = await insertReturn(tx, service, locked, { number, restock, authorisation })
+      if (!inserted) throw toApiError([takenError])
+      await insertReturnLines(tx, service, locked, inserted.id, returned, allocations)
+      await stampOrder(tx, service, locked, await beginChange(tx, service, ['sales_order']))
+      const record = await returnRecord(tx, service, inserted.id)
+      if (!record) throw new Error(`return ${inserted.id} is missing after its insert`)
+      return { id: inserted.id, ...record }
     }
   }
 
-/** What a return with a number of the caller's is held by. */
+/** Returns the name of the lock of a caller's return number. */
 const getReturnNumberLock = (number: string) => `return number ${number}`
 
-/** The reasons of a service that the back office has as well: it takes no others. */
+/** Lists the service's return reasons that the back office also has. It accepts no others. */
 export const listReturnReasons =
   ({ returnReasons }: Upstream): OrderWrites['returnReasons'] =>
   async ({ settings }) => {
-    // Where nobody can say what is new, what was known will do.
+    // If the back office is unavailable, the cached reasons are sufficient.
     const ids = await returnReasons
       .getIds(settings.returnReasons.map(({ code }) => code))
       .catch(() => returnReasons.getIds([]))
     return settings.returnReasons.filter(({ code }) => ids.has(normalizeReasonCode(code)))
   }
 
-/** A release that is not known is given a try: the call itself will tell. */
+/** Throws if the release has no returns. An unknown release is accepted: the call itself shows whether it supports them. */
 async function requireReturns(release: ReleaseReader) {
-  const known = await release.read()
-  if (known === undefined || isAtLeast(known, featureReleases.returns)) return
+  const installed = await release.read()
+  if (installed === undefined || isAtLeast(installed, featureReleases.returns)) return
   throw new ApiError(
     'capability_unavailable',
-    `Returns need back-office version ${featureReleases.returns} or later; this one is ${known}.`,
+    `Returns need back-office version ${featureReleases.returns} or later; this one is ${installed}.`,
   )
 }
 
-/** The number that is given, undefined where it is taken; else that of this write's return of this order, or, where it was used long ago, the one that follows. */
-async function findFreeNumber(db: Db, { service, reference }: Write, orderId: string, given: string | undefined) {
-  if (given !== undefined) return (await returnNumberTaken(db, service, given)) ? undefined : given
-  for (let turn = 0; ; turn++) {
-    const number = deriveNumber('R', `${reference} ${orderId}`, turn)
+/**
+ * Returns the caller's number, or undefined if it is taken. Without a caller's number, derives one from the write and the order; if that
+ * was already used, the next one is tried.
+ */
+async function findFreeNumber(
+  db: Db,
+  { service, reference }: Write,
+  orderId: string,
+  returnNumber: string | undefined,
+) {
+  if (returnNumber !== undefined) return (await returnNumberTaken(db, service, returnNumber)) ? undefined : returnNumber
+  for (let attempt = 0; ; attempt++) {
+    const number = deriveNumber('R', `${reference} ${orderId}`, attempt)
     if (!(await returnNumberTaken(db, service, number))) return number
   }
 }
 
 /**
- * Whether an attempt before has made a return that is refused now, or whose lines have come back there: what has changed since says nothing
- * against one that head office has. After an attempt that was left open that is asked whatever is said of its reasons; else not about
- * everybody's slips. Throws where it has to be known, and nobody can say.
+ * True if an earlier attempt created the return that this attempt would reject. Later changes don't count against it. If an earlier
+ * attempt is in doubt, the back office is always queried. Otherwise only for a keyed retry without errors, to limit the queries.
+ * Throws `outcome_unknown` if an in-doubt attempt can't be resolved.
  */
-async function wasCreatedEarlier(client: Client, write: Write, place: ReturnKey, { errors: faults }: ValidatedReturn) {
-  const isOpen = write.wasOpen()
-  const mayBe = isOpen ? !faults.some(isAboutUnits) : write.isKeyed && faults.length === 0
-  const isThere = mayBe && (await doesReturnExist(client, place))
-  if (isThere === undefined && isOpen) throw createUnknownOutcome()
-  return isThere === true
+async function wasCreatedEarlier(client: Client, write: Write, key: ReturnKey, { errors }: ValidatedReturn) {
+  const isInDoubt = write.wasOpen()
+  const canExist = isInDoubt ? !errors.some(isAboutUnits) : write.isKeyed && errors.length === 0
+  const exists = canExist && (await doesReturnExist(client, key))
+  if (exists === undefined && isInDoubt) throw createUnknownOutcome()
+  return exists === true
 }
 
-/** What no other return can have changed: while one of an order is open there is no other one. */
+/** True for errors that no other return can have caused, because only one return of an order is in flight. */
 const isAboutUnits = ({ code }: FieldError) => code === 'sku_not_on_order' || code === 'quantity_exceeds_returnable'
 
 const createUnknownOutcome = () => new ApiError('outcome_unknown', undefined, { retryAfter: 2 })
 
 /**
- * Makes a return, unless an earlier attempt has: only this service makes its number. Returns the number that the shopper writes on the
- * parcel; where that cannot be found out any more, the return's own, by which the head office finds it as well.
+ * Submits a return, unless an earlier attempt has. Only this service can create its number. Returns the authorisation number that the
+ * shopper writes on the parcel. If it can't be read, returns the return's own number, which the back office also accepts.
  */
 async function submitReturn(
   client: Client,
   write: Write,
-  place: ReturnKey,
-  isMade: boolean,
+  key: ReturnKey,
+  isCreated: boolean,
   body: Pick<NewReturn, 'restock' | 'lines' | 'reasonIds' | 'skuIds'>,
 ): Promise<string> {
-  const { order, number } = place
+  const { order, number } = key
   const path = buildReturnsPath(order)
   if (write.isTrial) return number
-  const make = async () => {
+  const create = async () => {
     try {
-      const telling = { endpoint: 'returns', method: 'POST', path } as const
-      return (await performWrite(client, write, { ...telling, body: buildReturnPayload({ ...body, ...place }) })).id
+      const request = { endpoint: 'returns', method: 'POST', path } as const
+      return (await performWrite(client, write, { ...request, body: buildReturnPayload({ ...body, ...key }) })).id
     } catch (error) {
-      if (!(await isEarlierReturn(client, write, place, error))) throw error
+      if (!(await isEarlierReturn(client, write, key, error))) throw error
       write.note('done')
       return
     }
   }
   let id: string | undefined
-  if (isMade) write.note('done')
-  else id = await make()
+  if (isCreated) write.note('done')
+  else id = await create()
   try {
     id ??= readText(await fetchOrderByNumber(client, number), 'Id') ?? undefined
     if (id === undefined) return number
-    const made = await client.document({ endpoint: 'returns', path: [...path, id], roots: ['ReturnOrder', 'Order'] })
-    return readText(made, 'ReturnAuthorisationNumber') ?? number
+    const created = await client.document({ endpoint: 'returns', path: [...path, id], roots: ['ReturnOrder', 'Order'] })
+    return readText(created, 'ReturnAuthorisationNumber') ?? number
   } catch (error) {
-    // It is made, whatever can be read of it now; a repeat could not find out more.
+    // The return exists even if it can't be read now. A retry could not find out more.
     if (error instanceof ApiError) return number
     throw error
   }
 }
 
-/** Whether a return was not made because an earlier attempt at it has made it. Throws where that cannot be found out. */
-async function isEarlierReturn(client: Client, write: Write, place: ReturnKey, error: unknown): Promise<boolean> {
-  const refusal = findRetailApiError(error)
-  if (refusal?.code === numberExists) return true
-  // After an attempt that was left open anything may be said of its return before its number is.
-  if (!(error instanceof NotApplied || (refusal && write.wasOpen()))) return false
-  const isThere = await doesReturnExist(client, place)
-  if (isThere === undefined) throw createUnknownOutcome()
-  return isThere
+/** True if the submission failed because an earlier attempt created the return. Throws `outcome_unknown` if that can't be determined. */
+async function isEarlierReturn(client: Client, write: Write, key: ReturnKey, error: unknown): Promise<boolean> {
+  const rejection = findRetailApiError(error)
+  if (rejection?.code === numberExists) return true
+  // After an in-doubt attempt, the back office can report another error before it reports the duplicate number.
+  if (!(error instanceof NotApplied || (rejection && write.wasOpen()))) return false
+  const exists = await doesReturnExist(client, key)
+  if (exists === undefined) throw createUnknownOutcome()
+  return exists
 }

@@ -4,15 +4,15 @@ import { formatAmount, getDecimals, parseAmount } from '../../../domain/values/m
 import { ApiError } from '../../../errors/api-error.ts'
 import type { RewardReads } from '../../port/rewards.ts'
 import type { Client } from '../client/client.ts'
+import { isId } from '../client/request.ts'
 import { parseAccount, parseLots } from '../mapping/rewards.ts'
-import { isId } from '../queries/is-id.ts'
 import { fetchPersonById } from '../queries/persons.ts'
 import type { Upstream } from '../queries/upstream.ts'
 import { InvalidRecord } from '../xml/invalid-record.ts'
 import { findElement, findElements, readAmount, readInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 
-/** Reward accounts as the back office has them at this moment. Nothing that was stored stands in for it: a balance is true, or not told. */
+/** Reads reward accounts directly from the back office. A stored account is never a substitute, because balances must be current. */
 export const createRewardReads = ({ client }: Upstream): RewardReads => ({
   async rewardAccount({ service }, by) {
     const id = 'id' in by ? by.id : await fetchAccountId(client, by.customerId)
@@ -23,7 +23,7 @@ export const createRewardReads = ({ client }: Upstream): RewardReads => ({
   },
 })
 
-/** There is no look-up of accounts by person: a person names their account. */
+/** Returns the account identifier of a person. The Retail API can't look up accounts by person, but the person contains it. */
 async function fetchAccountId(client: Client, customerId: string): Promise<string | undefined> {
   const person = await fetchPersonById(client, customerId)
   return readText(findElement(person, 'RewardsAccounts', 'Account'), 'Id') ?? undefined
@@ -38,7 +38,7 @@ function convertAccount(account: Xml, service: Service): RewardAccount {
   }
 }
 
-/** An account with its open lots. Balances are the sums of what the lots have left. */
+/** Parses an account with its open lots. A balance is the sum of the lots' available amounts. */
 export function parseRewardAccount(account: Xml, currency: string): RewardAccount {
   const decimals = getDecimals(currency)
   const { id, customerId, programId, tierId, tierLockedUntilDate, joinDate } = parseAccount(
@@ -50,13 +50,13 @@ export function parseRewardAccount(account: Xml, currency: string): RewardAccoun
   const giftNames = new Map(
     findElements(account, 'GiftList', 'Gift').map(gift => [readText(gift, 'GiftId'), readText(gift, 'GiftName')]),
   )
-  const counted = (kind: 'points' | 'reward', places: number) =>
+  const toLots = (kind: 'points' | 'reward', places: number) =>
     lots
       .filter(lot => lot.kind === kind)
       .map(lot => {
-        const units = (given: string | null | undefined) => parseAmount(given ?? '0', places) ?? 0n
+        const toUnits = (value: string | null | undefined) => parseAmount(value ?? '0', places) ?? 0n
         const { lotId, createdAt, description = null, expiryDate = null } = lot
-        const [total, redeemed, pending] = [units(lot.total), units(lot.redeemed), units(lot.pending)]
+        const [total, redeemed, pending] = [toUnits(lot.total), toUnits(lot.redeemed), toUnits(lot.pending)]
         return {
           lot: { id: lotId, createdAt, description },
           expiryDate,
@@ -66,11 +66,11 @@ export function parseRewardAccount(account: Xml, currency: string): RewardAccoun
           available: total - redeemed - pending,
         }
       })
-  const points = counted('points', 0)
-  const rewards = counted('reward', decimals)
-  const sum = (some: readonly { available: bigint }[]) => some.reduce((all, { available }) => all + available, 0n)
-  const atLeastNone = (value: number | null) => (value !== null && value >= 0 ? value : null)
-  const inMoney = (units: bigint) => formatAmount(units, decimals)
+  const points = toLots('points', 0)
+  const rewards = toLots('reward', decimals)
+  const sum = (list: readonly { available: bigint }[]) => list.reduce((total, { available }) => total + available, 0n)
+  const toNonNegative = (value: number | null) => (value !== null && value >= 0 ? value : null)
+  const toAmount = (units: bigint) => formatAmount(units, decimals)
   return {
     id,
     customerId,
@@ -82,8 +82,8 @@ export function parseRewardAccount(account: Xml, currency: string): RewardAccoun
     joinDate: joinDate ?? null,
     currency,
     availablePoints: Number(sum(points)),
-    availableRewards: inMoney(sum(rewards)),
-    pointsToNextReward: atLeastNone(readInteger(account, 'PointsToNextReward')),
+    availableRewards: toAmount(sum(rewards)),
+    pointsToNextReward: toNonNegative(readInteger(account, 'PointsToNextReward')),
     spendToNextTier: readAmount(account, decimals, 'SpendToNextTier'),
     nextTierId: readText(account, 'NextTierId'),
     points: points.map(({ lot, total, redeemed, pending, available, expiryDate }) => ({
@@ -96,10 +96,10 @@ export function parseRewardAccount(account: Xml, currency: string): RewardAccoun
     })),
     rewards: rewards.map(({ lot, total, redeemed, pending, available, expiryDate }) => ({
       ...lot,
-      total: inMoney(total),
-      redeemed: inMoney(redeemed),
-      pending: inMoney(pending),
-      available: inMoney(available),
+      total: toAmount(total),
+      redeemed: toAmount(redeemed),
+      pending: toAmount(pending),
+      available: toAmount(available),
       expiryDate,
     })),
     gifts: lots

@@ -10,13 +10,13 @@ import { readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
 import { pointIntoOrder } from './error-pointers.ts'
 
-/** Why a number cannot be had. */
 export const createNumberTaken = (number: string) =>
   toApiError([orderNumberTaken('/orderNumber', `Order number ${number} is already used.`)])
 
 /**
- * Places an order, unless an earlier attempt has; returns its identifier. Where the number exists the order that has it is looked at:
- * the same one is this one (`find` looks for it, for this person). What is said of a voucher may come of its having paid already, by that attempt.
+ * Submits an order, unless an earlier attempt has, and returns its identifier. If the number exists, `find` loads the order with this
+ * number and person; if it is the same order, the earlier attempt has placed it. A voucher error is checked in the same way, because
+ * the earlier attempt may have redeemed the voucher.
  */
 export async function submitOrder(
   client: Client,
@@ -36,22 +36,22 @@ export async function submitOrder(
     })
     if (id !== undefined) return id
   } catch (error) {
-    const refusal = findRetailApiError(error)
-    const told = pointIntoOrder(error, order, input, client.connection)
-    const isRepeated = refusal?.code === numberExists || error instanceof NotApplied
+    const rejection = findRetailApiError(error)
+    const translated = pointIntoOrder(error, order, input, client.connection)
+    const isDuplicate = rejection?.code === numberExists || error instanceof NotApplied
     const paysByVoucher = input.payments.some(payment => payment.voucher)
-    if (!isRepeated && !(refusal && paysByVoucher)) throw told
-    // Somebody has placed it: until it is seen who did, nobody is told that it was refused.
-    if (refusal) write.note('done')
-    const found = await find()
-    const id = found && isSameOrder(found, order) ? readText(found, 'Id') : null
+    if (!isDuplicate && !(rejection && paysByVoucher)) throw translated
+    // Another attempt may have placed the order. Until that is known, the write must not count as rejected.
+    if (rejection) write.note('done')
+    const existing = await find()
+    const id = existing && isSameOrder(existing, order) ? readText(existing, 'Id') : null
     if (id) return id
-    if (refusal?.code !== numberExists) {
-      if (refusal) write.note('not done')
-      throw told
+    if (rejection?.code !== numberExists) {
+      if (rejection) write.note('not done')
+      throw translated
     }
     if (typeof input.orderNumber === 'string') throw createNumberTaken(number)
-    throw new ApiError(found ? 'idempotency_key_reused' : 'back_office_error')
+    throw new ApiError(existing ? 'idempotency_key_reused' : 'back_office_error')
   }
   const id = readText(await find(), 'Id')
   if (!id) throw new ApiError('outcome_unknown', undefined, { retryAfter: 2 })

@@ -27,9 +27,9 @@ import { pointToText } from './error-pointers.ts'
 import { findOrCreateReceiver } from './receiver.ts'
 
 /**
- * Sells a voucher: an order of the gift card SKU. The back office makes number and PIN later, e-mails them itself, and tells nobody
- * else, so what is answered is pending. The order's number is derived from the Idempotency-Key where none is given: a repeat after
- * an outcome that nobody knows finds the order of the first attempt, and makes no second one.
+ * Sells a voucher as an order of the gift card SKU. The back office creates number and PIN later and emails them itself, so the response
+ * is pending. Without a caller's order number, it is derived from the Idempotency-Key: a retry after an unknown outcome finds the order
+ * of the first attempt and doesn't place a second one.
  */
 export async function sellVoucher(
   { client, release, giftCards }: Pick<Upstream, 'client' | 'release' | 'giftCards'>,
@@ -40,8 +40,8 @@ export async function sellVoucher(
   const { currency } = settings
   const gateway = getGateway(input, settings)
   const sell = async () => {
-    const { card, faults, today } = await checkSale(release, write, input)
-    throwIfAny(faults)
+    const { card, errors, today } = await checkSale(release, write, input)
+    throwIfAny(errors)
     if (card === undefined) throw toApiError([giftCardNotFound(settings)])
     throwIfAny(await giftCards.check(card))
     const deliveryDate = input.deliveryDate === today ? null : (input.deliveryDate ?? null)
@@ -49,13 +49,13 @@ export async function sellVoucher(
     return placeUnderFreeNumber(client, write, { ...input, gateway, deliveryDate, skuId, voucherType }, input)
   }
   const sale = await sell().catch(async error => {
-    // Days pass, settings and head office change: what is refused by now may be sold.
+    // The date, the settings or the back office may have changed: an earlier attempt may have sold what is rejected now.
     const isInDoubt = write.wasOpen() && isRejection(error)
     const earlier = isInDoubt ? await findEarlierSale(client, write, { ...input, gateway }) : undefined
     if (!earlier) throw error
     return earlier
   })
-  const nothing = formatAmount(0n, getDecimals(currency))
+  const zero = formatAmount(0n, getDecimals(currency))
   return async tx => {
     if (!(await noteVoucherSale(tx, write.service, sale))) throw createNumberTaken()
     return {
@@ -65,8 +65,8 @@ export async function sellVoucher(
       currency,
       orderNumber: sale.number,
       originalAmount: input.amount,
-      usedAmount: nothing,
-      availableAmount: nothing,
+      usedAmount: zero,
+      availableAmount: zero,
       expiryDate: null,
       lockedUntil: null,
       email: null,
@@ -74,7 +74,7 @@ export async function sellVoucher(
   }
 }
 
-/** Places the order under the number that is given, or one of our own making. */
+/** Places the order under the caller's number or a derived number. */
 async function placeUnderFreeNumber(
   client: Client,
   write: Write,
@@ -94,21 +94,21 @@ async function placeUnderFreeNumber(
 
 const createNumberTaken = () => withPointer('/orderNumber', new ApiError('order_number_taken'))
 
-/** The back office's identifier of the SKU that vouchers are sold as: the setting names it as shoppers know it, or by that very identifier. */
+/** Returns the back office's identifier of the gift card SKU. The setting contains the platform's SKU or this identifier. */
 export async function findGiftCardSkuId(db: Db, service: Service): Promise<string | undefined> {
-  const known = await giftCardSkuId(db, service)
-  if (known !== undefined) return known
-  // The web store need not export it. An identifier that there is not is refused when it is sold.
+  const skuId = await giftCardSkuId(db, service)
+  if (skuId !== undefined) return skuId
+  // The web store may not export the SKU. The back office rejects an invalid identifier at the sale.
   const { giftCardSku } = service.settings
   return giftCardSku !== null && /^\d{1,18}$/.test(giftCardSku) ? giftCardSku : undefined
 }
 
-/** What vouchers are sold as; undefined where settings do not say, or nothing is known by the name that they say. */
+/** Returns the gift card that vouchers are sold as. Returns undefined if the settings are incomplete. */
 export async function findGiftCard(db: Db, service: Service, skuId: string | undefined): Promise<GiftCard | undefined> {
   const { voucherType } = service.settings
   if (skuId === undefined || voucherType === null) return
-  const kept = (await findStockKey(db, service, skuId)) ?? { productId: undefined, wasInStock: false }
-  return { skuId, voucherType, ...kept }
+  const stored = (await findStockKey(db, service, skuId)) ?? { productId: undefined, wasInStock: false }
+  return { skuId, voucherType, ...stored }
 }
 
 async function checkSale(release: ReleaseReader, write: Write, input: VoucherInput) {
@@ -122,34 +122,34 @@ async function checkSale(release: ReleaseReader, write: Write, input: VoucherInp
     ])
     return { days, skuId, gateways, card: await findGiftCard(tx, service, skuId) }
   })
-  const faults: FieldError[] = findMissingSettings(settings, skuId !== undefined)
-  faults.push(...validateIssue(input, settings, { gateways, ...days }))
+  const errors: FieldError[] = findMissingSettings(settings, skuId !== undefined)
+  errors.push(...validateIssue(input, settings, { gateways, ...days }))
   const { deliveryDate, orderNumber } = input
-  // Releases before ignore the day, and a present that comes early is spoilt.
+  // Earlier releases ignore the date, and a present must not arrive early.
   if (deliveryDate && deliveryDate > days.today && !(await release.has('voucherDeliveryDate')))
-    faults.push({
+    errors.push({
       pointer: '/deliveryDate',
       code: 'invalid_field',
-      detail: `\`deliveryDate\` can only be today: other days need release ${featureReleases.voucherDeliveryDate} of the back office.`,
+      detail: `\`deliveryDate\` must be today: other dates need back-office version ${featureReleases.voucherDeliveryDate} or later.`,
     })
   if ((input.billingAddress.country?.length ?? 0) > maxCountryLength)
-    faults.push({
+    errors.push({
       pointer: '/billingAddress/country',
       code: 'invalid_field',
-      detail: `The back office takes at most ${maxCountryLength} characters here.`,
+      detail: `The back office accepts at most ${maxCountryLength} characters.`,
     })
   if (orderNumber && orderNumber.length > maxNumberLength)
-    faults.push({
+    errors.push({
       pointer: '/orderNumber',
       code: 'invalid_field',
-      detail: `\`orderNumber\` has at most ${maxNumberLength} characters.`,
+      detail: `\`orderNumber\` must have at most ${maxNumberLength} characters.`,
     })
-  return { card, faults, today: days.today }
+  return { card, errors, today: days.today }
 }
 
 const maxNumberLength = 30
 
-/** Places the order, unless an attempt before did. Its identifier is undefined where the back office does not tell, or has forgotten it. */
+/** Submits the order, unless an earlier attempt has. `id` is undefined if the back office doesn't return it or no longer has it. */
 async function submitSale(
   client: Client,
   write: Write,
@@ -158,35 +158,35 @@ async function submitSale(
 ): Promise<{ id: string | undefined } | 'taken'> {
   const path = ['Persons', sale.personId, 'Orders']
   const body = buildSalePayload(client.connection, sale)
-  let neverTold: NotApplied | undefined
+  let notApplied: NotApplied | undefined
   try {
     return { id: (await performWrite(client, write, { endpoint: 'orders', method: 'POST', path, body })).id }
   } catch (error) {
-    if (error instanceof NotApplied) neverTold = error
+    if (error instanceof NotApplied) notApplied = error
     else if (findRetailApiError(error)?.code !== numberExists) throw translateOrderError(error, input)
     else write.note('done')
   }
   const order = await fetchOrderByNumber(client, sale.number, sale.personId)
   if (order && isSameSale(order, sale)) return { id: readText(order, 'Id') ?? undefined }
-  if (neverTold) throw neverTold
-  // A number of our own making is nobody else's, whatever is still known of its order.
+  if (notApplied) throw notApplied
+  // A derived number can't belong to another order, even if the order can no longer be read.
   return !order && !sale.orderNumber ? { id: undefined } : 'taken'
 }
 
-/** What the errors of an order are to whoever buys a voucher; those that point into an order are faults of ours. */
+/** Translates an order's error for the buyer of a voucher. Errors of fields that the buyer can't set are 502. */
 function translateOrderError(error: unknown, input: VoucherInput): unknown {
   const code = findRetailApiError(error)?.code
   if (!(error instanceof ApiError) || code === undefined) return error
   const { cause } = error
-  const told = (...[of, detail]: ConstructorParameters<typeof ApiError>) =>
-    Object.assign(new ApiError(of, detail), { cause })
-  if (code === 5129) return told('voucher_not_configured', "The back office doesn't sell the gift card SKU.")
+  const withCause = (...[errorCode, detail]: ConstructorParameters<typeof ApiError>) =>
+    Object.assign(new ApiError(errorCode, detail), { cause })
+  if (code === 5129) return withCause('voucher_not_configured', "The back office doesn't sell the gift card SKU.")
   if (code === 5004) return withPointer('/receiverEmail', error)
   if (code === 5014) return pointToText(error, input)
-  // Where none is named it is the setting's.
-  if (code === 5100) return input.gateway ? withPointer('/gateway', error) : told('unknown_gateway', error.message)
+  // Without a gateway in the request, the setting is wrong.
+  if (code === 5100) return input.gateway ? withPointer('/gateway', error) : withCause('unknown_gateway', error.message)
   const isForeign = error.errors.some(({ pointer }) => pointer !== undefined && !voucherFields.includes(pointer))
-  return isForeign ? told('back_office_error') : error
+  return isForeign ? withCause('back_office_error') : error
 }
 
 const voucherFields = ['/billingAddress', '/receiverEmail', '/receiverName', '/subject', '/message']

@@ -31,9 +31,9 @@ import { getVoucherLock, openVoucher, resolveGuess, toVoucher, validateAtBackOff
 import { sellVoucher } from './voucher-sale.ts'
 
 /**
- * Gift vouchers that the back office keeps (contract 7). Who has the newest validation, and who holds a voucher, is known here: the back
- * office ends a validation when anybody asks for the next one, so it is not asked while somebody holds the voucher, and about one
- * voucher there is one question at a time. Guesses are counted here, before the back office is asked.
+ * Gift vouchers that the back office stores. Tillbridge stores the newest validation and the lock of each voucher.
+ * A validation ends the previous one in the back office, so it is only requested while no other account has the lock. Calls about one
+ * voucher are serialised. Wrong PINs are counted before the back office is called.
  */
 export const createVoucherWrites = ({ client, release, giftCards }: Upstream): VoucherWrites => ({
   async lookUpVoucher(reading, opening) {
@@ -48,26 +48,27 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
   validateVoucher: (reading, validation) => validateVoucher(client, reading, validation),
 
   async lockVoucher(write, lock) {
-    // What may be a lock was noted before the back office was told of it.
+    // Recovery: a possible lock was recorded before the request, so there is nothing to find out.
     if (write.isSettling) throw new NotApplied()
     if ('validationId' in lock) return lockByValidation(client, write, lock)
     const { service, keys, step, username, reference } = write
     const { number, pin, amount = '', lockSeconds } = lock
     const own = deriveValidation(keys, service, number, [reference, pin, amount])
-    const hold = async (validationId: string) => {
-      const held = await lockByValidation(client, write, { number, lockSeconds, validationId })
-      return after(held, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
+    const lockValidated = async (validationId: string) => {
+      const locked = await lockByValidation(client, write, { number, lockSeconds, validationId })
+      return after(locked, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
     }
-    // Nobody but an attempt before this one, whose outcome nobody knows, can have locked it with this very validation.
-    const isMine = async (tx: Db) => {
-      const taken = await lockUpstream(tx, service, number)
-      const judged = checkValidation(keys, service, taken, number, own.validationId)
-      return judged === 'newest' && taken?.state === 'locked' && taken.isFresh
+    // The validation is derived from this write, so only an earlier attempt can have locked the voucher with it.
+    const isLockedByEarlierAttempt = async (tx: Db) => {
+      const stored = await lockUpstream(tx, service, number)
+      const judged = checkValidation(keys, service, stored, number, own.validationId)
+      return judged === 'newest' && stored?.state === 'locked' && stored.isFresh
     }
-    if (write.isKeyed && (await step(isMine, { names: [getVoucherLock(number)] }))) return hold(own.validationId)
-    // To validate is to end the validation before, which is to stay where nothing comes of it.
-    const against = async (tx: Db) => (lockSeconds > 0 ? checkLockLimit(tx, write) : undefined)
-    const validate = await validateVoucher(client, write, lock, own, against)
+    if (write.isKeyed && (await step(isLockedByEarlierAttempt, { names: [getVoucherLock(number)] })))
+      return lockValidated(own.validationId)
+    // A new validation ends the previous one, so reject the request before validating if the account has too many locks.
+    const precheck = async (tx: Db) => (lockSeconds > 0 ? checkLockLimit(tx, write) : undefined)
+    const validate = await validateVoucher(client, write, lock, own, precheck)
     if (write.isTrial)
       return async tx => {
         const validated = await validate(tx)
@@ -76,26 +77,26 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
         await storeLock(tx, service, number, lockSeconds, username)
         return { ...(await toVoucher(tx, service, voucher)), validationId }
       }
-    // Nobody gets between: the voucher is this write's until it ends.
+    // No other write can intervene: this write has the voucher's lock until it ends.
     const validated = await step(validate)
     if (validated instanceof ApiError) return async () => validated
-    return hold(validated.validationId)
+    return lockValidated(validated.validationId)
   },
 
   issueVoucher: (write, input) => sellVoucher({ client, release, giftCards }, write, input),
 })
 
-/** Returns `rate_limited` if the account can't lock another voucher. */
+/** Returns an error if the account has the maximum number of voucher locks. */
 const checkLockLimit = async (tx: Db, { service, username }: Write) =>
   checkAccountLocks(await countUpstreamLocks(tx, service, username))
 
-/** Validates a voucher for an amount, or for all that is left, unless something else is `against` it. */
+/** Validates a voucher for an amount, by default for its available amount. `precheck` can reject the validation. */
 async function validateVoucher(
   client: Client,
   reading: VoucherRead,
-  { number, pin, amount: named }: VoucherOpening & { amount?: string | undefined },
-  made = createValidation(reading.keys, reading.service, number),
-  against: (tx: Db) => Promise<ApiError | undefined> = async () => undefined,
+  { number, pin, amount: requestedAmount }: VoucherOpening & { amount?: string | undefined },
+  validation = createValidation(reading.keys, reading.service, number),
+  precheck: (tx: Db) => Promise<ApiError | undefined> = async () => undefined,
 ): Promise<CommitPhase<ValidatedVoucher | ApiError>> {
   const { step, keys, service, isTrial } = reading
   const { settings } = service
@@ -104,26 +105,26 @@ async function validateVoucher(
     const voucher = await resolveGuess(tx, service, opened)
     if (voucher instanceof ApiError) return voucher
     const shown = await toVoucher(tx, service, voucher)
-    const amount = named ?? shown.availableAmount
-    const standing = { ...shown, state: shown.status, balance: toMinorUnits(shown.availableAmount, settings) }
+    const amount = requestedAmount ?? shown.availableAmount
+    const status = { ...shown, state: shown.status, balance: toMinorUnits(shown.availableAmount, settings) }
     return (
-      checkValidatable(standing, toMinorUnits(amount, settings), settings) ??
-      (await against(tx)) ?? { voucher, shown, amount }
+      checkValidatable(status, toMinorUnits(amount, settings), settings) ??
+      (await precheck(tx)) ?? { voucher, shown, amount }
     )
   })
   if (judged instanceof ApiError) return async () => judged
   const { voucher, shown, amount } = judged
-  // To ask is to end the validation before: it changes something.
+  // Not in a dry run, because a validation ends the previous one.
   const upstreamId = isTrial ? '' : await validateAtBackOffice(client, number, pin, amount)
   if (upstreamId instanceof ApiError) return async () => upstreamId
-  const { validationId, hash } = made
+  const { validationId, hash } = validation
   return async tx => {
     await keepValidation(tx, keys, service, voucher, { hash, upstreamId })
     return { ...shown, validationId }
   }
 }
 
-/** Holds a voucher for its newest validation, holds it anew, or gives it back. */
+/** Locks a voucher by its newest validation, renews the lock, or unlocks the voucher if `lockSeconds` is 0. */
 async function lockByValidation(
   client: Client,
   write: Write,
@@ -132,35 +133,35 @@ async function lockByValidation(
   const { step, keys, service, username, origin } = write
   const judged = await step(
     async tx => {
-      const taken = await lockUpstream(tx, service, number)
-      const judged = checkValidation(keys, service, taken, number, validationId)
-      if (!taken || judged === 'wrong') return countWrongId(tx, keys, service, origin)
-      const isNew = lockSeconds > 0 && taken.state !== 'locked'
-      const against = checkLockable(taken, judged, lockSeconds) ?? (isNew ? await checkLockLimit(tx, write) : undefined)
-      if (against) return against
-      // Held here from now on: whatever becomes of this, nobody else's validation ends what may be a lock.
+      const stored = await lockUpstream(tx, service, number)
+      const judged = checkValidation(keys, service, stored, number, validationId)
+      if (!stored || judged === 'wrong') return countWrongId(tx, keys, service, origin)
+      const isNew = lockSeconds > 0 && stored.state !== 'locked'
+      const error = checkLockable(stored, judged, lockSeconds) ?? (isNew ? await checkLockLimit(tx, write) : undefined)
+      if (error) return error
+      // Recorded before the request: whatever its outcome, no other validation may end a possible lock.
       if (isNew) await storeLock(tx, service, number, lockSeconds, username)
-      return { taken, isNew }
+      return { stored, isNew }
     },
     { names: [getVoucherLock(number)] },
   )
   if (judged instanceof ApiError) return async () => judged
-  const { taken, isNew } = judged
-  const upstreamId = upstreamValidationOf(keys, service, taken)
-  const refusal = await lockAtBackOffice(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
-    const isRefused = error instanceof ApiError && error.code !== 'outcome_unknown'
-    if (isRefused && isNew) await step(tx => storeLock(tx, service, number, 0, username))
+  const { stored, isNew } = judged
+  const upstreamId = upstreamValidationOf(keys, service, stored)
+  const rejection = await lockAtBackOffice(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
+    const isRejected = error instanceof ApiError && error.code !== 'outcome_unknown'
+    if (isRejected && isNew) await step(tx => storeLock(tx, service, number, 0, username))
     throw error
   })
   return async tx => {
-    // Somebody has validated the voucher elsewhere, at a till: what we have opens nothing any more.
-    if (refusal) await endUpstreamValidation(tx, service, number)
+    // The voucher was validated outside Tillbridge, for example at a till, so the stored validation has ended.
+    if (rejection) await endUpstreamValidation(tx, service, number)
     else await storeLock(tx, service, number, lockSeconds, username)
-    return refusal ?? toVoucher(tx, service, taken.voucher)
+    return rejection ?? toVoucher(tx, service, stored.voucher)
   }
 }
 
-/** Locks, renews or unlocks at the back office; returns the error where it does not know the validation any more. */
+/** Locks, renews or unlocks at the back office. Returns the error if the validation has ended. */
 async function lockAtBackOffice(
   client: Client,
   write: Write,
@@ -180,10 +181,7 @@ async function lockAtBackOffice(
   return
 }
 
-/**
- * What an order has to name to the back office so that it draws on a voucher. Throws what stands against it, as the embedded back office
- * does (`requireDrawable`).
- */
+/** Returns the back office's validation that an order must contain to redeem a voucher. Throws if the voucher can't be redeemed. */
 export async function requireDrawableValidation(
   tx: Db,
   keys: Keys,
@@ -191,15 +189,15 @@ export async function requireDrawableValidation(
   { number, validationId, amount, pointer }: VoucherPayment,
 ): Promise<string> {
   const { settings } = service
-  const taken = await lockUpstream(tx, service, number)
-  const judged = checkValidation(keys, service, taken, number, validationId)
-  requireRedeemable(taken, judged, toMinorUnits(amount, settings), settings, pointer)
-  return upstreamValidationOf(keys, service, taken)
+  const stored = await lockUpstream(tx, service, number)
+  const judged = checkValidation(keys, service, stored, number, validationId)
+  requireRedeemable(stored, judged, toMinorUnits(amount, settings), settings, pointer)
+  return upstreamValidationOf(keys, service, stored)
 }
 
 /**
- * Notes what an order has drawn on a voucher: the validation that it named is spent, and the lock that this held. One that somebody else has
- * asked for since knows of the draw, and stays.
+ * Records the redemption of a voucher by an order: its validation and lock end. A newer validation was made after the redemption, so it
+ * stays.
  */
 export async function recordRedemption(
   tx: Db,
@@ -207,8 +205,8 @@ export async function recordRedemption(
   service: Service,
   { number, validationId, amount }: VoucherPayment,
 ): Promise<void> {
-  const taken = await lockUpstream(tx, service, number)
-  if (checkValidation(keys, service, taken, number, validationId) !== 'newest') return
+  const stored = await lockUpstream(tx, service, number)
+  if (checkValidation(keys, service, stored, number, validationId) !== 'newest') return
   await takeOff(tx, service, number, amount)
   await endUpstreamValidation(tx, service, number)
 }

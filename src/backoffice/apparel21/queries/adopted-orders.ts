@@ -14,46 +14,50 @@ import { InvalidRecord } from '../xml/invalid-record.ts'
 import type { Xml } from '../xml/xml.ts'
 import type { Upstream } from './upstream.ts'
 
-/** What an order is held by while it is placed. */
+/** Returns the name of the lock of an order number. */
 export const getOrderNumberLock = (number: string) => `order number ${number}`
 
 /**
- * Puts an order of a customer of ours into our tables. Undefined: it sells nothing, is the order of another service, or is one that is
- * being placed by a service, which stores it with all that is known of it once its outcome is known.
+ * Stores an order of a known customer. Returns undefined in three cases.
+ * - The order sells nothing.
+ * - The order belongs to another service.
+ * - A service is placing the order right now, and stores it itself as soon as the outcome is known.
  */
 export async function adoptOrder(
   { client }: Upstream,
   tx: Db,
   { keys, service }: { keys: Keys; service: Service },
-  live: Xml,
+  current: Xml,
 ): Promise<HeldOrder | undefined> {
   const { gateways } = client.connection
-  const read = parseOrThrow(client, () => parseOrder(live, { defaultCurrency: service.settings.currency, gateways }))
-  const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = read
-  if (read.lines.length === 0) return
-  // Asked in this order: whose it is has stored it once nobody holds it any more.
+  const parsed = parseOrThrow(client, () =>
+    parseOrder(current, { defaultCurrency: service.settings.currency, gateways }),
+  )
+  const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = parsed
+  if (parsed.lines.length === 0) return
+  // Check the lock before the owner: the owning service stores the order before it releases the lock.
   if (await isTakenByAny(tx, keys, getOrderNumberLock(number))) return
-  if (await isOfAnother(tx, service, { id, number, customerId: read.personId })) return
-  const header = { customerId: read.personId, billingAddress, deliveryAddress }
-  const [pickup] = read.pickupStoreId ? await findStoresById(tx, service, [read.pickupStoreId]) : []
+  if (await isOfAnother(tx, service, { id, number, customerId: parsed.personId })) return
+  const header = { customerId: parsed.personId, billingAddress, deliveryAddress }
+  const [pickup] = parsed.pickupStoreId ? await findStoresById(tx, service, [parsed.pickupStoreId]) : []
   const order = await insertOrder(
     tx,
     service,
-    { id, number, placedAt: toPlacedAt(client, read) },
+    { id, number, placedAt: toPlacedAt(client, parsed) },
     { ...header, pickupStoreNumber: pickup?.number ?? null },
-    { currency, decimals, freight, total: sum(read.lines.map(line => line.value)) + freight },
+    { currency, decimals, freight, total: sum(parsed.lines.map(line => line.value)) + freight },
   )
-  // Somebody else was about it, and has it by now.
+  // A concurrent transaction has stored the order.
   if (!order) return holdOrder(tx, service, { id })
-  const sold = await resolveVariants(tx, service, read)
+  const sold = await resolveVariants(tx, service, parsed)
   const variants = new Map(sold.map(variant => [variant.sku, variant]))
-  const lines = read.lines.map(({ skuId, quantity, discounts }, i) => ({
+  const lines = parsed.lines.map(({ skuId, quantity, discounts }, i) => ({
     sku: sold[i]?.sku ?? skuId,
     quantity,
     discounts,
   }))
-  await insertLines(tx, service, order, lines, read.lines, variants)
-  const payments = read.payments.map(({ voucherNumber, ...payment }) => ({
+  await insertLines(tx, service, order, lines, parsed.lines, variants)
+  const payments = parsed.payments.map(({ voucherNumber, ...payment }) => ({
     ...payment,
     ...(voucherNumber !== null && { voucher: { number: voucherNumber, validationId: '' } }),
   }))
@@ -61,7 +65,7 @@ export async function adoptOrder(
   return order
 }
 
-/** What each line sold: by our e-commerce SKU, or what comes nearest to it where the SKU is not known any more. */
+/** Returns the variant of each line, with the platform's SKU. Falls back to the barcode or identifier if the SKU is no longer known. */
 async function resolveVariants(tx: Db, service: Service, { lines }: BackOfficeOrder): Promise<SoldVariant[]> {
   const known = await findSkusById(tx, service, [...new Set(lines.map(line => line.skuId))])
   const skus = new Map(known.map(row => [row.skuId, row.sku]))
@@ -82,13 +86,13 @@ function toPlacedAt({ connection }: Client, { placedAt: placed }: BackOfficeOrde
   return Temporal.PlainDateTime.from(placed).toZonedDateTime(connection.timeZone).toInstant().toString()
 }
 
-/** What a translation reads; one that cannot be read is 502. */
-export function parseOrThrow<T>({ connection }: Client, read: () => T): T {
+/** Returns the result of `parse`. Throws 502 `back_office_error` if the order is malformed. */
+export function parseOrThrow<T>({ connection }: Client, parse: () => T): T {
   try {
-    return read()
+    return parse()
   } catch (error) {
     if (!(error instanceof InvalidRecord)) throw error
-    connection.log?.warn({ reason: error.message }, 'An order cannot be taken.')
+    connection.log?.warn({ reason: error.message }, 'order rejected')
     throw new ApiError('back_office_error')
   }
 }

@@ -2,20 +2,21 @@ import type { Client } from '../client/client.ts'
 import { findRetailApiError, numberExists } from '../client/retail-api-error.ts'
 import { buildReturnPayload } from '../mapping/return-to-xml.ts'
 
-/** Where a return is, or would be. */
+/** Identifies a return that exists or may exist. */
 export interface ReturnKey {
   order: { id: string; number: string; personId: string }
-  /** As the back office has it, or would. */
+  /** The number in the back office. */
   number: string
 }
 
-/** The path of the returns of an order. */
+/** Returns the path of an order's returns. */
 export const buildReturnsPath = ({ id, personId }: ReturnKey['order']) => ['Persons', personId, 'Orders', id, 'Returns']
 
 /**
- * Whether the back office has a return with this number, which cannot be looked up: it is told one with this number that cannot be made,
- * of a SKU that is on no order, and refuses it for its number where that is taken. Undefined where nobody can say: it refuses the very
- * number of the order for the SKU as well.
+ * True if the back office has a return with this number. Returns undefined if it can't be determined.
+ * The Retail API can't look up returns. Instead, an invalid return with this number is submitted, of a SKU that is on no order. If the
+ * number is taken, the back office reports a duplicate. The order's own number, which is always taken, is the control: if it isn't
+ * reported as a duplicate, the back office checks the SKU first, and the result proves nothing.
  */
 export async function doesReturnExist(client: Client, { order, number }: ReturnKey): Promise<boolean | undefined> {
   if (await isNumberTaken(client, order, number)) return true
@@ -35,9 +36,9 @@ async function isNumberTaken(client: Client, order: ReturnKey['order'], number: 
   try {
     await client.write({ endpoint: 'returns', method: 'POST', path: buildReturnsPath(order), body })
   } catch (error) {
-    const refusal = findRetailApiError(error)
-    if (refusal) return refusal.code === numberExists
+    const rejection = findRetailApiError(error)
+    if (rejection) return rejection.code === numberExists
     throw error
   }
-  throw new Error('The back office takes a return of nothing that was sold.')
+  throw new Error('the back office accepted a return of a SKU that is on no order')
 }

@@ -9,24 +9,24 @@ import { getOrderNumberLock } from './adopted-orders.ts'
 import { fetchOrderByNumber } from './order-search.ts'
 import { fetchPersonByEmail } from './persons.ts'
 
-/** How many numbers of our own making are tried: each but the last was used up by the same key long ago. */
+/** Derived numbers that are tried. Each of them but the last was used by the same key long ago. */
 const maxAttempts = 10
 
-/** The numbers that a sale may have and no other one here has, each held from then on: the one given, or those of our own making. */
+/** Yields the numbers that a sale can have, each locked until the write ends: the caller's number, or derived numbers. */
 export async function* lockSaleNumbers(
   { service, step, reference }: Pick<Write, 'service' | 'step' | 'reference'>,
-  given: string | null | undefined,
+  callerNumber: string | null | undefined,
 ): AsyncGenerator<string> {
-  for (let turn = 0; turn < (given ? 1 : maxAttempts); turn++) {
-    const number = given ?? deriveNumber('W', reference, turn)
-    const holding = { names: [getOrderNumberLock(number)], untilKnown: true }
-    if (!(await step(tx => voucherSaleNumbered(tx, service, number), holding))) yield number
+  for (let attempt = 0; attempt < (callerNumber ? 1 : maxAttempts); attempt++) {
+    const number = callerNumber ?? deriveNumber('W', reference, attempt)
+    const lock = { names: [getOrderNumberLock(number)], untilKnown: true }
+    if (!(await step(tx => voucherSaleNumbered(tx, service, number), lock))) yield number
   }
 }
 
 /**
- * The sale of a voucher that an earlier attempt at this write has made, which was left open; undefined: there is none. What vouchers are
- * sold as may be something else by now, or nothing.
+ * Returns the voucher sale of an earlier, in-doubt attempt at this write. Returns undefined if there is no such sale. The SKU is not
+ * compared, because the setting may have changed.
  */
 export async function findEarlierSale(
   client: Client,

@@ -4,37 +4,37 @@ import type { Client } from '../client/client.ts'
 import { parseFreeStock } from '../mapping/stock.ts'
 import { findElements, readDecimal, readText } from '../xml/values.ts'
 
-/** What vouchers are to be sold as. */
+/** The SKU and voucher type that vouchers are sold as. */
 export interface GiftCard {
   skuId: string
-  /** The product that has the SKU, where one is known that has it. */
+  /** The product of the SKU, if known. */
   productId: string | undefined
-  /** Whether any store is known to have had it in stock. */
+  /** True if a store has had the SKU in stock. */
   wasInStock: boolean
   voucherType: string
 }
 
-/** What head office says of the SKU and of the type of voucher that a service is set to. */
+/** Checks the gift card settings of a service against the back office. */
 export interface GiftCardChecker {
-  /** Why no voucher can be sold so, naming the setting. What is sound counts for some minutes. */
+  /** Returns the errors of the settings. A result without errors is cached for ten minutes. */
   check(card: GiftCard): Promise<FieldError[]>
 }
 
-/** Retail voucher types, in every installation that is known; `code` is what the type has to be called to be believed. */
+/** The reference type of voucher types, with the same identifier in all known installations. `code` is checked before it is trusted. */
 const voucherTypes = { id: '368', code: 'retvouch' }
-/** Milliseconds. */
+/** Milliseconds for which a result without errors is cached. */
 const validTtlMs = 600_000
 
 export function createGiftCardChecker(client: Client): GiftCardChecker {
-  const sound = ttlMap<true>({ ttlMs: validTtlMs })
+  const valid = ttlMap<true>({ ttlMs: validTtlMs })
   return {
     async check(card) {
       const key = `${card.skuId} ${card.voucherType}`
-      if (sound.get(key)) return []
-      const faults = (await Promise.all([checkVoucherType(client, card), checkSku(client, card)])).flat()
-      if (faults.length) sound.delete(key)
-      else sound.set(key, true)
-      return faults
+      if (valid.get(key)) return []
+      const errors = (await Promise.all([checkVoucherType(client, card), checkSku(client, card)])).flat()
+      if (errors.length) valid.delete(key)
+      else valid.set(key, true)
+      return errors
     },
   }
 }
@@ -50,32 +50,32 @@ async function checkVoucherType(client: Client, { voucherType }: GiftCard): Prom
   const known = codes.map(code => `\`${code}\``).join(', ')
   return [
     toFieldError(
-      `The back office has no type of voucher \`${voucherType}\`, which the setting \`voucherType\` names: ${known}.`,
+      `The setting \`voucherType\` is \`${voucherType}\`; it must be one of the back office's voucher types: ${known}.`,
     ),
   ]
 }
 
 /**
- * Nothing says of a SKU that it is a gift voucher. But a voucher costs what its buyer says, and lies on no shelf: what is or was in stock
- * is goods, unless it is known to have no price of its own. As a voucher it would be sold, and come as a parcel.
+ * Checks that the SKU is a gift voucher. The Retail API doesn't show this, but a voucher has no stock and no price of its own. A SKU that
+ * is or was in stock counts as merchandise, unless its price is known to be 0. Otherwise it would be sold as a voucher and shipped.
  */
 async function checkSku(client: Client, card: GiftCard): Promise<FieldError[]> {
   const { skuId, wasInStock } = card
   if (!(wasInStock || (await isInStock(client, skuId))) || (await fetchPrice(client, card)) === '0') return []
   return [
     toFieldError(
-      `The setting \`giftCardSku\` names SKU \`${skuId}\` of the back office, which is no gift voucher there: it is kept in stock, at a price of its own.`,
+      `The setting \`giftCardSku\` must name a gift voucher; SKU \`${skuId}\` of the back office has stock and a price.`,
     ),
   ]
 }
 
 async function isInStock(client: Client, skuId: string): Promise<boolean> {
   const roots = ['Sku', 'Clr', 'Style']
-  const found = await client.document({ endpoint: 'stock', path: ['Freestock', 'sku', skuId], roots })
-  return found !== undefined && parseFreeStock(found).rows.some(({ freeStock }) => freeStock > 0)
+  const stock = await client.document({ endpoint: 'stock', path: ['Freestock', 'sku', skuId], roots })
+  return stock !== undefined && parseFreeStock(stock).rows.some(({ freeStock }) => freeStock > 0)
 }
 
-/** What a SKU costs; null where that cannot be found out: there is no look-up of one by its identifier alone. */
+/** Returns the price of a SKU. Returns null if its product is unknown, because a SKU can't be looked up by its identifier. */
 async function fetchPrice(client: Client, { skuId, productId }: GiftCard): Promise<string | null> {
   if (productId === undefined) return null
   const product = await client.document({ endpoint: 'products', path: ['Products', productId], roots: ['Product'] })

@@ -5,14 +5,14 @@ import { parseTransaction } from '../mapping/transactions.ts'
 import { convertRecords } from '../xml/invalid-record.ts'
 import { readText } from '../xml/values.ts'
 
-/** What the back office tells of one customer's sales. */
+/** The sales of one customer. */
 interface History {
   rows: SyncRows['transactions'][]
-  /** Why sales cannot be taken, an entry each. */
+  /** One reason per rejected sale. */
   rejected: string[]
 }
 
-/** The sales of one customer, all of them: there is no list of everybody's, and none of what changed. */
+/** Fetches all sales of one customer. The Retail API has no list of all sales, and none of changed sales. */
 export async function fetchHistory(
   client: Client,
   customerId: string,
@@ -26,7 +26,7 @@ export async function fetchHistory(
     record: 'Transaction',
     getKey: transaction => readText(transaction, 'Id') ?? '',
   })
-  const found = (await Array.fromAsync(pages)).flat()
-  const { rows, rejected } = convertRecords(found, one => parseTransaction(one, customerId, currency))
+  const records = (await Array.fromAsync(pages)).flat()
+  const { rows, rejected } = convertRecords(records, record => parseTransaction(record, customerId, currency))
   return { rows: rows.flat(), rejected }
 }

@@ -2,18 +2,18 @@ import { isAtLeast } from '../../../domain/values/release.ts'
 import type { Client } from '../client/client.ts'
 import { readPages } from '../client/pagination.ts'
 import { featureReleases, type ReleaseReader } from '../client/release.ts'
+import { isId } from '../client/request.ts'
 import { findElements, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { isId } from './is-id.ts'
 
 const roots = ['Order', 'Orders', 'ReturnOrder']
 
-/** What may stand in a path without being taken for another one. */
+/** True if a number is safe in a path. */
 const isNumber = (number: string) => /^[\w-]{1,50}$/.test(number)
 const getOrders = (root: Xml | undefined) =>
   root?.name === 'Orders' ? findElements(root, 'Order') : root ? [root] : []
 
-/** All orders of a person, as they are now. */
+/** Reads all orders of a person in their current state, page by page. */
 export const readOrderPages = (client: Client, personId: string, signal: AbortSignal) =>
   readPages(client, {
     endpoint: 'orders',
@@ -24,33 +24,33 @@ export const readOrderPages = (client: Client, personId: string, signal: AbortSi
     getKey: order => readText(order, 'Id') ?? '',
   })
 
-/** The same, one by one. Somebody waits for them: all of the pages have the time of one call. */
+/** Reads the orders of a person one by one, within the deadline of a single call, because a caller is waiting. */
 async function* readOrders(client: Client, personId: string): AsyncGenerator<Xml> {
   const signal = AbortSignal.timeout(client.limits.deadlineMs)
   for await (const page of readOrderPages(client, personId, signal)) yield* page
 }
 
-async function findFirst(orders: AsyncIterable<Xml>, is: (order: Xml) => boolean) {
-  for await (const order of orders) if (is(order)) return order
+async function findFirst(orders: AsyncIterable<Xml>, isMatch: (order: Xml) => boolean) {
+  for await (const order of orders) if (isMatch(order)) return order
   return
 }
 
 /**
- * The order, or the return, with a number, as it was posted: from the table of web sales, which forgets. With `personId` also from all
- * orders of that person.
+ * Returns the order or return with a number, as it was posted, from the table of web sales, which is purged after a while. With
+ * `personId`, all orders of that person are searched too. Returns undefined if it doesn't exist.
  */
 export async function fetchOrderByNumber(client: Client, number: string, personId?: string): Promise<Xml | undefined> {
-  // Numbers are compared here whatever their case.
-  const is = (order: Xml) => readText(order, 'OrderNumber')?.toLowerCase() === number.toLowerCase()
+  // The back office's numbers are not case-sensitive.
+  const isMatch = (order: Xml) => readText(order, 'OrderNumber')?.toLowerCase() === number.toLowerCase()
   if (isNumber(number)) {
     const root = await client.document({ endpoint: 'orders', path: ['OrderNumbers', number], roots })
-    const found = getOrders(root).find(is)
-    if (found) return found
+    const order = getOrders(root).find(isMatch)
+    if (order) return order
   }
-  return personId === undefined ? undefined : findFirst(readOrders(client, personId), is)
+  return personId === undefined ? undefined : findFirst(readOrders(client, personId), isMatch)
 }
 
-/** An order by its identifier, as it is now; without `personId` only where the release can find it. */
+/** Returns the current order with an identifier. Without `personId`, older releases can't find it and undefined is returned. */
 export async function fetchOrderById(
   client: Client,
   release: ReleaseReader,
@@ -58,10 +58,10 @@ export async function fetchOrderById(
   personId?: string,
 ): Promise<Xml | undefined> {
   if (!isId(id)) return
-  const is = (order: Xml) => readText(order, 'Id') === id
+  const isMatch = (order: Xml) => readText(order, 'Id') === id
   if (isAtLeast((await release.read()) ?? '', featureReleases.ordersOfEveryone)) {
     const root = await client.document({ endpoint: 'orders', path: ['Orders'], query: { id }, roots })
-    return getOrders(root).find(is)
+    return getOrders(root).find(isMatch)
   }
-  return personId === undefined ? undefined : findFirst(readOrders(client, personId), is)
+  return personId === undefined ? undefined : findFirst(readOrders(client, personId), isMatch)
 }

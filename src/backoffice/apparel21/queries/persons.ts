@@ -16,16 +16,16 @@ import { lockReferences } from '../../../store/lists/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
+import { isId } from '../client/request.ts'
 import { findRetailApiError, noData } from '../client/retail-api-error.ts'
 import { normalizeEmail, parseCustomer, readPersonId } from '../mapping/person-from-xml.ts'
 import { readReferences } from '../mapping/references.ts'
 import { InvalidRecord } from '../xml/invalid-record.ts'
 import { findElements, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { isId } from './is-id.ts'
 import type { Upstream } from './upstream.ts'
 
-/** The identifier of a type of reference by the name that it goes by here. */
+/** Returns the identifiers of reference types by name. */
 export async function loadReferenceTypeIds({
   getReferences: referenceBook,
 }: Upstream): Promise<ReadonlyMap<string, string>> {
@@ -33,13 +33,13 @@ export async function loadReferenceTypeIds({
   return new Map([...names].map(([id, name]) => [name, id]))
 }
 
-/** A person; undefined where there is none, or can be none, with this identifier. */
+/** Fetches a person. Returns undefined if the person doesn't exist or the identifier is invalid. */
 export const fetchPersonById = async (client: Client, id: string, signal?: AbortSignal): Promise<Xml | undefined> =>
   isId(id)
     ? client.document({ endpoint: 'persons', path: ['Persons', id], roots: ['Person'], ...(signal && { signal }) })
     : undefined
 
-/** The person that a customer of ours is; where there is none any more, the customer leaves our list. */
+/** Fetches the person of a stored customer. If the person no longer exists, the customer gets a tombstone. */
 export async function fetchPersonOfCustomer(
   { client }: Upstream,
   { service, learn }: Pick<Write, 'service' | 'learn'>,
@@ -50,7 +50,7 @@ export async function fetchPersonOfCustomer(
   return person
 }
 
-/** What a write that came to this error is refused for, where it is of somebody whom the back office has no more. */
+/** Returns "customer not found" if the write failed because the person no longer exists. Otherwise returns the error. */
 export async function toCustomerGoneError(
   upstream: Upstream,
   write: Write,
@@ -62,7 +62,7 @@ export async function toCustomerGoneError(
   return isMissing ? toApiError([customerNotFound(customerId)]) : error
 }
 
-/** The person with an e-mail address, whatever its case; of several the one who was there first. */
+/** Fetches the person with an email address, which is not case-sensitive. If several have it, returns the oldest. */
 export async function fetchPersonByEmail(client: Client, email: string): Promise<Xml | undefined> {
   const { records } = await client.list({
     endpoint: 'persons',
@@ -71,52 +71,52 @@ export async function fetchPersonByEmail(client: Client, email: string): Promise
     roots: ['Persons', 'Person'],
     record: 'Person',
   })
-  const wanted = normalizeEmail(email)
-  const found: Xml[] = []
+  const normalized = normalizeEmail(email)
+  const matches: Xml[] = []
   for await (const person of records)
-    if (normalizeEmail(readText(person, 'Contacts', 'Email') ?? '') === wanted) found.push(person)
-  return found.sort((a, b) => Number(readText(a, 'Id')) - Number(readText(b, 'Id')))[0]
+    if (normalizeEmail(readText(person, 'Contacts', 'Email') ?? '') === normalized) matches.push(person)
+  return matches.sort((a, b) => Number(readText(a, 'Id')) - Number(readText(b, 'Id')))[0]
 }
 
-/** A person as a row of our customers. One that cannot be read is 502. */
+/** Converts a person into a customer row. Throws 502 `back_office_error` if the person is malformed. */
 async function toCustomerRow({ client, getReferences: referenceBook }: Upstream, service: Service, person: Xml) {
-  const book = await referenceBook()
+  const references = await referenceBook()
   const isLoyal = findElements(person, 'Loyalties', 'Loyalty').length > 0
-  const reading = {
-    typeNames: await book.getNamesFor([person]),
-    loyaltyCodes: isLoyal ? await book.getLoyaltyCodes() : new Map<string, string>(),
+  const context = {
+    typeNames: await references.getNamesFor([person]),
+    loyaltyCodes: isLoyal ? await references.getLoyaltyCodes() : new Map<string, string>(),
     subscriptionMapping: service.settings.subscriptionMapping,
   }
   try {
-    return parseCustomer(person, reading)
+    return parseCustomer(person, context)
   } catch (error) {
     if (!(error instanceof InvalidRecord)) throw error
-    client.connection.log?.warn({ reason: error.message }, 'A person cannot be taken.')
+    client.connection.log?.warn({ reason: error.message }, 'person rejected')
     throw new ApiError('back_office_error')
   }
 }
 
-/** A person as our tables take it, with the values of references that our cache does not have yet. */
+/** A person that is ready to be stored, with the reference values that are not stored yet. */
 export interface PreparedPerson {
   row: SyncRows['customers']
   references: SyncRows['references'][]
 }
 
-/** Asks for all that storing a person needs. */
+/** Fetches everything that is needed to store a person. */
 export async function preparePerson(
   upstream: Upstream,
   { service, read }: Pick<Write, 'service' | 'read'>,
   person: Xml,
 ): Promise<PreparedPerson> {
   const row = await toCustomerRow(upstream, service, person)
-  const book = await upstream.getReferences()
-  const names = await book.getNamesFor([person])
+  const references = await upstream.getReferences()
+  const names = await references.getNamesFor([person])
   const keys = readReferences(person).map(([type, value]) => ({ type: names.get(type) ?? '', value }))
   const unknown = keys.length ? await read(db => unknownReferences(db, service, keys)) : []
-  return { row, references: unknown.length ? await book.fetchRows(unknown) : [] }
+  return { row, references: unknown.length ? await references.fetchRows(unknown) : [] }
 }
 
-/** Fetches the values that a change gives a customer and that the cache does not have: they may be new at head office. */
+/** Fetches the reference values of a change that are not stored yet, because they may be new in the back office. */
 export async function fetchReferenceValues(
   upstream: Upstream,
   { service, learn }: Pick<Write, 'service' | 'learn'>,
@@ -130,29 +130,29 @@ export async function fetchReferenceValues(
   if (rows.length) await learn(tx => mergeReferences(tx, service, rows))
 }
 
-/** A write, for what is kept here alone: e-commerce identifiers, and the subscriptions that no reference stands for. */
+/** A write that changes fields which only Tillbridge stores: platform identifiers, and subscriptions without a mapped reference. */
 interface LocalChange {
   change: CustomerChange
-  /** The consent after it. */
+  /** The consent after the change. */
   consent: Consent
 }
 
 /**
- * Puts a person into our customers, and holds it; after a write, with what that makes of what is kept here alone. An e-mail address
- * that our tables have with somebody else stays with them. Throws `not_found` for one who was erased here.
+ * Stores a person as a customer and locks the row. `localChange` sets the fields that only Tillbridge stores. If another stored customer
+ * has the email address, it stays with that customer. Throws `not_found` if the customer was erased.
  */
 export async function storePerson(
   tx: Db,
   service: Service,
   person: PreparedPerson,
-  kept?: LocalChange,
+  localChange?: LocalChange,
 ): Promise<StoredCustomer> {
-  const flags: Partial<Consent> = kept?.consent ?? {}
-  const row = { ...person.row, ...getEcommerceIds(kept?.change ?? {}) }
+  const flags: Partial<Consent> = localChange?.consent ?? {}
+  const row = { ...person.row, ...getEcommerceIds(localChange?.change ?? {}) }
   if ((await erasedAmong(tx, service, [row.id])).size) throw notFound('customer')
   if (person.references.length) await mergeReferences(tx, service, person.references)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
-  // Privacy at the head office ends every subscription.
+  // Privacy in the back office ends every subscription.
   if (row.privacy === false && !mappedEmail && flags.emailSubscription !== undefined)
     row.emailSubscription = flags.emailSubscription
   if (row.privacy === false && !mappedSms && flags.smsSubscription !== undefined)
@@ -161,11 +161,11 @@ export async function storePerson(
   const isPut = await putCustomer(tx, service, row)
   if (!isPut) await putCustomer(tx, service, { ...row, email: null })
   const stored = await lockCustomer(tx, service, row.id)
-  if (!stored) throw new Error('a customer that was put in is there')
+  if (!stored) throw new Error(`customer ${row.id} is missing after its upsert`)
   return stored
 }
 
-/** Whether somebody is a customer here; one that the back office alone knows becomes one. */
+/** True if a customer exists. A person that only the back office has is stored as a customer first. */
 export async function ensureCustomer(
   upstream: Upstream,
   { service, read, learn }: Pick<Write, 'service' | 'read' | 'learn'>,

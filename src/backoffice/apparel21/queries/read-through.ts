@@ -5,29 +5,29 @@ import { ApiError, asApiError } from '../../../errors/api-error.ts'
 /** Milliseconds that a caller waits for the back office. A later response is still stored. */
 const timeoutMs = 3_000
 
-/** Asks for something, and stores it. Answers what is wrong with what could be stored in part alone. */
+/** Refreshes stored data from the back office. Returns an error if a part could not be stored. */
 type Refresh = () => Promise<ApiError | undefined>
 
-/** Brings what a caller waits for; answers why it may not be as it stands at the back office. */
-export type ReadThrough = (key: string, bring: Refresh) => Promise<ApiError | undefined>
+/** Refreshes data for a waiting caller. Returns the reason if the stored data may be out of date. */
+export type ReadThrough = (key: string, refresh: Refresh) => Promise<ApiError | undefined>
 
-/** What is asked for by several callers at once, by its key, is asked for once. */
+/** Creates a read-through. Concurrent callers with the same key share one refresh. */
 export function createReadThrough(): ReadThrough {
   const share = singleFlight()
-  return (key, bring) => withTimeout(timeoutMs, share(key, bring)).catch(asApiError)
+  return (key, refresh) => withTimeout(timeoutMs, share(key, refresh)).catch(asApiError)
 }
 
 /** Resolves with the result of `work`, or with an error after `ms`. */
 async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | ApiError> {
-  const over = new AbortController()
-  const late = setTimeout(ms, undefined, { signal: over.signal }).then(
+  const done = new AbortController()
+  const timeout = setTimeout(ms, undefined, { signal: done.signal }).then(
     () => new ApiError('back_office_unavailable', 'The back office did not respond in time.'),
-    // It did.
+    // The timer was aborted because the work has ended.
     () => new ApiError('back_office_unavailable'),
   )
   try {
-    return await Promise.race([work, late])
+    return await Promise.race([work, timeout])
   } finally {
-    over.abort()
+    done.abort()
   }
 }

@@ -14,81 +14,81 @@ import type { Xml } from '../xml/xml.ts'
 
 type Row = SyncRows['references']
 
-/** The types of loyalty, and their codes, are references of this type. */
+/** The reference type of loyalty types and their codes. */
 const loyaltyReferenceType = '366'
 
 const valueRoots = ['ReferencesbyType', 'ReferencesByType']
 
-/** What is known of references, asked for when it is needed, and once. */
+/** Reference types and values of the back office, loaded on demand and only once. */
 export interface ReferenceCache {
-  /** The names of all types that customers and products carry. */
+  /** Returns the names of all types of customers and products by identifier. */
   getNames(): Promise<ReadonlyMap<string, string>>
-  /** The same, with types that these records carry beyond that. */
+  /** Returns the same names, and those of other types that these records contain. */
   getNamesFor(records: readonly Xml[]): Promise<ReadonlyMap<string, string>>
-  /** All values of a type. */
+  /** Returns all values of a type. */
   getValues(typeId: string): Promise<Row[]>
-  /** Rows for values that the cache does not have. One that this system does not know either is left out. */
+  /** Returns the rows of these values. A value that the back office doesn't have is omitted. */
   fetchRows(keys: readonly ReferenceKey[]): Promise<Row[]>
   getLoyaltyCodes(): Promise<ReadonlyMap<string, string>>
 }
 
 export function createReferenceCache(client: Client, signal: AbortSignal): ReferenceCache {
-  const asking = (...path: string[]) => ({ endpoint: 'references', path, version: 2, signal }) as const
+  const buildRequest = (...path: string[]) => ({ endpoint: 'references', path, version: 2, signal }) as const
 
-  async function typesOf(list: string): Promise<ReferenceType[]> {
-    const root = await client.document({ ...asking(list), roots: [list] })
+  async function fetchTypes(list: string): Promise<ReferenceType[]> {
+    const root = await client.document({ ...buildRequest(list), roots: [list] })
     return convertRecords(findElements(root, 'ReferenceTypes', 'Reference'), parseReferenceType).rows
   }
-  const names = memoize(async () =>
-    buildTypeNames([...(await typesOf('PersonReferenceTypes')), ...(await typesOf('ProductReferenceTypes'))]),
+  const getNames = memoize(async () =>
+    buildTypeNames([...(await fetchTypes('PersonReferenceTypes')), ...(await fetchTypes('ProductReferenceTypes'))]),
   )
 
-  /** The name of a type that is in neither list. */
-  async function learn(typeId: string, into: Map<string, string>) {
+  /** Loads the name of a type that is in neither list, and adds it to `names`. */
+  async function addTypeName(typeId: string, names: Map<string, string>) {
     const root = await client.document({
-      ...asking('ReferenceTypes', typeId),
+      ...buildRequest('ReferenceTypes', typeId),
       roots: ['ReferenceTypes', 'ReferenceType'],
     })
-    // Another request may have learned it meanwhile: the name that it has been told by stays.
-    if (into.has(typeId)) return
+    // A concurrent request may have added the name. It has been used, so it stays.
+    if (names.has(typeId)) return
     const element = root?.name === 'ReferenceType' ? root : findElements(root, 'ReferenceType')[0]
     const type = { id: typeId, code: readText(element, 'Code'), name: readText(element, 'Name') }
     const name = buildTypeNames([type]).get(typeId) ?? typeId
-    into.set(typeId, [...into.values()].includes(name) ? `${name}${typeId}` : name)
+    names.set(typeId, [...names.values()].includes(name) ? `${name}${typeId}` : name)
   }
 
   async function fetchValues(typeId: string, valueId?: string): Promise<Row[]> {
     const path = ['References', typeId, ...(valueId === undefined ? [] : [valueId])]
-    const root = await client.document({ ...asking(...path), size: 'page', roots: valueRoots })
-    const name = (await names()).get(typeId)
+    const root = await client.document({ ...buildRequest(...path), size: 'page', roots: valueRoots })
+    const name = (await getNames()).get(typeId)
     if (name === undefined) return []
     return convertRecords(findElements(root, 'References', 'Reference'), value => parseReference(value, name)).rows
   }
   const values = ttlCache({ load: (typeId: string) => fetchValues(typeId) })
 
   return {
-    getNames: names,
+    getNames,
     async getNamesFor(records) {
-      const found = await names()
-      for (const [typeId] of records.flatMap(readReferences)) if (!found.has(typeId)) await learn(typeId, found)
-      return found
+      const names = await getNames()
+      for (const [typeId] of records.flatMap(readReferences)) if (!names.has(typeId)) await addTypeName(typeId, names)
+      return names
     },
     getValues: typeId => values.get(typeId),
     async fetchRows(keys) {
-      const idOf = new Map([...(await names())].map(([id, name]) => [name, id]))
+      const typeIds = new Map([...(await getNames())].map(([id, name]) => [name, id]))
       const rows: Row[] = []
       for (const { type, value } of keys) {
-        const typeId = idOf.get(type)
+        const typeId = typeIds.get(type)
         if (typeId === undefined) continue
-        const is = (row: Row) => row.referenceValueId === value
-        // The list may leave out what is no longer in use.
-        const row = (await values.get(typeId)).find(is) ?? (await fetchValues(typeId, value)).find(is)
+        const isMatch = (row: Row) => row.referenceValueId === value
+        // The list can omit values that are no longer in use.
+        const row = (await values.get(typeId)).find(isMatch) ?? (await fetchValues(typeId, value)).find(isMatch)
         if (row) rows.push(row)
       }
       return rows
     },
     getLoyaltyCodes: memoize(async () => {
-      const root = await client.document({ ...asking('References', loyaltyReferenceType), roots: valueRoots })
+      const root = await client.document({ ...buildRequest('References', loyaltyReferenceType), roots: valueRoots })
       const codes = findElements(root, 'References', 'Reference')
       return new Map(codes.map(value => [readText(value, 'Id') ?? '', readText(value, 'Code') ?? '']))
     }),

@@ -3,27 +3,27 @@ import type { Client } from '../client/client.ts'
 import { normalizeReasonCode } from '../mapping/return-to-xml.ts'
 import { findElements, readText } from '../xml/values.ts'
 
-/** Retail return reasons; the same in every installation that is known. */
+/** The reference type of return reasons, with the same identifier in all known installations. */
 const reasonReferenceType = '272'
 
-/** The return reasons of a back office. */
+/** The return reasons of a back office, cached. */
 export interface ReturnReasonCache {
-  /** Their identifiers, by their codes (`comparableReason`). Where one of these codes is missing they are asked for anew: it may be new there. */
+  /** Returns the identifiers by normalised code (`normalizeReasonCode`). Loads the reasons again if one of the codes is missing, because it may be new. */
   getIds(codes: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
-/** `ms`: how long an answer counts. */
-export function createReturnReasonCache(client: Client, ms: number): ReturnReasonCache {
-  const create = () => memoize(() => fetchReturnReasonIds(client), ms)
+/** Creates the cache. `ttlMs`: milliseconds for which a response is cached. */
+export function createReturnReasonCache(client: Client, ttlMs: number): ReturnReasonCache {
+  const create = () => memoize(() => fetchReturnReasonIds(client), ttlMs)
   let cached = create()
   return {
     async getIds(codes) {
       const ids = await cached()
       if (codes.every(code => ids.has(normalizeReasonCode(code)))) return ids
-      const fresh = create()
-      const freshIds = await fresh()
-      cached = fresh
-      return freshIds
+      const reloaded = create()
+      const reloadedIds = await reloaded()
+      cached = reloaded
+      return reloadedIds
     },
   }
 }

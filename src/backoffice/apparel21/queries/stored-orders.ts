@@ -17,17 +17,17 @@ import { fetchOrderById, fetchOrderByNumber } from './order-search.ts'
 import { ensureCustomer, fetchPersonById, preparePerson, storePerson } from './persons.ts'
 import type { Upstream } from './upstream.ts'
 
-/** An order that is held, with its lines, brought up to date. */
+/** A locked order with its lines in their current state. */
 interface CurrentOrder {
   order: HeldOrder
   lines: HeldLine[]
-  /** The same with what can be returned as the back office has it, where that is less: some came back another way, or fewer were sent. */
+  /** The lines with the quantities that the back office can still take back, if that is less: units came back another way, or fewer were shipped. */
   returnableLines?: HeldLine[]
 }
 
 /**
- * Holds an order and brings its lines up to date. One that our tables do not have, since it was placed before there was this service, is
- * fetched, and becomes one of ours. Undefined: there is none.
+ * Locks an order and updates its lines from the back office. An order that is not stored yet, for example from before the service was
+ * connected, is fetched and stored. Returns undefined if the order doesn't exist.
  */
 export async function refreshOrder(
   upstream: Upstream,
@@ -37,45 +37,47 @@ export async function refreshOrder(
   const { service, keys, step, learn } = write
   const { client, release } = upstream
   const name = { idOrNumber }
-  const { own, sale } = await step(async tx => ({
-    own: await orderNamed(tx, service, name),
+  const { storedId, sale } = await step(async tx => ({
+    storedId: await orderNamed(tx, service, name),
     sale: await voucherSaleNumbered(tx, service, idOrNumber),
   }))
-  const live = own === undefined ? await fetchOrder(upstream, name, sale) : undefined
-  const { id, personId } = live ? parseOrThrow(client, () => readOrderIds(live)) : { id: own, personId: '' }
+  const current = storedId === undefined ? await fetchOrder(upstream, name, sale) : undefined
+  const { id, personId } = current ? parseOrThrow(client, () => readOrderIds(current)) : { id: storedId, personId: '' }
   if (id === undefined) return
-  const held = await step(tx => holdOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
-  if (held) {
-    const now = live ?? (await fetchOrderById(client, release, held.id, held.customerId ?? undefined))
-    // Head office may have made one person of two.
+  const locked = await step(tx => holdOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
+  if (locked) {
+    const latest = current ?? (await fetchOrderById(client, release, locked.id, locked.customerId ?? undefined))
+    // The back office may have merged two persons.
     const owner =
-      now && held.customerId !== null ? parseOrThrow(client, () => readOrderIds(now)).personId : held.customerId
-    const isMerged = owner !== null && owner !== held.customerId && (await ensureCustomer(upstream, write, owner))
+      latest && locked.customerId !== null
+        ? parseOrThrow(client, () => readOrderIds(latest)).personId
+        : locked.customerId
+    const isMerged = owner !== null && owner !== locked.customerId && (await ensureCustomer(upstream, write, owner))
     return learn(async tx => {
-      if (isMerged) await handOver(tx, service, [held.id], owner)
-      return updateLines(tx, service, isMerged ? { ...held, customerId: owner } : held, now)
+      if (isMerged) await handOver(tx, service, [locked.id], owner)
+      return updateLines(tx, service, isMerged ? { ...locked, customerId: owner } : locked, latest)
     })
   }
-  if (!live || !(await ensureCustomer(upstream, write, personId))) return
-  return learn(tx => adoptCurrentOrder(upstream, tx, { keys, service }, live))
+  if (!current || !(await ensureCustomer(upstream, write, personId))) return
+  return learn(tx => adoptCurrentOrder(upstream, tx, { keys, service }, current))
 }
 
 /**
- * The identifier of an order in our tables. Only what they do not have is asked for: it becomes one of ours, in a transaction that is
- * open for no longer than it takes to store it.
+ * Returns the identifier of a stored order. An order that is not stored is fetched and then stored in a short transaction. Returns
+ * undefined if the order doesn't exist.
  */
 export async function findOrder(
   upstream: Upstream,
   { db, keys, service }: { db: Database; keys: Keys; service: Service },
   name: OrderName,
 ): Promise<string | undefined> {
-  const own = await orderNamed(db, service, name)
-  if (own !== undefined) return own
+  const storedId = await orderNamed(db, service, name)
+  if (storedId !== undefined) return storedId
   const { client } = upstream
   const sale = await voucherSaleNumbered(db, service, 'number' in name ? name.number : name.idOrNumber)
-  const live = await fetchOrder(upstream, name, sale)
-  if (!live) return
-  const { id, personId } = parseOrThrow(client, () => readOrderIds(live))
+  const current = await fetchOrder(upstream, name, sale)
+  if (!current) return
+  const { id, personId } = parseOrThrow(client, () => readOrderIds(current))
   const known = await orderNamed(db, service, { idOrNumber: id })
   if (known === id) return id
   const [customer] = await knownCustomers(db, service, [personId])
@@ -84,21 +86,26 @@ export async function findOrder(
   const ready = person && (await preparePerson(upstream, { service, read: work => work(db) }, person))
   return db.transaction(async tx => {
     if (ready) await storePerson(tx, service, ready)
-    // Erased meanwhile, they are not put back by their order.
+    // If the customer was erased concurrently, the order must not restore them.
     else if (!(await holdCustomers(tx, service, [personId])).length) return
-    return (await adoptCurrentOrder(upstream, tx, { keys, service }, live))?.order.id
+    return (await adoptCurrentOrder(upstream, tx, { keys, service }, current))?.order.id
   })
 }
 
-/** Puts an order into our tables (`adopt`), as far as it has come by now. */
-export async function adoptCurrentOrder(upstream: Upstream, tx: Db, of: { keys: Keys; service: Service }, live: Xml) {
-  const order = await adoptOrder(upstream, tx, of, live)
-  return order && updateLines(tx, of.service, order, live)
+/** Stores an order of the back office with the current status of its lines. */
+export async function adoptCurrentOrder(
+  upstream: Upstream,
+  tx: Db,
+  context: { keys: Keys; service: Service },
+  current: Xml,
+) {
+  const order = await adoptOrder(upstream, tx, context, current)
+  return order && updateLines(tx, context.service, order, current)
 }
 
 /**
- * An order as the back office has it now: by its identifier (releases that can), or by its number, which it forgets. Of one that sold a
- * voucher here more is known.
+ * Fetches the current order: by identifier, if the release can, or by number, which the back office forgets after a while. A voucher
+ * sale is looked up by its stored identifier and customer first.
  */
 async function fetchOrder(
   { client, release }: Upstream,
@@ -109,58 +116,65 @@ async function fetchOrder(
     const sold = await fetchOrderById(client, release, sale.orderId, sale.customerId)
     if (sold) return sold
   }
-  const found =
+  const match =
     'number' in name
       ? await fetchOrderByNumber(client, name.number)
       : ((await fetchOrderById(client, release, name.idOrNumber)) ??
         (await fetchOrderByNumber(client, name.idOrNumber)))
-  if (!found) return
-  const { id, personId } = parseOrThrow(client, () => readOrderIds(found))
-  // What is found by a number is as it was posted.
-  return (await fetchOrderById(client, release, id, personId)) ?? found
+  if (!match) return
+  const { id, personId } = parseOrThrow(client, () => readOrderIds(match))
+  // The lookup by number returns the order as it was posted, not its current state.
+  return (await fetchOrderById(client, release, id, personId)) ?? match
 }
 
-/** Follows the steps of lines that are shipped or cancelled by now. */
-async function updateLines(tx: Db, service: Service, order: HeldOrder, live: Xml | undefined): Promise<CurrentOrder> {
+/** Updates the lines that have been shipped or cancelled. */
+async function updateLines(
+  tx: Db,
+  service: Service,
+  order: HeldOrder,
+  current: Xml | undefined,
+): Promise<CurrentOrder> {
   const before = await linesOf(tx, service, order)
-  const seen = live ? readLineStatuses(live, before) : new Map<number, LineStatus>()
-  const steps = before.flatMap(({ sequence, status }) => {
-    const now = seen.get(sequence) ?? status
-    return status === 'processing' && now !== status ? [{ sequence, status: toStoredStatus(now) }] : []
+  const statuses = current ? readLineStatuses(current, before) : new Map<number, LineStatus>()
+  const changes = before.flatMap(({ sequence, status }) => {
+    const newStatus = statuses.get(sequence) ?? status
+    return status === 'processing' && newStatus !== status ? [{ sequence, status: toStoredStatus(newStatus) }] : []
   })
-  if (steps.length) {
+  if (changes.length) {
     const change = await beginChange(tx, service, ['sales_order'])
-    await followLines(tx, service, order, steps)
+    await followLines(tx, service, order, changes)
     await stampOrder(tx, service, order, change)
   }
-  const lines = steps.length ? await linesOf(tx, service, order) : before
-  const asThere = live && limitReturnable(lines, seen, countUnits(live))
-  return { order, lines, ...(asThere && { returnableLines: asThere }) }
+  const lines = changes.length ? await linesOf(tx, service, order) : before
+  const returnableLines = current && limitReturnable(lines, statuses, countUnits(current))
+  return { order, lines, ...(returnableLines && { returnableLines }) }
 }
 
-/** Lines of which less can be returned there than here; undefined where there are none. */
+/** Limits the returnable quantities to those of the back office. Returns undefined if no line has fewer. */
 function limitReturnable(
   lines: readonly HeldLine[],
-  seen: ReadonlyMap<number, LineStatus>,
-  there: ReturnType<typeof countUnits>,
+  statuses: ReadonlyMap<number, LineStatus>,
+  units: ReturnType<typeof countUnits>,
 ): HeldLine[] | undefined {
-  const returned = (skuId: string) => sum(lines.filter(line => line.skuId === skuId).map(line => line.returned))
-  // What was returned here need not be received there yet, or all of a line is said to be back that was returned in part.
-  const room = new Map([...there].map(([skuId, { sent, back }]) => [skuId, sent - (returned(skuId) || back)]))
-  let isLess = false
-  const left = lines.map(line => {
-    const most = room.get(line.skuId)
-    if (line.status === 'processing' || line.status === 'cancelled' || most === undefined) return line
-    const isBack = line.returned === 0 && seen.get(line.sequence) === 'returned'
-    const can = isBack ? 0 : Math.max(0, Math.min(line.quantity - line.returned, most))
-    room.set(line.skuId, most - can)
-    isLess ||= can < line.quantity - line.returned
-    return { ...line, returned: line.quantity - can }
+  const sumReturned = (skuId: string) => sum(lines.filter(line => line.skuId === skuId).map(line => line.returned))
+  // The back office may not have received a return yet, or may report a partly returned line as returned.
+  const returnable = new Map(
+    [...units].map(([skuId, { shipped, returned }]) => [skuId, shipped - (sumReturned(skuId) || returned)]),
+  )
+  let hasFewer = false
+  const limited = lines.map(line => {
+    const maxUnits = returnable.get(line.skuId)
+    if (line.status === 'processing' || line.status === 'cancelled' || maxUnits === undefined) return line
+    const isReturned = line.returned === 0 && statuses.get(line.sequence) === 'returned'
+    const available = isReturned ? 0 : Math.max(0, Math.min(line.quantity - line.returned, maxUnits))
+    returnable.set(line.skuId, maxUnits - available)
+    hasFewer ||= available < line.quantity - line.returned
+    return { ...line, returned: line.quantity - available }
   })
-  return isLess ? left : undefined
+  return hasFewer ? limited : undefined
 }
 
-const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0)
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
-/** What is returned was shipped; how much of it came back is counted by returns. */
+/** Converts a status for storage. A returned line is stored as shipped, because returns count the returned units. */
 export const toStoredStatus = (status: LineStatus): LineStatus => (status === 'returned' ? 'shipped' : status)

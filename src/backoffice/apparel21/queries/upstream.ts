@@ -7,28 +7,28 @@ import { createReadThrough, type ReadThrough } from './read-through.ts'
 import { createReferenceCache, type ReferenceCache } from './reference-cache.ts'
 import { createReturnReasonCache, type ReturnReasonCache } from './return-reasons.ts'
 
-/** One Retail API as an opened driver has it: how to talk to it, and what is remembered of it. */
+/** The client of one Retail API, with its caches. */
 export interface Upstream {
   client: Client
   release: ReleaseReader
   getReferences(): Promise<ReferenceCache>
   returnReasons: ReturnReasonCache
   giftCards: GiftCardChecker
-  /** What a caller waits for, and several want at once: a customer's history, and their orders. */
+  /** Refreshes a customer's history and orders for a waiting caller. */
   readThrough: ReadThrough
 }
 
-/** Milliseconds that types and values of references count: head office hardly ever adds one. */
+/** Milliseconds for which reference types and values are cached. They hardly ever change. */
 const referencesTtlMs = 600_000
-const forever = new AbortController().signal
+const neverAborted = new AbortController().signal
 
-/** Nothing is asked yet. */
+/** Creates the client and its caches. Sends no request. */
 export function createUpstream(connection: Connection): Upstream {
   const client = createClient(connection)
   return {
     client,
     release: createReleaseReader(client),
-    getReferences: memoize(async () => createReferenceCache(client, forever), referencesTtlMs),
+    getReferences: memoize(async () => createReferenceCache(client, neverAborted), referencesTtlMs),
     returnReasons: createReturnReasonCache(client, referencesTtlMs),
     giftCards: createGiftCardChecker(client),
     readThrough: createReadThrough(),

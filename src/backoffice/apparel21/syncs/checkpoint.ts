@@ -1,68 +1,98 @@
-/** What is known when a pull has ended. */
-interface Pulled {
-  /** The newest change that it has shown, on the wall of the head office: `YYYY-MM-DDTHH:MM:SS`. */
+import type { Settings } from '../../../domain/tenancy/service-settings.ts'
+import type { Client } from '../client/client.ts'
+
+/** The result of a completed fetch. */
+interface FetchResult {
+  /** The newest change timestamp of the fetched records, in the back office's local time: `YYYY-MM-DDTHH:MM:SS`. */
   newest: string | undefined
-  /** When it began and how long it took, by our clock, in milliseconds. */
+  /** Start (epoch) and duration by our clock, in milliseconds. */
   beganMs: number
   tookMs: number
 }
 
-interface Head {
+interface CheckpointOptions {
   timeZone: string
   overlapSeconds: number
 }
 
 const dayMs = 86_400_000
 
-/** A moment as the wall of the head office shows it, as queries name it. */
-export const wallAt = (ms: number, timeZone: string) =>
-  text(Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(timeZone).toPlainDateTime())
+/** Converts epoch milliseconds into a local time for queries, `YYYY-MM-DDTHH:MM:SS`. */
+export const toLocalTime = (ms: number, timeZone: string) =>
+  formatLocalTime(Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO(timeZone).toPlainDateTime())
 
 /**
- * From where the next pull has to go on; undefined where this one has shown no change, and so moved nothing. It is made of the other
- * side's own stamps, less the time the pull took, so that neither clocks that differ nor a wrong zone lose a change; never later than
- * our clock says, in case a stamp is; and behind that by the overlap, for changes that are committed late or within the same second.
- * In the hour that a zone shows twice it goes back to before that hour, since its stamps do not say which of the two they are of.
+ * Returns the checkpoint from which the next sync continues. Returns undefined if no change was fetched; the old checkpoint stays.
+ * - It is the back office's newest change timestamp less the duration of the fetch, so that clock differences lose no change.
+ * - It is never later than the start by our clock, in case a timestamp is wrong.
+ * - The overlap is subtracted, for changes that are committed late or within the same second.
+ * - In the repeated hour of a time change it is before that hour, because its local times are ambiguous.
  */
-export function markAfter({ newest, beganMs, tookMs }: Pulled, { timeZone, overlapSeconds }: Head): string | undefined {
+export function getCheckpoint(
+  { newest, beganMs, tookMs }: FetchResult,
+  { timeZone, overlapSeconds }: CheckpointOptions,
+): string | undefined {
   if (newest === undefined) return
-  const began = Temporal.Instant.fromEpochMilliseconds(Math.floor(beganMs)).toZonedDateTimeISO(timeZone)
-  const shown = Temporal.PlainDateTime.from(newest).toZonedDateTime(timeZone, { disambiguation: 'earlier' })
-  const before = shown.subtract({ milliseconds: Math.ceil(tookMs) })
-  const earlier = Temporal.ZonedDateTime.compare(before, began) < 0 ? before : began
-  const mark = earlier.subtract({ seconds: overlapSeconds })
-  const repeated = repeatedHour(mark.toPlainDateTime(), timeZone)
-  return text(repeated ? repeated.subtract({ seconds: overlapSeconds }) : mark.toPlainDateTime())
+  const start = Temporal.Instant.fromEpochMilliseconds(Math.floor(beganMs)).toZonedDateTimeISO(timeZone)
+  const newestChange = Temporal.PlainDateTime.from(newest).toZonedDateTime(timeZone, { disambiguation: 'earlier' })
+  const beforeFetch = newestChange.subtract({ milliseconds: Math.ceil(tookMs) })
+  const earlier = Temporal.ZonedDateTime.compare(beforeFetch, start) < 0 ? beforeFetch : start
+  const checkpoint = earlier.subtract({ seconds: overlapSeconds })
+  const repeatedHourStart = findRepeatedHourStart(checkpoint.toPlainDateTime(), timeZone)
+  return formatLocalTime(
+    repeatedHourStart ? repeatedHourStart.subtract({ seconds: overlapSeconds }) : checkpoint.toPlainDateTime(),
+  )
 }
 
-/** Where the hour begins that a zone shows twice, for a time within it. */
-function repeatedHour(wall: Temporal.PlainDateTime, timeZone: string): Temporal.PlainDateTime | undefined {
+/** Returns the start of the repeated hour if a local time is within it. Otherwise returns undefined. */
+function findRepeatedHourStart(
+  localTime: Temporal.PlainDateTime,
+  timeZone: string,
+): Temporal.PlainDateTime | undefined {
   const [first, second] = (['earlier', 'later'] as const).map(disambiguation =>
-    wall.toZonedDateTime(timeZone, { disambiguation }),
+    localTime.toZonedDateTime(timeZone, { disambiguation }),
   ) as [Temporal.ZonedDateTime, Temporal.ZonedDateTime]
-  // The hour that is skipped has two readings as well, neither of which shows that time.
-  if (first.equals(second) || !first.toPlainDateTime().equals(wall)) return
+  // A time in the skipped hour has two interpretations as well, but neither has that local time.
+  if (first.equals(second) || !first.toPlainDateTime().equals(localTime)) return
   return first.getTimeZoneTransition('next')?.toPlainDateTime()
 }
 
-const text = (wall: Temporal.PlainDateTime) => wall.toString({ smallestUnit: 'second' })
+const formatLocalTime = (localTime: Temporal.PlainDateTime) => localTime.toString({ smallestUnit: 'second' })
 
-/** Follows a fetch: when it began, and the newest change it shows. */
-export function trackFetch(head: Head) {
+/** Tracks a fetch: its start and the newest change timestamp. */
+export function trackFetch(options: CheckpointOptions) {
   const beganMs = Date.now()
-  const began = performance.now()
-  // A stamp of some other day to come is a mistake, and must not hide all changes until then.
-  const latest = () => wallAt(Date.now() + dayMs, head.timeZone)
+  const startedAt = performance.now()
+  // A timestamp of a future day is an error, and must not hide all changes until then.
+  const latest = () => toLocalTime(Date.now() + dayMs, options.timeZone)
   let newest: string | undefined
   return {
     beganMs,
-    show(stamp: string | null) {
-      if (stamp !== null && (newest === undefined || stamp > newest) && stamp <= latest()) newest = stamp
+    add(changedAt: string | null) {
+      if (changedAt !== null && (newest === undefined || changedAt > newest) && changedAt <= latest())
+        newest = changedAt
     },
-    /** The mark to leave, for a pull that has ended. */
+    /** Returns the checkpoint of a completed fetch. */
     end() {
-      const since = markAfter({ newest, beganMs, tookMs: performance.now() - began }, head)
+      const since = getCheckpoint({ newest, beganMs, tookMs: performance.now() - startedAt }, options)
       return since === undefined ? {} : { since }
     },
   }
 }
+
+/**
+ * Creates a function that converts a change timestamp from the back office's local time, `YYYY-MM-DDTHH:MM:SS`, into a row's
+ * `updateTimeStamp` in the service's local time, `YYYY-MM-DD HH:MM:SS`.
+ */
+export const createTimestampConverter =
+  ({ connection }: Client, { timeZone }: Settings) =>
+  (changedAt: string | null) => ({
+    updateTimeStamp:
+      changedAt &&
+      Temporal.PlainDateTime.from(changedAt)
+        .toZonedDateTime(connection.timeZone)
+        .withTimeZone(timeZone)
+        .toPlainDateTime()
+        .toString({ smallestUnit: 'second' })
+        .replace('T', ' '),
+  })

@@ -1,50 +1,50 @@
 import type { OpenOrder, SyncBatch, SyncRequest, SyncRows } from '../../../domain/sync/port.ts'
 import type { Client } from '../client/client.ts'
+import { isId } from '../client/request.ts'
 import { readLineStatuses } from '../mapping/order-from-xml.ts'
-import { isId } from '../queries/is-id.ts'
 import { readOrderPages } from '../queries/order-search.ts'
 import { toStoredStatus } from '../queries/stored-orders.ts'
 import { readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { refreshed } from './refreshes.ts'
+import { refreshRecords } from './refreshes.ts'
 
 /**
- * Where the orders stand that are still `processing` here. The live orders of a person are what every release can tell: one call for
- * each customer with such an order, whatever else has been ordered in the shop.
+ * Fetches the status of orders that are still `processing` here. Every release can list a person's current orders, so each customer with
+ * such an order takes one call.
  */
 export async function* fetchOrders(client: Client, { signal, openOrders }: SyncRequest): AsyncGenerator<SyncBatch> {
-  // One that is no identifier there is of the back office before, and nobody's in this one.
+  // An invalid identifier comes from a previous back office. This back office has no such person.
   const open = (await openOrders()).filter(({ customerId }) => isId(customerId))
   const byCustomer = Map.groupBy(open, ({ customerId }) => customerId)
   const customers = async function* () {
-    // By chance, so that many whose answers cannot be read do not hide those behind them for ever.
-    for (const id of shuffled(byCustomer.keys())) yield { id, version: '' }
+    // In random order, so that customers with unreadable responses don't block the others forever.
+    for (const id of shuffle(byCustomer.keys())) yield { id, version: '' }
   }
-  const batches = refreshed(customers(), async ({ id }) => {
-    const wanted = new Map(byCustomer.get(id)?.map(order => [order.id, order]))
+  const batches = refreshRecords(customers(), async ({ id }) => {
+    const openOrdersById = new Map(byCustomer.get(id)?.map(order => [order.id, order]))
     const rows: SyncRows['orders'][] = []
     for await (const page of readOrderPages(client, id, signal))
       for (const order of page) {
-        const open = wanted.get(readText(order, 'Id') ?? '')
-        if (open) rows.push(...followed(order, open))
+        const open = openOrdersById.get(readText(order, 'Id') ?? '')
+        if (open) rows.push(...getLineChanges(order, open))
       }
     return { rows: { orders: rows } }
   })
-  // Whom it asks about follows from the orders: no refresh has to be noted.
+  // The open orders determine the customers, so no refresh needs to be recorded.
   for await (const { refreshed: _, ...batch } of batches) yield batch
 }
 
-const shuffled = <T>(all: Iterable<T>) =>
-  [...all]
-    .map(one => ({ one, place: Math.random() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ one }) => one)
+const shuffle = <T>(values: Iterable<T>) =>
+  [...values]
+    .map(value => ({ value, position: Math.random() }))
+    .sort((a, b) => a.position - b.position)
+    .map(({ value }) => value)
 
-/** The steps of an order that is open here, as the back office has it; none where nothing has happened. */
-export function followed(order: Xml, { id, lines }: OpenOrder): SyncRows['orders'][] {
-  const seen = readLineStatuses(order, lines)
+/** Returns the line changes of an open order. Returns an empty list if nothing has changed. */
+export function getLineChanges(order: Xml, { id, lines }: OpenOrder): SyncRows['orders'][] {
+  const statuses = readLineStatuses(order, lines)
   const steps = lines.flatMap(({ sequence, isOpen }) => {
-    const status = toStoredStatus(seen.get(sequence) ?? 'processing')
+    const status = toStoredStatus(statuses.get(sequence) ?? 'processing')
     return !isOpen || status === 'processing' ? [] : [{ sequence, status }]
   })
   return steps.length ? [{ orderId: id, steps }] : []

@@ -17,13 +17,12 @@ import { createReferenceCache } from '../queries/reference-cache.ts'
 import { convertRecords } from '../xml/invalid-record.ts'
 import { findElements, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { trackFetch } from './checkpoint.ts'
-import { totalOf } from './products.ts'
-import { toldBy } from './reported.ts'
+import { createTimestampConverter, trackFetch } from './checkpoint.ts'
+import { toExpectedTotal } from './products.ts'
 
 /**
- * All persons, or those that changed: nothing below release 2022.1, which would answer with everybody. Whoever is shown is due a
- * refresh by the syncs of transactions and of reward accounts.
+ * Fetches all persons, or the changed ones. Releases before 2022.1 would return all persons as changed, so their incremental sync is idle.
+ * Each fetched person becomes due for a refresh by the syncs of transactions and reward accounts.
  */
 export async function* fetchPersons(
   client: Client,
@@ -36,8 +35,8 @@ export async function* fetchPersons(
     return
   }
   const fetched = trackFetch({ ...client.connection, ...client.limits })
-  const batchOf = batches(client, request)
-  const report: ListSummary = {}
+  const buildBatch = createBatchBuilder(client, request)
+  const summary: ListSummary = {}
   let requestedAt = ''
   const pages = readPages(
     client,
@@ -53,48 +52,48 @@ export async function* fetchPersons(
         requestedAt = await request.now()
       },
     },
-    report,
+    summary,
   )
   for await (const page of pages) {
-    for (const person of page) fetched.show(readPersonChangedAt(person))
-    yield batchOf(page, requestedAt)
+    for (const person of page) fetched.add(readPersonChangedAt(person))
+    yield buildBatch(page, requestedAt)
   }
-  yield { end: { ...fetched.end(), ...totalOf('customer', report) } }
+  yield { end: { ...fetched.end(), ...toExpectedTotal('customer', summary) } }
 }
 
-/** Persons who were changed here while a page of them came: each as it is now, if there is one. */
+/** Fetches persons again that changed here while their page was loaded. Missing persons are omitted. */
 export async function* refetchPersons(
   client: Client,
   ids: readonly string[],
   request: SyncRequest,
 ): AsyncGenerator<SyncBatch> {
-  const batchOf = batches(client, request)
+  const buildBatch = createBatchBuilder(client, request)
   for (const id of ids) {
     const requestedAt = await request.now()
     const person = await fetchPersonById(client, id, request.signal)
-    if (person) yield batchOf([person], requestedAt)
+    if (person) yield buildBatch([person], requestedAt)
   }
 }
 
-/** Makes batches of persons, with the values of references that the cache does not have. */
-function batches(client: Client, { settings, signal, unknownReferences }: SyncRequest) {
-  const book = createReferenceCache(client, signal)
-  const told = toldBy(client, settings)
+/** Creates a function that builds batches of persons, with the reference values that are not stored yet. */
+function createBatchBuilder(client: Client, { settings, signal, unknownReferences }: SyncRequest) {
+  const references = createReferenceCache(client, signal)
+  const convertTimestamp = createTimestampConverter(client, settings)
   return async (persons: readonly Xml[], requestedAt: string): Promise<SyncBatch> => {
-    const typeNames = await book.getNamesFor(persons)
+    const typeNames = await references.getNamesFor(persons)
     const isLoyal = persons.some(person => findElements(person, 'Loyalties', 'Loyalty').length > 0)
-    const loyaltyCodes = isLoyal ? await book.getLoyaltyCodes() : new Map<string, string>()
+    const loyaltyCodes = isLoyal ? await references.getLoyaltyCodes() : new Map<string, string>()
     const { subscriptionMapping } = settings
-    const reading = { typeNames, loyaltyCodes, subscriptionMapping }
+    const context = { typeNames, loyaltyCodes, subscriptionMapping }
     const { rows, rejected } = convertRecords(persons, person => ({
-      ...parseCustomer(person, reading),
-      ...told(readPersonChangedAt(person)),
+      ...parseCustomer(person, context),
+      ...convertTimestamp(readPersonChangedAt(person)),
     }))
     const keys = persons.flatMap(readReferences).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     const ids = convertRecords(persons, readPersonId).rows
     return {
       requestedAt,
-      rows: { references: await book.fetchRows(await unknownReferences(keys)), customers: rows },
+      rows: { references: await references.fetchRows(await unknownReferences(keys)), customers: rows },
       seen: [{ list: 'customer', ids }],
       rejected,
       isSeenIncomplete: ids.length < persons.length,
@@ -107,23 +106,23 @@ function batches(client: Client, { settings, signal, unknownReferences }: SyncRe
   }
 }
 
-/** Which of these persons are there. One whose answer cannot be read is. */
+/** Returns the identifiers of existing persons. A person whose response can't be read counts as existing. */
 export async function findExistingPersons(
   client: Client,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<string[]> {
-  const there: string[] = []
+  const existing: string[] = []
   for (const id of ids) {
     signal.throwIfAborted()
-    const isGone = await fetchPersonById(client, id, signal).then(
+    const isMissing = await fetchPersonById(client, id, signal).then(
       person => person === undefined,
       error => {
         if (error instanceof ApiError && error.code === 'back_office_error') return false
         throw error
       },
     )
-    if (!isGone) there.push(id)
+    if (!isMissing) existing.push(id)
   }
-  return there
+  return existing
 }

@@ -8,10 +8,9 @@ import { readReferences } from '../mapping/references.ts'
 import { createReferenceCache } from '../queries/reference-cache.ts'
 import { convertRecords } from '../xml/invalid-record.ts'
 import { readText } from '../xml/values.ts'
-import { trackFetch } from './checkpoint.ts'
-import { toldBy } from './reported.ts'
+import { createTimestampConverter, trackFetch } from './checkpoint.ts'
 
-/** The styles that the web store exports, or those that changed; nothing where the release cannot tell which did. */
+/** Fetches the styles that the web store exports, or the changed ones. If the release can't list changes, the incremental sync is idle. */
 export async function* fetchProducts(
   client: Client,
   release: ReleaseReader,
@@ -23,10 +22,10 @@ export async function* fetchProducts(
     return
   }
   const fetched = trackFetch({ ...client.connection, ...client.limits })
-  const book = createReferenceCache(client, signal)
+  const references = createReferenceCache(client, signal)
   const decimals = getDecimals(settings.currency)
-  const told = toldBy(client, settings)
-  const report: ListSummary = {}
+  const convertTimestamp = createTimestampConverter(client, settings)
+  const summary: ListSummary = {}
   const pages = readPages(
     client,
     {
@@ -38,21 +37,21 @@ export async function* fetchProducts(
       query: { updatedAfter: since, order: '{id:asc}' },
       getKey: product => readText(product, 'Id') ?? '',
     },
-    report,
+    summary,
   )
   for await (const page of pages) {
-    const typeNames = await book.getNamesFor(page)
+    const typeNames = await references.getNamesFor(page)
     const { rows, rejected } = convertRecords(page, product => {
       const { rows, rejected } = parseProduct(product, { typeNames, decimals })
-      const stamp = told(readProductChangedAt(product))
-      return { rows: rows.map(row => ({ ...row, product: { ...row.product, ...stamp } })), rejected }
+      const timestamp = convertTimestamp(readProductChangedAt(product))
+      return { rows: rows.map(row => ({ ...row, product: { ...row.product, ...timestamp } })), rejected }
     })
     const keys = page.flatMap(readReferences).map(([type, value]) => ({ type: typeNames.get(type) ?? '', value }))
     const ids = convertRecords(page, readProductId).rows
-    for (const product of page) fetched.show(readProductChangedAt(product))
+    for (const product of page) fetched.add(readProductChangedAt(product))
     yield {
       rows: {
-        references: await book.fetchRows(await request.unknownReferences(keys)),
+        references: await references.fetchRows(await request.unknownReferences(keys)),
         products: rows.flatMap(product => product.rows),
       },
       seen: [
@@ -63,8 +62,8 @@ export async function* fetchProducts(
       isSeenIncomplete: ids.length < page.length,
     }
   }
-  yield { end: { ...fetched.end(), ...totalOf('product', report) } }
+  yield { end: { ...fetched.end(), ...toExpectedTotal('product', summary) } }
 }
 
-export const totalOf = (list: string, { total }: ListSummary) =>
+export const toExpectedTotal = (list: string, { total }: ListSummary) =>
   total === undefined ? {} : { total: { list, atLeast: total } }

@@ -3,41 +3,41 @@ import { ApiError } from '../../../errors/api-error.ts'
 import { handleLater } from '../../../telemetry/ignored-errors.ts'
 import { findRetailApiError } from '../client/retail-api-error.ts'
 
-/** Visits under way at a time: few, so that the callers of the API find a place. */
-const atOnce = 3
-/** One record that cannot be read is passed over; so many in a row are a back office that is not well. */
-const mostFaults = 10
+/** Concurrent refreshes: few, so that API requests find free call slots. */
+const concurrency = 3
+/** A single unreadable record is skipped. More consecutive errors mean that the back office has a problem. */
+const maxConsecutiveErrors = 10
 
 /**
- * Visits records one after the other, a few at a time, and brings their batches in order. A refresh that answers with something
- * unreadable is rejected, and done with until it is due again.
+ * Refreshes records with limited concurrency and yields their batches in order. A record with an unreadable response is rejected, and not
+ * refreshed again before it is due again.
  */
-export async function* refreshed(
+export async function* refreshRecords(
   refreshes: AsyncIterable<Refresh>,
   refresh: (refresh: Refresh) => Promise<SyncBatch>,
 ): AsyncGenerator<SyncBatch> {
-  const underWay: { refreshed: Refresh & { at: Date }; batch: Promise<SyncBatch> }[] = []
-  let faults = 0
+  const inFlight: { refreshed: Refresh & { at: Date }; batch: Promise<SyncBatch> }[] = []
+  let consecutiveErrors = 0
   async function* next(): AsyncGenerator<SyncBatch> {
-    const begun = underWay.shift()
-    if (!begun) return
+    const oldest = inFlight.shift()
+    if (!oldest) return
     try {
-      yield { ...(await begun.batch), refreshed: begun.refreshed }
-      faults = 0
+      yield { ...(await oldest.batch), refreshed: oldest.refreshed }
+      consecutiveErrors = 0
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'back_office_error') throw error
-      // A refusal is an answer about this one record, and will be the same tomorrow.
-      if (!findRetailApiError(error) && ++faults > mostFaults) throw error
-      yield { rejected: ['The answer about a record could not be read.'], refreshed: begun.refreshed }
+      // A Retail API error concerns this record only, and would be the same next time.
+      if (!findRetailApiError(error) && ++consecutiveErrors > maxConsecutiveErrors) throw error
+      yield { rejected: ['The response about a record could not be read.'], refreshed: oldest.refreshed }
     }
   }
-  for await (const one of refreshes) {
-    const refreshed = { ...one, at: new Date() }
-    const batch = refresh(one)
-    // It may fail before it is its turn.
+  for await (const item of refreshes) {
+    const refreshed = { ...item, at: new Date() }
+    const batch = refresh(item)
+    // The refresh can fail before its batch is awaited.
     handleLater(batch)
-    underWay.push({ refreshed, batch })
-    if (underWay.length >= atOnce) yield* next()
+    inFlight.push({ refreshed, batch })
+    if (inFlight.length >= concurrency) yield* next()
   }
-  while (underWay.length) yield* next()
+  while (inFlight.length) yield* next()
 }

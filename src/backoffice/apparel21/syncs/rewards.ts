@@ -5,9 +5,9 @@ import { accountUnknown, findRetailApiError } from '../client/retail-api-error.t
 import { parseAccount, parseGifts, parseLots, parseTiers, type QualifyingSpends } from '../mapping/rewards.ts'
 import { convertRecords } from '../xml/invalid-record.ts'
 import type { Xml } from '../xml/xml.ts'
-import { refreshed } from './refreshes.ts'
+import { refreshRecords } from './refreshes.ts'
 
-async function programs(client: Client, signal: AbortSignal): Promise<Xml[]> {
+async function fetchPrograms(client: Client, signal: AbortSignal): Promise<Xml[]> {
   const { records } = await client.list({
     endpoint: 'rewards',
     path: ['Rewards', 'Programs'],
@@ -19,58 +19,58 @@ async function programs(client: Client, signal: AbortSignal): Promise<Xml[]> {
   return Array.fromAsync(records)
 }
 
-/** The programmes with their tiers and gifts. */
+/** Fetches the programs with their tiers and gifts. */
 export async function* fetchRewardPrograms(
   client: Client,
   { settings, signal }: SyncRequest,
 ): AsyncGenerator<SyncBatch> {
-  yield batchOf(await programs(client, signal), getDecimals(settings.currency))
+  yield buildProgramBatch(await fetchPrograms(client, signal), getDecimals(settings.currency))
 }
 
-function batchOf(found: readonly Xml[], decimals: number): SyncBatch {
-  const tiers = convertRecords(found, program => parseTiers(program, decimals))
-  const gifts = convertRecords(found, parseGifts)
+function buildProgramBatch(programs: readonly Xml[], decimals: number): SyncBatch {
+  const tiers = convertRecords(programs, program => parseTiers(program, decimals))
+  const gifts = convertRecords(programs, parseGifts)
   return {
     rows: { rewardPrograms: tiers.rows.flat(), rewardGifts: gifts.rows.flat() },
     rejected: [...tiers.rejected, ...gifts.rejected],
   }
 }
 
-/** The accounts that are due, each with all its open lots; before them the programmes, since one may be of a tier that is new. */
+/** Fetches the due accounts with all open lots. The programs come first, because an account can have a new tier. */
 export async function* fetchRewardAccounts(
   client: Client,
   { settings, signal, refreshes }: SyncRequest,
 ): AsyncGenerator<SyncBatch> {
   const decimals = getDecimals(settings.currency)
-  let found: Xml[] | undefined
+  let programs: Xml[] | undefined
   let spend: QualifyingSpends | undefined
   async function* due(): AsyncGenerator<Refresh> {
     for await (const refresh of refreshes) {
-      found ??= await programs(client, signal)
-      spend ??= qualifyingOf(found, decimals)
+      programs ??= await fetchPrograms(client, signal)
+      spend ??= getQualifyingSpends(programs, decimals)
       yield refresh
     }
   }
-  const batches = refreshed(due(), async ({ id }) => {
-    const account = await accountById(client, id, signal)
-    // Where it has no programmes either it is not the account that is gone.
-    if (!account) return found?.length ? { removedAccounts: [{ accountId: id }] } : {}
-    const { rows, rejected } = convertRecords([account], one => ({
-      account: parseAccount(one, decimals, spend ?? new Map()),
-      lots: parseLots(one, decimals),
+  const batches = refreshRecords(due(), async ({ id }) => {
+    const account = await fetchAccount(client, id, signal)
+    // If the back office has no programs either, the account was not deleted.
+    if (!account) return programs?.length ? { removedAccounts: [{ accountId: id }] } : {}
+    const { rows, rejected } = convertRecords([account], record => ({
+      account: parseAccount(record, decimals, spend ?? new Map()),
+      lots: parseLots(record, decimals),
     }))
     return { rows: { rewardAccounts: rows.map(row => row.account), rewardLots: rows.map(row => row.lots) }, rejected }
   })
   let isFirst = true
   for await (const batch of batches) {
-    if (isFirst && found) yield batchOf(found, decimals)
+    if (isFirst && programs) yield buildProgramBatch(programs, decimals)
     isFirst = false
     yield batch
   }
 }
 
-/** A reward account; undefined where there is none, which is told in two ways. */
-const accountById = (client: Client, id: string, signal: AbortSignal): Promise<Xml | undefined> =>
+/** Fetches a reward account. Returns undefined if it doesn't exist, which the Retail API reports in two ways. */
+const fetchAccount = (client: Client, id: string, signal: AbortSignal): Promise<Xml | undefined> =>
   client
     .document({ endpoint: 'rewards', path: ['Rewards', 'Accounts', id], version: 1, roots: ['RewardAccount'], signal })
     .catch(error => {
@@ -78,8 +78,8 @@ const accountById = (client: Client, id: string, signal: AbortSignal): Promise<X
       throw error
     })
 
-function qualifyingOf(found: readonly Xml[], decimals: number): QualifyingSpends {
-  const tiers = convertRecords(found, program => parseTiers(program, decimals)).rows.flat()
+function getQualifyingSpends(programs: readonly Xml[], decimals: number): QualifyingSpends {
+  const tiers = convertRecords(programs, program => parseTiers(program, decimals)).rows.flat()
   return new Map(
     [...Map.groupBy(tiers, row => row.program.programId)].map(([programId, rows]) => [
       programId,

@@ -7,17 +7,16 @@ import { parseChangedStock, parseFreeStock, readLastChange } from '../mapping/st
 import { convertRecords } from '../xml/invalid-record.ts'
 import { parseInteger, readText } from '../xml/values.ts'
 import type { Xml } from '../xml/xml.ts'
-import { trackFetch, wallAt } from './checkpoint.ts'
-import { toldBy } from './reported.ts'
+import { createTimestampConverter, toLocalTime, trackFetch } from './checkpoint.ts'
 
-/** Rows of a batch. */
-const together = 1_000
+/** Rows per batch. */
+const batchRows = 1_000
 
 /**
- * How far the first look at changes goes back behind all stock, which has no stamps. More than any two zones are apart: whatever the
- * head office's clock or zone is, it was not later than that there.
+ * Milliseconds that the first incremental sync starts before the full sync, whose response has no timestamps. Longer than any difference
+ * between two time zones, so a wrong clock or zone of the back office loses no change.
  */
-const firstReachMs = 26 * 3_600_000
+const initialLookbackMs = 26 * 3_600_000
 
 export async function* fetchStock(
   client: Client,
@@ -29,10 +28,10 @@ export async function* fetchStock(
   yield* (await release.has('allStock'))
     ? fetchAllStock(client, request.signal)
     : fetchStockByStyle(client, request.signal)
-  yield { end: { since: wallAt(beganMs - firstReachMs, client.connection.timeZone) } }
+  yield { end: { since: toLocalTime(beganMs - initialLookbackMs, client.connection.timeZone) } }
 }
 
-/** What changed in any store, as new absolute stock. */
+/** Fetches the changed stock of all stores, as absolute quantities. */
 async function* fetchChangedStock(
   client: Client,
   since: string,
@@ -49,17 +48,17 @@ async function* fetchChangedStock(
     roots: ['stockByStore'],
     record: 'store',
   })
-  const told = toldBy(client, settings)
-  // It tells when the stock of a store last changed, and not of which SKU.
-  const changed = (store: Xml) => {
+  const convertTimestamp = createTimestampConverter(client, settings)
+  // The response has one change time per store, not per SKU.
+  const parseStore = (store: Xml) => {
     const { rows, rejected } = parseChangedStock(store)
-    return { rows: rows.map(row => ({ ...row, ...told(readLastChange(store)) })), rejected }
+    return { rows: rows.map(row => ({ ...row, ...convertTimestamp(readLastChange(store)) })), rejected }
   }
-  yield* batches(records, changed, store => fetched.show(readLastChange(store)))
+  yield* buildBatches(records, parseStore, store => fetched.add(readLastChange(store)))
   yield { end: fetched.end() }
 }
 
-/** All there is in one answer: pages would shift while stock is sold, and what they passed over would be taken for sold out. */
+/** Fetches all stock in one response. Pages would shift while stock is sold, and skipped styles would count as sold out. */
 async function* fetchAllStock(client: Client, signal: AbortSignal): AsyncGenerator<SyncBatch> {
   const { root, records } = await client.list({
     endpoint: 'stock',
@@ -70,15 +69,15 @@ async function* fetchAllStock(client: Client, signal: AbortSignal): AsyncGenerat
     record: 'Style',
   })
   let styles = 0
-  yield* batches(records, parseFreeStock, () => styles++)
+  yield* buildBatches(records, parseFreeStock, () => styles++)
   const total = parseInteger(root?.attributes.TotalRows) ?? undefined
   if (total !== undefined && total !== styles) {
-    client.connection.log?.warn({ total, styles }, 'The answer with all stock has not as many styles as it says.')
+    client.connection.log?.warn({ total, styles }, 'stock response incomplete')
     throw new ApiError('back_office_error')
   }
 }
 
-/** Style by style, for releases that cannot give all. */
+/** Fetches stock style by style, for releases that can't return all stock at once. */
 async function* fetchStockByStyle(client: Client, signal: AbortSignal): AsyncGenerator<SyncBatch> {
   const pages = readPages(client, {
     endpoint: 'products',
@@ -89,10 +88,10 @@ async function* fetchStockByStyle(client: Client, signal: AbortSignal): AsyncGen
     query: { order: '{id:asc}' },
     getKey: product => readText(product, 'Id') ?? '',
   })
-  for await (const page of pages) yield* batches(stylesOf(client, page, signal), parseFreeStock)
+  for await (const page of pages) yield* buildBatches(fetchStyles(client, page, signal), parseFreeStock)
 }
 
-async function* stylesOf(client: Client, products: readonly Xml[], signal: AbortSignal): AsyncGenerator<Xml> {
+async function* fetchStyles(client: Client, products: readonly Xml[], signal: AbortSignal): AsyncGenerator<Xml> {
   for (const product of products) {
     const path = ['Freestock', 'style', readText(product, 'Id') ?? '']
     const style = await client.document({ endpoint: 'stock', path, roots: ['Style', 'Clr', 'Sku'], signal })
@@ -100,19 +99,19 @@ async function* stylesOf(client: Client, products: readonly Xml[], signal: Abort
   }
 }
 
-async function* batches(
+async function* buildBatches(
   records: AsyncIterable<Xml>,
-  translate: typeof parseFreeStock,
-  show: (record: Xml) => void = () => {},
+  parse: typeof parseFreeStock,
+  onRecord: (record: Xml) => void = () => {},
 ): AsyncGenerator<SyncBatch> {
   let stock: SyncStockRow[] = []
   let rejected: string[] = []
   for await (const record of records) {
-    show(record)
-    const one = convertRecords([record], translate)
-    stock.push(...one.rows.flatMap(({ rows }) => rows))
-    rejected.push(...one.rejected, ...one.rows.flatMap(row => row.rejected))
-    if (stock.length < together) continue
+    onRecord(record)
+    const converted = convertRecords([record], parse)
+    stock.push(...converted.rows.flatMap(({ rows }) => rows))
+    rejected.push(...converted.rejected, ...converted.rows.flatMap(row => row.rejected))
+    if (stock.length < batchRows) continue
     yield { rows: { stock }, rejected, isSeenIncomplete: rejected.length > 0 }
     stock = []
     rejected = []

@@ -8,36 +8,38 @@ import { convertRecords } from '../xml/invalid-record.ts'
 import { fetchOrders } from './orders.ts'
 import { fetchPersons, findExistingPersons, refetchPersons } from './persons.ts'
 import { fetchProducts } from './products.ts'
-import { refreshed } from './refreshes.ts'
+import { refreshRecords } from './refreshes.ts'
 import { fetchRewardAccounts, fetchRewardPrograms } from './rewards.ts'
 import { fetchStock } from './stock.ts'
 
 const [minute, day] = [60, 86_400]
 
-/** This system's middlemen never ask for changes that are older. */
+/** The longest period for which changes are requested. */
 const maxLookbackSeconds = 7 * day
 
 /**
- * What can be pulled from one Retail API, in the order in which one needs the other. `every`: seconds that an operator has chosen, by
- * the name of a sync.
+ * Defines the syncs of one Retail API, in the order of their dependencies. `intervals`: seconds that an operator has set, by sync
+ * name.
  */
 export const buildSyncs = (
   client: Client,
   release: ReleaseReader,
-  every: Readonly<Record<string, number>> = {},
+  intervals: Readonly<Record<string, number>> = {},
 ): SyncDefinition[] =>
-  syncs(client, release).map(sync =>
-    Object.hasOwn(every, sync.name) ? { ...sync, intervalSeconds: every[sync.name] ?? sync.intervalSeconds } : sync,
+  defineSyncs(client, release).map(sync =>
+    Object.hasOwn(intervals, sync.name)
+      ? { ...sync, intervalSeconds: intervals[sync.name] ?? sync.intervalSeconds }
+      : sync,
   )
 
-/** As often as the market asks for them (apparel21.md 7.2). A value of a reference that a record has and the cache has not is fetched with the record. */
-const syncs = (client: Client, release: ReleaseReader): SyncDefinition[] => [
+/** The default intervals. Reference values that are not stored yet are fetched together with the records that need them. */
+const defineSyncs = (client: Client, release: ReleaseReader): SyncDefinition[] => [
   { name: 'references', intervalSeconds: day, fetch: request => fetchReferences(client, request) },
   { name: 'stores', intervalSeconds: day, fetch: request => fetchStores(client, request) },
   {
     name: 'products',
     intervalSeconds: day,
-    // A run may be a tenth earlier than it has to be; it is not to be one of changes for that.
+    // A daily run can start up to a tenth earlier. It must be a full sync even then.
     fullIntervalSeconds: 0.9 * day,
     fullLists: ['variant', 'product'],
     fetch: request => fetchProducts(client, release, request),
@@ -88,15 +90,16 @@ async function* fetchStores(client: Client, { signal }: SyncRequest): AsyncGener
   yield { rows: { stores: rows }, rejected }
 }
 
-/** All values of the types that customers and products carry. */
+/** Fetches all values of the reference types of customers and products. */
 async function* fetchReferences(client: Client, { signal }: SyncRequest): AsyncGenerator<SyncBatch> {
-  const book = createReferenceCache(client, signal)
-  for (const typeId of (await book.getNames()).keys()) yield { rows: { references: await book.getValues(typeId) } }
+  const references = createReferenceCache(client, signal)
+  for (const typeId of (await references.getNames()).keys())
+    yield { rows: { references: await references.getValues(typeId) } }
 }
 
-/** The histories of the customers that are due. */
+/** Fetches the histories of the due customers. */
 const fetchTransactions = (client: Client, { settings: { currency }, signal, refreshes }: SyncRequest) =>
-  refreshed(refreshes, async ({ id }) => {
+  refreshRecords(refreshes, async ({ id }) => {
     const { rows, rejected } = await fetchHistory(client, id, { currency, signal })
     return { rows: { transactions: rows }, rejected }
   })
