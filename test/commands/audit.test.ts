@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => shop.api.stop())
 
-/** What the audit of a service tells of commands. */
+/** Returns the audit entries of commands for a service. */
 async function linesOf({ service }: Caller) {
   const admin = await shop.api.account('admin', service)
   const lines: Audit[] = (await admin.get('/audit')).json.data

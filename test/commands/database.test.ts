@@ -91,7 +91,7 @@ test('doctor leads from an empty installation to a healthy one', async () => {
     out
       .trim()
       .split('\n')
-      // What a service is without follows on lines of its own.
+      // The missing capabilities of a service follow on separate lines.
       .filter(line => !line.startsWith(' '))
       .map(line => line.split(/\s+/).slice(0, 2)),
     [

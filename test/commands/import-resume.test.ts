@@ -46,7 +46,7 @@ async function interrupt(
     letGo()
   })
   await ended
-  // What it had sent to the database may still be carried out.
+  // Its last statements may still be running.
   const working = `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`
   await until(async () => !(await shop.rows(working)).length, 'nothing is under way', 30_000)
 }
@@ -80,7 +80,7 @@ test('a killed import keeps whole batches and --resume continues after them', as
   assert.match(stdout, new RegExp(`^killed\\.csv +${(count + 1 - line).toLocaleString('en')} `, 'm'))
   assert.match(stdout, new RegExp(`^Resumed after line ${from}\\.$`, 'm'))
   assert.deepEqual([await customers(), await reached()], [count - batches, 0])
-  // What the first one had rejected is kept beside what the second one did.
+  // The rejected lines of both imports are kept in separate files.
   const rejected = new Set(['', '-2'].flatMap(number => rejectedPath(`killed.csv.rejected${number}.csv`)))
   assert.equal(rejected.size, batches)
 

@@ -40,14 +40,14 @@ function urlOf({ database: { connection } }: TestService) {
 }
 
 const order = (...args: string[]) => done(['order', ...args], environment)
-/** What a command says that is refused. */
+/** Returns the error output of a command that fails. */
 async function refused(...args: string[]) {
   const { code, out, err } = await run(['order', ...args], environment)
   assert.deepEqual([code, out], [1, ''], err)
   return err
 }
 
-/** What the commands do, without a process of their own. */
+/** Runs the functions of the commands in this process. */
 const ship = (number: string) => api.db.transaction(tx => shipOrder(tx, api.service, number))
 const cancel = (number: string) => api.db.transaction(tx => cancelOrder(tx, api.service, number))
 const step = (number: string, name: ReturnAction) => api.db.transaction(tx => stepReturn(tx, api.service, number, name))

@@ -13,7 +13,7 @@ const into = (where: string, args: readonly string[]) =>
     program: ['bash', '-c', `set -o pipefail; "${process.execPath}" "${cli}" "$@" ${where}`, 'bash'],
   })
 
-/** What reads has ended long before the command writes. */
+/** A reader that ends before the command writes. */
 const nobody = '| true'
 
 for (const args of [['import', '--help'], ['doctor'], ['account', 'list']])

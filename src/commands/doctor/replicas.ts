@@ -3,9 +3,9 @@ import type pg from 'pg'
 import type { Config } from '../../config/config.ts'
 import { type Database, openDatabase, sql } from '../../database/db.ts'
 import { getServerName, parseServers } from '../../database/endpoints.ts'
-import { reachedBy, type ReplicaHealth, assessHealth, describeHealth } from '../../database/replicas/health.ts'
+import { assessHealth, describeHealth, type ReplicaHealth, reachedBy } from '../../database/replicas/health.ts'
 import { currentPosition, parsePosition } from '../../database/replicas/lsn.ts'
-import { type LsnHistory, createLsnHistory } from '../../database/replicas/lsn-history.ts'
+import { createLsnHistory, type LsnHistory } from '../../database/replicas/lsn-history.ts'
 
 /** Returns the lag of each replica. Throws if one can't be used. */
 export async function checkReplicas(config: Config, primary: Database) {
@@ -13,7 +13,9 @@ export async function checkReplicas(config: Config, primary: Database) {
   const trail = createLsnHistory()
   const now = await primary.row<{ position: string }>(sql`select ${currentPosition} as position`)
   if (now) trail.add(parsePosition(now.position))
-  const found = await Promise.all(parseServers(config.databaseReadUrl).map(server => probeReplica(server, config, trail)))
+  const found = await Promise.all(
+    parseServers(config.databaseReadUrl).map(server => probeReplica(server, config, trail)),
+  )
   const lines = found.map(({ name, health }) => {
     const behind = `${health.lag?.bytes ?? 0} bytes behind the primary`
     return `${name}: ${health.state === 'ready' ? behind : describeHealth(health)}`
