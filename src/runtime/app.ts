@@ -27,7 +27,7 @@ export interface App {
   webhookSender: Sender
   /** Returns the mail transport. It is loaded on first use, because most processes send no email. */
   mail(): Promise<MailTransport>
-  /** Closes everything. What serves requests or runs jobs must have been stopped before. */
+  /** Closes everything. Stop serving and running jobs first. */
   close(): Promise<void>
 }
 

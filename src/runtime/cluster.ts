@@ -10,18 +10,18 @@ import { type Listening, listen } from './listener.ts'
 import { waitForShutdownSignal } from './signals.ts'
 import { startTracing } from './traces.ts'
 
-/** What serves, in one process or several. */
+/** The HTTPS server of an installation, in one process or several. */
 export interface Serving extends Pick<Listening, 'baseUrl' | 'caFile' | 'close'> {
-  /** Tells load balancers, by `/health/ready`, that all is there which requests need. */
+  /** Makes `/health/ready` return 200, so that load balancers send requests. */
   becomeReady(): void
-  /** What each process has to tell of itself. */
+  /** Returns the metric samples of each process. */
   processes(): Promise<Sample[][]>
 }
 
-/** What a worker process tells its parent: that it serves, or why it cannot. */
+/** The message of a worker process to its parent: its address, or the reason why it can't serve. */
 type Report = Pick<Serving, 'baseUrl' | 'caFile'> | { fault: string }
 
-/** Milliseconds that a worker process has to tell its figures; one that ends meanwhile has none. */
+/** Milliseconds within which a worker process must send its metrics. A process that ends first sends none. */
 const figuresMs = 2_000
 
 async function askedOfWorkers(): Promise<Sample[][]> {

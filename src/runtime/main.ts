@@ -24,24 +24,24 @@ const logger = (config: Config) =>
   )
 
 interface Starting {
-  /** Makes the demo service where there is no service yet. */
+  /** True to create the demo service if no service exists. */
   demo: boolean
-  /** Whether somebody is there who may follow a link that signs in. */
+  /** True if an operator watches the output and can follow a sign-in link. */
   isWatched: boolean
-  /** Told, in a line each, what is going on. */
+  /** Called with each line about the progress of the start. */
   say: (line: string) => void
-  /** Told once requests are served. */
+  /** Called once requests are served. */
   onReady: (facts: {
     baseUrl: string
     caFile: string | undefined
     access: ToldAccess | undefined
-    /** Signs in to the console, once: of the account that `access` is told of. Only where somebody watches, or where this start shows the account's password anyway. */
+    /** Signs the account of `access` in to the console, once. Only if an operator watches, or if this start prints the password anyway. */
     consoleLink: string | undefined
     workers: number
   }) => void
 }
 
-/** Runs the service until it is asked to stop (`running/signals.ts`). In a worker process of its own it only serves. */
+/** Serves until a shutdown signal (`signals.ts`). In a worker process, it only serves requests. */
 export async function start(config: Config, starting: Starting): Promise<void> {
   armFailpoint(config.failpoint)
   const log = logger(config)
@@ -64,7 +64,7 @@ export async function start(config: Config, starting: Starting): Promise<void> {
     // Other people can read a stored log.
     const mayFollow = access && (starting.isWatched || 'made' in access)
     const consoleLink = mayFollow ? await linkFor(installation, usernameOf(access), serving.baseUrl) : undefined
-    // Before the start is reported: whoever reads the report can send a signal at once, and without a handler it would kill this process.
+    // Before the start is reported: a reader of the report can send a signal at once, and without a handler that signal kills this process.
     stop = waitForShutdownSignal(log)
     serving.becomeReady()
     starting.onReady({ ...serving, access, consoleLink, workers: config.webConcurrency })

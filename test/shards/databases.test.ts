@@ -108,7 +108,7 @@ test('a shard is not an installation and cannot be started', async () => {
   const environment = { ...shop.environment, DATABASE_URL: east.connection }
   const { code, err } = await run(['start'], environment)
   assert.equal(code, 1)
-  assert.match(err, /DATABASE_URL names the data database east of an installation/)
+  assert.match(err, /DATABASE_URL names the shard east of an installation/)
 })
 
 test('an unsuitable database cannot be added as a shard', async () => {

@@ -35,7 +35,7 @@ after(async () => {
 })
 
 const wayOut = (name: string) =>
-  `${name} is not in east: tillbridge service add ${name} --shard east begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
+  `${name} is not in east: tillbridge service add ${name} --shard east creates it again, empty; tillbridge service remove ${name} --no-backup forgets it.`
 
 test('an outdated restored shard is reported by every command', async () => {
   const said = await shop.add('east', place.connection)

@@ -9,37 +9,37 @@ import { openReplicas, type Replicated } from '../../database/replicas/router.ts
 import type { Postgres } from '../../postgres/postgres.ts'
 import { requireServer } from './require-server.ts'
 
-/** A database that is up to date. */
+/** An open database with the current schema. */
 export interface OpenedDatabase {
   db: Database
-  /** Its connections, by what they are for. */
+  /** The connection pools by purpose. */
   pools?: Readonly<Record<string, pg.Pool>>
   /** Standbys that answer reads. */
   replicas?: readonly Replica[]
   /** Migrations that were applied on opening. */
   migrated: string[]
-  /** The bundled PostgreSQL, where this process runs it. */
+  /** The bundled PostgreSQL, if this process runs it. */
   postgres?: Postgres
   close(): Promise<void>
 }
 
 export interface Opening {
-  /** Milliseconds a statement may take; 0: as long as it needs. */
+  /** Milliseconds a statement can take; 0: no limit. Default 15,000. */
   statementTimeoutMs?: number
   onNotice?: (notice: string) => void
-  /** Opened for the time being: whoever joins meanwhile may finish before the database is stopped. */
+  /** True for a temporary owner: before it stops the database, it waits for the processes that have joined. */
   briefly?: boolean
-  /** The bundled one may be made where there is none. */
+  /** True to create the bundled database if it does not exist. */
   mayMake?: boolean
-  /** Not migrated: its tables, if any, stay those that it has. */
+  /** True to skip the migrations. */
   asItIs?: boolean
-  /** With the replicas that DATABASE_READ_URL names. */
+  /** True to open the replicas of DATABASE_READ_URL too. */
   replicas?: boolean
-  /** What says where it is: DATABASE_URL, if not given. */
+  /** The setting that names the database, for messages. Default DATABASE_URL. */
   named?: string
 }
 
-/** Opens a database and, unless it is to be left as it is, brings it up to date. Throws, with a way out, where it cannot be worked with. */
+/** Opens a database and applies pending migrations, unless `asItIs`. Throws, with a remedy, if it can't be used. */
 export async function connect(
   config: Config,
   connection: Connection,
@@ -57,7 +57,7 @@ export async function connect(
       statementTimeoutMs,
       onFault: error => closing || onNotice(`A connection to the database broke: ${error.message}`),
     })
-  // Reads have connections that no crowd of writes can take from them, and plans for what they filter by.
+  // Separate pools: many writes can't take the connections of reads, and only reads are planned for their filter values.
   const [reads, writes] = [openPool(false), openPool(true)]
   let replicated: Replicated | undefined
   const close = async () => {
@@ -80,7 +80,7 @@ export async function connect(
       ...(own && { postgres: own.postgres }),
       async close() {
         closing = true
-        // A statement that nobody waits for any longer may go on for all of its time.
+        // An abandoned statement can run up to its time limit.
         await Promise.race([db.close(), delay(1_000, undefined, { ref: false })])
         await own?.stop()
       },
@@ -91,7 +91,7 @@ export async function connect(
   }
 }
 
-/** Migrations take as long as they need, whatever the limit for requests is. */
+/** Applies migrations without the time limit of requests. */
 async function migrateAlone(connection: Connection, pooled: boolean) {
   const db = openDatabase(connection, { max: 1, statementTimeoutMs: 0, pooled })
   try {

@@ -1,13 +1,13 @@
 import { makeLink } from '../../auth/sessions.ts'
 import type { Installation } from './installation.ts'
 
-/** The address of the console that signs an account in, once, within 60 seconds. Undefined: there is no such account. */
+/** Returns a console URL that signs an account in, once, within 60 seconds. Returns undefined if the account doesn't exist. */
 export async function linkFor(
   { db, keys }: Pick<Installation, 'db' | 'keys'>,
   username: string,
   baseUrl: string,
 ): Promise<string | undefined> {
   const link = await makeLink(db, keys, username)
-  // Behind the `#` it is told to no server, and is in no log of one.
+  // The fragment after `#` is never sent to a server, so it is in no server log.
   return link && `${baseUrl}/console#link=${link}`
 }

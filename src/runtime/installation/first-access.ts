@@ -13,7 +13,7 @@ import { addService, listAllServices, renameService } from '../../store/tenancy/
 import { firstSync } from './first-sync.ts'
 import type { Installation } from './installation.ts'
 
-/** What a stranger needs for a first request; kept in `access.json` under DATA_DIR (mode 600). */
+/** Address and credentials for a first request, stored in `access.json` under DATA_DIR (mode 600). */
 export interface Access {
   baseUrl: string
   username: string
@@ -22,20 +22,19 @@ export interface Access {
   caFile: string | undefined
 }
 
-/** What a start tells of access: to what it has made, or to what an earlier start had made. */
+/** The access that a start prints: of an account that this start or an earlier start created. */
 export type ToldAccess =
-  /** Made by this start, and shown this once. */
+  /** Created by this start and shown once. */
   | { made: Access }
-  /** Good, in this file. */
+  /** Valid credentials are in this file. */
   | { username: string; file: string }
-  /** No password of this account is known. */
+  /** The password of this account is unknown. */
   | { username: string }
 
-/** Whose access it is. */
 export const usernameOf = (told: ToldAccess) => ('made' in told ? told.made.username : told.username)
 
 const demoName = 'demo'
-/** The service that a fresh installation makes for the back office of the environment, and its account. */
+/** Name of the first service for the back office of the environment, and of its account. */
 const firstName = 'shop'
 
 interface Preparing extends Pick<Access, 'baseUrl' | 'caFile'> {
@@ -44,8 +43,8 @@ interface Preparing extends Pick<Access, 'baseUrl' | 'caFile'> {
 }
 
 /**
- * Makes a service where there is none yet: the demo, or one for the back office that the environment names. Where an earlier start has made
- * one, it says where the access to that is. Undefined: it, or its account, is gone.
+ * Creates the first service, if none exists: the demo shop, or one for the back office of the environment. Otherwise returns the access to the
+ * service that an earlier start created. Returns undefined if that service or its account no longer exists.
  */
 export async function prepareAccess(
   config: Config,
@@ -67,7 +66,7 @@ export async function prepareAccess(
   }
   if (demo && isOwn && services.every(({ name }) => name === unfinished(demoName))) {
     if (!services.length) say('First start: making a demo shop, which takes some seconds.')
-    // Where an earlier start was interrupted, nobody has seen the password.
+    // If an earlier start was interrupted, its password was never shown, so the account gets a new one.
     await keep((await makeDemo(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
   if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === ours)) {
@@ -82,14 +81,13 @@ export async function prepareAccess(
   const opened =
     typeof known?.password === 'string' && (await signIn(db, keys)(name, known.password, () => 'access.json'))
   if (!known || !(opened instanceof Map)) return { username: name }
-  // A further process on this directory keeps the address of the one that serves. Where the database is bundled, this process is the only
-  // one.
+  // A second process on this directory keeps the address of the one that serves. With the bundled database, this is the only process.
   if (installation.postgres || known.baseUrl === baseUrl || !(await isServed(known.baseUrl)))
     await writeAccess(file, { ...known, ...here })
   return { username: name, file }
 }
 
-/** What an earlier start has left; undefined where there is nothing. */
+/** Returns the access that an earlier start stored, or undefined. */
 export const readAccess = (file: string): Promise<Access | undefined> =>
   readFile(file, 'utf8').then(
     text => JSON.parse(text) as Access,
@@ -102,7 +100,7 @@ async function writeAccess(file: string, access: Access) {
   await writeAtomically(file, draft => writeFile(draft, content, { mode: 0o600 }))
 }
 
-/** Whether anything listens at an address. */
+/** True if a server listens at an address. */
 const isServed = (baseUrl: string) =>
   new Promise<boolean>(done => {
     const { hostname, port } = new URL(baseUrl)
@@ -117,7 +115,7 @@ const isServed = (baseUrl: string) =>
       .once('timeout', () => end(false))
   })
 
-/** A service for the back office of the environment, with an account. Undefined: another process has made it. */
+/** Creates a service for the back office of the environment, with an account. Returns undefined if another process has created it. */
 async function makeFirst(config: Config, { db, keys }: Pick<Installation, 'db' | 'keys'>) {
   const timeZone = config.backOfficeTimeZone
   return db.transaction(async tx => {
@@ -126,10 +124,10 @@ async function makeFirst(config: Config, { db, keys }: Pick<Installation, 'db' |
   })
 }
 
-/** The name of a demo service until it is whole: one that was interrupted is found by it, and finished. */
+/** The name of a demo service until it is complete. A later start finds an interrupted one by this name and finishes it. */
 const unfinished = (name: string) => `${name} (being made)`
 
-/** Makes a service with a demo shop, and an account of the same name that is its admin. Returns the password of a new account. */
+/** Creates a service with a demo shop, and an admin account of the same name. Returns the password of a new account. */
 export async function makeDemo(
   { db, keys }: Pick<Installation, 'db' | 'keys'>,
   name: string,
@@ -141,7 +139,7 @@ export async function makeDemo(
     (await addService(db, unfinished(name), demoSettings)) ??
     services.find(service => service.name === unfinished(name))
   if (!service) throw new Error(`The service ${name} is being made by another process.`)
-  // Its data is made up: whatever the environment says, no other back office is behind it.
+  // Demo data must not reach a real back office, even if the environment names one.
   await setBackOffice(db, keys, service, { driver: ours })
   await fillDemoShop(db, keys, service, say)
   const password = await addAccount(db, keys, name, service, 'admin')

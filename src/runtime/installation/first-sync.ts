@@ -6,18 +6,18 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { changeSettings } from '../../store/tenancy/settings.ts'
 
-/** Milliseconds that the first reading may hold up the start; the rest is read while the service serves. */
-const patienceMs = 120_000
-/** Milliseconds between two lines about a sync that takes long. */
+/** Maximum milliseconds by which the first sync delays the start. Jobs sync the rest. */
+const timeoutMs = 120_000
+/** Milliseconds between two progress lines. */
 const lineEveryMs = 5_000
 
-/** Reads what a new service's back office has, and says how it goes. Whatever goes wrong is left to the jobs. */
+/** Syncs a new service from its back office and prints the progress. Jobs retry what fails. */
 export async function firstSync(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
   const later = 'It is tried again while the service runs: tillbridge sync --status'
   say('First start: reading from the back office.')
   try {
     const known = await introduce(db, offices, service, say)
-    const signal = AbortSignal.timeout(patienceMs)
+    const signal = AbortSignal.timeout(timeoutMs)
     const driver = offices.driverOf(known)
     for (const sync of driver.syncs) {
       let saidAt = performance.now()
@@ -40,7 +40,7 @@ export async function firstSync(db: Database, offices: BackOffices, service: Ser
 const lineOf = (sync: string, read: number, more = '') =>
   `  ${sync.padEnd(16)} ${read.toLocaleString('en')} records${more}`
 
-/** Has a look, and takes over the currency. Returns the service as it is then. */
+/** Probes the back office and adopts its currency. Returns the updated service. */
 async function introduce(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
   const { release, stores, currency } = await offices.driverOf(service).look()
   say(

@@ -16,19 +16,19 @@ import { keysOf } from './keys.ts'
 import { requireOneServer } from './require-one-server.ts'
 import { carryingBy } from './upgrade.ts'
 
-/** A database with the keys that go with it. */
+/** An open database with its keys. */
 export interface Installation extends OpenedDatabase {
   keys: Keys
 }
 
 const homeOf = (config: Config) => resolve(config.dataDir, 'postgres')
 
-/** Where the process that runs the bundled PostgreSQL tells the others how to reach it. */
+/** The file in which the process that runs the bundled PostgreSQL publishes its connection. */
 const connectionFile = (config: Config) => resolve(config.dataDir, 'database.json')
 
 /**
- * Opens the installation as its owner: the bundled PostgreSQL is started here, unless DATABASE_URL names another one. A database of an
- * older major version is carried over.
+ * Opens the installation as its owner: starts the bundled PostgreSQL, unless DATABASE_URL names a server. Upgrades the data directory of an
+ * older major version.
  */
 export async function openInstallation(config: Config, opening: Opening = {}) {
   const carrying = carryingBy(config, opening.onNotice)
@@ -42,7 +42,7 @@ export async function openInstallation(config: Config, opening: Opening = {}) {
   }
 }
 
-/** Joins an installation that another process may have open; opens it for the time being where none has. */
+/** Joins an installation that another process may have open. Opens it temporarily if none has. */
 export const joinInstallation = async (config: Config, opening: Opening = {}) =>
   withKeys(config, await joinDatabase(config, opening))
 
@@ -55,7 +55,7 @@ async function withKeys(config: Config, opened: OpenedDatabase): Promise<Install
   }
 }
 
-/** Opens a database that nobody else has open, as it is. */
+/** Opens a database that no other process has open, without migrating it. */
 export const openWithoutMigrating = (config: Config) =>
   openOwnDatabase(config, { asItIs: true, briefly: true, statementTimeoutMs: 0 })
 
@@ -79,7 +79,7 @@ async function openOwnDatabase(config: Config, opening: Opening, carrying?: Upgr
   }
 }
 
-/** Joins the database of an installation, for what needs no keys. Throws where there is none, unless one may be made. */
+/** Joins the database of an installation without its keys. Throws if it does not exist, unless `mayMake`. */
 export async function joinDatabase(config: Config, opening: Opening = {}): Promise<OpenedDatabase> {
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   const home = resolve(config.dataDir)
@@ -100,7 +100,7 @@ export async function joinDatabase(config: Config, opening: Opening = {}): Promi
     } catch (error) {
       const [, owner] = / is in use by process (\w+)/.exec((error as Error).message) ?? []
       if (owner === undefined) throw error
-      // Another process may be just about to open or to close it.
+      // Another process can be opening or closing it right now.
       if (performance.now() > deadline)
         throw refusal
           ? new Error(`The database that process ${owner} runs cannot be reached: ${refusal.message}`)
@@ -113,13 +113,13 @@ export async function joinDatabase(config: Config, opening: Opening = {}): Promi
 /** Milliseconds that another process may take to open or to close the bundled database. */
 const joinTimeoutMs = 9_000
 
-/** A connection that is kept all the time: whoever has opened the database briefly waits for it. */
+/** A bundled PostgreSQL that another process runs. `kept` stays open, so that a temporary owner waits for this process. */
 interface Running {
   connection: pg.ClientConfig
   kept: pg.Client
 }
 
-/** What a connection says where no PostgreSQL runs. */
+/** Error codes of a connection if no PostgreSQL runs. */
 const gone = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED'])
 
 async function reachRunning(config: Config, onRefusal: (error: Error) => void): Promise<Running | undefined> {
@@ -134,12 +134,12 @@ async function reachRunning(config: Config, onRefusal: (error: Error) => void): 
     if (await isOf(config, kept).catch(() => false)) return { connection, kept }
     await kept.end()
   } catch {
-    // Nobody runs it.
+    // No process runs it.
   }
   return
 }
 
-/** A copy of the directory, such as a snapshot, has the file of the original, whose server answers. */
+/** True if the server runs on this directory. A copy of a directory has the connection file of the original's server. */
 async function isOf(config: Config, client: pg.Client) {
   const { rows } = await client.query<{ cluster_name: string }>('show cluster_name')
   return rows[0]?.cluster_name === getClusterName(homeOf(config))

@@ -4,13 +4,13 @@ import { type Keys, keysFrom, readSecret, secretIn } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import { mark, readMark } from '../../store/shards/shards.ts'
 
-/** The keys that go with a database. The first process that asks decides which; throws in one with another secret, or with none. */
+/** Returns the keys of a database. The first process marks the database with its secret. Throws if this process has another secret. */
 export async function keysOf(config: Config, db: Db): Promise<Keys> {
   const known = await readMark(db)
   // contributing/decisions/0030
   if (known?.name)
     throw new Error(
-      `DATABASE_URL names the data database ${known.name} of an installation: let it name the control database of that.`,
+      `DATABASE_URL names the shard ${known.name} of an installation. It must name the control database of that installation.`,
     )
   if (known) return rightKeys(config, known.digest)
   const keys = keysFrom(config.secretKey ?? (await secretIn(resolve(secretFile(config)))))
@@ -18,14 +18,14 @@ export async function keysOf(config: Config, db: Db): Promise<Keys> {
   return rightKeys(config, (await readMark(db))?.digest ?? keys.digest)
 }
 
-/** The same for whoever only looks: throws where no process has asked for keys yet. */
+/** Returns the keys of a database without marking it. Throws if no process has marked it yet. */
 export async function knownKeys(config: Config, db: Db): Promise<Keys> {
   const known = await readMark(db)
   if (!known) throw new Error('This database has not seen one yet: tillbridge start')
   return rightKeys(config, known.digest)
 }
 
-/** Whether this installation's secret is there, and the one that a database goes with. */
+/** True if this installation has the secret that a database was marked with. */
 export async function isKept(config: Config, digest: Buffer): Promise<boolean> {
   const secret = config.secretKey ?? (await readSecret(secretFile(config)))
   return secret !== undefined && keysFrom(secret).digest.equals(digest)
@@ -33,10 +33,10 @@ export async function isKept(config: Config, digest: Buffer): Promise<boolean> {
 
 const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
 
-/** The keys of this installation's secret. Throws where `of`, a database or a backup, goes with another secret. */
+/** Returns the keys of this installation's secret. Throws if `of`, a database or a backup, was marked with another secret. */
 export async function rightKeys(config: Config, digest: Buffer, of?: string): Promise<Keys> {
   const whose = of ?? 'this database was first started with'
-  const lost = of === undefined ? ' If it is lost for good: tillbridge secret reset' : ''
+  const lost = of === undefined ? ' If it is lost permanently: tillbridge secret reset' : ''
   const file = resolve(secretFile(config))
   const kept = await readSecret(file)
   const secret = config.secretKey ?? kept

@@ -22,9 +22,9 @@ const look = `
          lower('É') = 'é' and lower('I') = 'i' as "foldsCase"`
 
 /**
- * Looks at the server before anything is asked of it. Throws, with a way out, where it cannot be reached or is too old; where its letters
- * are of LC_CTYPE C or Turkish (an e-mail address is the same whatever its case); and, unless `pooled`, where a pooler in between does not
- * keep what a session is set to. `named`: the setting that says where the server is.
+ * Checks a server before its first use. Throws, with a remedy, in these cases: it is unreachable or too old. LC_CTYPE is C or Turkish, which breaks
+ * the comparison of email addresses regardless of case. A pooler loses the session state, unless `pooled`. `named`: the setting that names the
+ * server.
  */
 export async function requireServer(connection: Connection, pooled: boolean, named = 'DATABASE_URL') {
   const { Client, tries } = connectToPrimary(connection)
@@ -40,7 +40,7 @@ export async function requireServer(connection: Connection, pooled: boolean, nam
   }
   try {
     const client = await tryServers(tries, connect)
-    // A pooler that lends connections for less than a transaction refuses to begin one.
+    // A pooler that lends connections per statement rejects `begin`.
     if (pooled) await client.query('begin')
     const { rows } = await client.query<Look>(look)
     const [seen] = rows
@@ -70,4 +70,4 @@ const behindPooler = (named: string) =>
   `${named} leads through a pooler, which does not keep what a session is set to and has prepared: set DATABASE_POOLER=transaction, or let ${named} name PostgreSQL itself.`
 
 const withoutCase = (named: string) =>
-  `The database that ${named} names does not know small letters from capitals as e-mail addresses need it: its LC_CTYPE is C, or Turkish. Make it anew: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`
+  `The database that ${named} names can't compare email addresses regardless of case: its LC_CTYPE is C or Turkish. Create it again: create database tillbridge owner tillbridge template template0 encoding 'UTF8' locale 'C.UTF-8'`

@@ -5,14 +5,14 @@ import { databaseUrl, readMark } from '../../store/shards/shards.ts'
 import { connect, type OpenedDatabase, type Opening } from '../installation/connect.ts'
 import type { Installation } from '../installation/installation.ts'
 
-/** What says where a data database is. */
+/** The place of a shard's address, for messages. */
 export const named = 'its URL (tillbridge shard add)'
 
-/** What is to be done about a service that the control database has in a data database in which it is not. */
+/** The remedy if the control database assigns a service to a shard that doesn't contain it. */
 export const howToBegin = (database: string, name: string) =>
-  `${name} is not in ${database}: tillbridge service add ${name} --shard ${database} begins it anew, empty; tillbridge service remove ${name} --no-backup forgets it.`
+  `${name} is not in ${database}: tillbridge service add ${name} --shard ${database} creates it again, empty; tillbridge service remove ${name} --no-backup forgets it.`
 
-/** Opens a data database by its name, and brings it up to date. Throws, with a way out, where it cannot be worked with. */
+/** Opens a shard by name and applies pending migrations. Throws, with a remedy, if it can't be used. */
 export async function reachDatabase(
   config: Config,
   { db: control, keys }: Pick<Installation, 'db' | 'keys'>,
@@ -24,7 +24,7 @@ export async function reachDatabase(
   return openAt(config, keys, name, url, opening)
 }
 
-/** Opens a data database where it is. */
+/** Opens a shard at a URL. */
 export async function openAt(
   config: Config,
   keys: Keys,
@@ -44,7 +44,7 @@ export async function openAt(
   }
 }
 
-/** Throws, with a way out, where a database is somebody else's. */
+/** Throws, with a remedy, if a database is not this shard of this installation. */
 export async function requireMark(db: Db, keys: Keys, name: string) {
   const found = await readMark(db)
   if (!found) throw new Error(`The database ${name} is empty now: restore it, or add it anew.`)
