@@ -43,17 +43,17 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
     await done(['webhook', 'list'], environment),
     new RegExp(`^${id} +${receiver.url} +store +active +up to date`, 'm'),
   )
-  assert.match(await done(['webhook', 'test', id], environment), /^The endpoint answered 204 within \d+ ms\.\n$/)
+  assert.match(await done(['webhook', 'test', id], environment), /^The endpoint returned 204 within \d+ ms\.\n$/)
   const [tried] = receiver.received.splice(0)
   assert.ok(tried)
   new Webhook(secret).verify(tried.body, headersOf(tried))
 
-  assert.equal(await done(['webhook', 'pause', id], environment), `The webhook ${id} is paused.\n`)
+  assert.equal(await done(['webhook', 'pause', id], environment), `Webhook ${id} paused.\n`)
   assert.match(await done(['webhook', 'show', id], environment), /^state +paused$/m)
-  assert.equal(await done(['webhook', 'rewind', id, 'beginning'], environment), `The webhook ${id} is told again.\n`)
+  assert.equal(await done(['webhook', 'rewind', id, 'beginning'], environment), `Webhook ${id} replays changes from beginning.\n`)
   assert.equal(receiver.received.length, 0)
   const rotated = secretIn(await done(['webhook', 'rotate', id], environment))
-  assert.equal(await done(['webhook', 'resume', id], environment), `The webhook ${id} is active.\n`)
+  assert.equal(await done(['webhook', 'resume', id], environment), `Webhook ${id} resumed.\n`)
   await until(() => receiver.received.length, 'everything is told')
   const [first] = receiver.received
   assert.ok(first)

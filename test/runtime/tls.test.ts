@@ -58,7 +58,7 @@ test('an unusable pair is rejected in a line that names it', t => {
   refused(certFile, locked, `The key in ${locked} can't have a passphrase.`)
   refused(certFile, other.keyFile, `The key in ${other.keyFile} must belong to the certificate in ${certFile}.`)
   t.mock.timers.enable({ apis: ['Date'], now: notAfter.getTime() + 1 })
-  refused(certFile, keyFile, `The certificate in ${certFile} has expired on ${notAfter.toISOString()}.`)
+  refused(certFile, keyFile, `The certificate in ${certFile} expired on ${notAfter.toISOString()}. Renew it.`)
   t.mock.timers.setTime(Date.UTC(2000, 0))
   const { validFromDate } = new X509Certificate(fs.readFileSync(certFile))
   refused(certFile, keyFile, `The certificate in ${certFile} is not valid before ${validFromDate.toISOString()}.`)
