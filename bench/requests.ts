@@ -29,7 +29,7 @@ interface Turn extends Sample {
 }
 
 /**
- * What the log of requests costs: the same requests, in turn, for two services of one process, of which one keeps a log. Two processes that do
+ * What the request log costs: the same requests, in turn, for two services of one process, of which one keeps a log. Two processes that do
  * the same differ by more, and so does one from itself a few seconds later.
  */
 export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<Section> {
@@ -76,7 +76,7 @@ export async function measureRequestLog(bench: Bench, loaded: Loaded): Promise<S
   })
   const shown = (by: number) => `${(by * 100).toFixed(1)} %`
   return {
-    title: 'What the log of requests costs',
+    title: 'What the request log costs',
     about: `The same requests in turn for two services of one process, of which one keeps a log and the other does not, each with ${whole(copied)} customers; ${bench.rounds * turnsOfRound} turns of ${secondsOfTurn} s each, in which 32 connections ask again as soon as they are answered. CPU is microseconds for each answer, of the service and of PostgreSQL, until what a turn leaves to be written is written. How much more it is than in the turn without the log that belongs to it is the median of all turns; beside it stands the standard error of their mean.`,
     tables: [
       {

@@ -15,7 +15,7 @@ create table back_office (
   exports_host_key text,
   exports_key text,
   exports_password bytea,
-  every jsonb not null default '{}',
+  sync_intervals jsonb not null default '{}',
   gateways jsonb not null default '{}',
   version uuid not null default gen_random_uuid(),
   check ((username is null) = (password is null))
@@ -33,7 +33,7 @@ comment on column back_office.exports is 'The folder that its exports arrive in:
 comment on column back_office.exports_host_key is 'Fingerprints of the keys that the SFTP server may show, separated by commas.';
 comment on column back_office.exports_key is 'The path of a private key to sign in with.';
 comment on column back_office.exports_password is 'Of the user, or of the private key. Encrypted, for this service alone.';
-comment on column back_office.every is 'Seconds between two pulls of a sync, where that is not as often as by itself: {"stock": 60}.';
+comment on column back_office.sync_intervals is 'Seconds between two runs of a sync, if not the default: {"stock": 60}.';
 comment on column back_office.gateways is
   'What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP", "cardType": "PP"}}.';
 comment on column back_office.version is 'Another one with each change: by it processes notice that they have to open it anew.';

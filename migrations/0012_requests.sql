@@ -1,4 +1,4 @@
--- The log of requests: what was asked, by whom, and what became of it (contributing/decisions/0021).
+-- The request log: what was asked, by whom, and what became of it (contributing/decisions/0021).
 
 create table request_block (
   service_id integer not null,
@@ -10,7 +10,7 @@ create table request_block (
 ) partition by range (second);
 alter table request_block alter marks set storage plain, alter lines set storage external;
 comment on table request_block is
-  'Lines of the log of requests, for as long as a service''s setting requestLogRetentionDays says: those of one second that one process wrote '
+  'Lines of the request log, for as long as a service''s setting requestLogRetentionDays says: those of one second that one process wrote '
   'together, as many as 500. A partition a day (UTC), which is dropped whole. Written after the answers, by as few rows as it takes: what a '
   'process had not written when it was killed is not there. Without a foreign key, which would be looked up for each row. The view '
   'request_log has them line by line.';

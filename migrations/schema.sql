@@ -1212,8 +1212,7 @@ create table back_office (
   exports_host_key text,                            -- Fingerprints of the keys that the SFTP server may show, separated by commas.
   exports_key text,                                 -- The path of a private key to sign in with.
   exports_password bytea,                           -- Of the user, or of the private key. Encrypted, for this service alone.
-  every jsonb not null default '{}',                -- Seconds between two pulls of a sync, where that is not as often as by itself:
-                                                    -- {"stock": 60}.
+  sync_intervals jsonb not null default '{}',       -- Seconds between two runs of a sync, if not the default: {"stock": 60}.
   gateways jsonb not null default '{}',             -- What the back office knows payment gateways by: {"paypal": {"merchantId": "LUMA-PP",
                                                     -- "cardType": "PP"}}.
   version uuid not null default gen_random_uuid(),  -- Another one with each change: by it processes notice that they have to open it anew.
@@ -1401,9 +1400,9 @@ create index webhook_attempt_of on webhook_attempt (service_id, webhook_id, chan
 
 
 -- 0012_requests.sql
--- The log of requests: what was asked, by whom, and what became of it (contributing/decisions/0021).
+-- The request log: what was asked, by whom, and what became of it (contributing/decisions/0021).
 
--- Lines of the log of requests, for as long as a service's setting requestLogRetentionDays says: those of one second that one process wrote
+-- Lines of the request log, for as long as a service's setting requestLogRetentionDays says: those of one second that one process wrote
 -- together, as many as 500. A partition a day (UTC), which is dropped whole. Written after the answers, by as few rows as it takes: what a
 -- process had not written when it was killed is not there. Without a foreign key, which would be looked up for each row. The view
 -- request_log has them line by line.

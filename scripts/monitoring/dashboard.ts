@@ -114,7 +114,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         unit: 's',
         lines: [[of('tillbridge_jobs_oldest_due_seconds'), 'due for']],
       },
-      { title: 'E-mails', unit: 'short', lines: [[of('tillbridge_mails'), '{{state}}']] },
+      { title: 'E-mails', unit: 'short', lines: [[of('tillbridge_emails'), '{{state}}']] },
       { title: 'Alerts', unit: 'short', steps: bestNone, lines: [[of('tillbridge_alerts'), '{{kind}}']] },
     ],
   ],
@@ -149,13 +149,13 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         unit: 'short',
         lines: [
           [`sum by (replica, result) (${rate(of('tillbridge_replica_reads_total'))})`, '{{replica}} {{result}}'],
-          [of('tillbridge_replica_left_out'), '{{replica}} left out'],
+          [of('tillbridge_replica_skipped'), '{{replica}} left out'],
         ],
       },
       {
         title: 'Data databases that can be worked with',
         unit: 'short',
-        lines: [[of('tillbridge_data_database_up'), '{{database}}']],
+        lines: [[of('tillbridge_shard_up'), '{{database}}']],
       },
       {
         title: 'Delay of the event loop',

@@ -39,7 +39,7 @@ export async function* backupOf(
     onHead(head)
     yield frame('H', head)
     const tables = await tablesOf(client)
-    // Held until the end, or a day of the log of requests might be dropped meanwhile.
+    // Held until the end, or a day of the request log might be dropped meanwhile.
     await client.query(`lock table ${tables.map(({ name }) => name).join(', ')} in access share mode`)
     const size = tables.reduce((sum, table) => sum + table.bytes, 0)
     let bytes = 0

@@ -19,7 +19,7 @@ const entry = {
     500,
   ),
   milliseconds: Milliseconds('The duration in milliseconds.', 12.4),
-  keyed: Flag('True if the request had an `Idempotency-Key`.', false),
+  hasIdempotencyKey: Flag('True if the request had an `Idempotency-Key`.', false),
 }
 
 /** An entry of the request log, without query string and bodies. */
@@ -42,7 +42,7 @@ const Mail = Type.Object(
     attempts: Integer('The number of attempts.', 1, { minimum: 0 }),
     sentAt: Nullable(Instant('When the email was sent.')),
   },
-  { $id: 'RequestMail', additionalProperties: false },
+  { $id: 'RequestEmail', additionalProperties: false },
 )
 
 const Delivery = Type.Object(
@@ -68,7 +68,7 @@ export const RequestDetails = Type.Object(
     ),
     steps: Type.Array(Step, { description: 'Other steps, in the order in which they ended.' }),
     audit: Type.Array(Audit, { description: 'The audit entries of the request.' }),
-    mails: Type.Array(Mail, { description: 'The emails of the voucher that the request issued.' }),
+    emails: Type.Array(Mail, { description: 'The emails of the voucher that the request issued.' }),
     deliveries: Type.Array(Delivery, {
       description: 'If the request changed something: the first delivery attempt of each webhook after it.',
     }),

@@ -84,7 +84,7 @@ function backOfficeSamples({
 function replicaSamples({ name: replica, standing, counts }: Replica): Sample[] {
   const { state, lag } = standing
   return [
-    createSample('tillbridge_replica_left_out', { replica }, state === 'ready' ? 0 : 1),
+    createSample('tillbridge_replica_skipped', { replica }, state === 'ready' ? 0 : 1),
     ...(lag ? [createSample('tillbridge_replica_lag_seconds', { replica }, lag.seconds)] : []),
     ...(lag ? [createSample('tillbridge_replica_lag_bytes', { replica }, lag.bytes)] : []),
     ...Object.entries(counts).map(([result, count]) =>
@@ -118,7 +118,7 @@ async function read(db: Db): Promise<Sample[]> {
       what === 'alerts'
         ? createSample('tillbridge_alerts', { kind }, count)
         : what === 'mails'
-          ? createSample('tillbridge_mails', { state }, count)
+          ? createSample('tillbridge_emails', { state }, count)
           : createSample('tillbridge_jobs', { kind, state }, count),
     ),
     createSample('tillbridge_jobs_oldest_due_seconds', {}, oldestSeconds),
@@ -138,7 +138,7 @@ export function shardSamples(shards: Shards): () => Promise<Sample[]> {
     asked.set(found, ask)
     return ask()
   }
-  const up = (database: string, value: number) => createSample('tillbridge_data_database_up', { database }, value)
+  const up = (database: string, value: number) => createSample('tillbridge_shard_up', { database }, value)
   return async () => {
     const each = (await shards.names()).map(async name => {
       const late = delay(patienceMs, [up(name, 0)], { ref: false })

@@ -46,13 +46,13 @@ export const metrics = {
     labels: ['quantile'],
     largest: true,
   },
-  tillbridge_resident_memory_bytes: { type: 'gauge', help: 'Memory of the serving processes.', labels: [] },
+  tillbridge_resident_memory_bytes: { type: 'gauge', help: 'Resident memory of the server processes.', labels: [] },
   tillbridge_database_connections: {
     type: 'gauge',
-    help: 'Connections to the database, and requests that wait for one.',
+    help: 'Database connections by state, and requests that wait for one.',
     labels: ['pool', 'state'],
   },
-  tillbridge_replica_left_out: {
+  tillbridge_replica_skipped: {
     type: 'gauge',
     help: '1 while a replica is not used: it is unreachable, too far behind, not a standby, or has another primary.',
     labels: ['replica'],
@@ -108,7 +108,7 @@ export const metrics = {
     labels: ['service', 'sync', 'result'],
   },
   tillbridge_alerts: { type: 'gauge', help: 'Unresolved alerts.', labels: ['kind'] },
-  tillbridge_mails: {
+  tillbridge_emails: {
     type: 'gauge',
     help: 'Emails that are not sent, by state: `queued`, `failed`.',
     labels: ['state'],
@@ -129,7 +129,7 @@ export const metrics = {
     help: 'Disk space of the database and its shards.',
     labels: [],
   },
-  tillbridge_data_database_up: {
+  tillbridge_shard_up: {
     type: 'gauge',
     help: '1 while a shard is available to this process.',
     labels: ['database'],

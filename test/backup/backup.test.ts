@@ -49,7 +49,7 @@ const environmentOf = ({ connection }: Pick<FreshDatabase, 'connection'>, secret
   DATA_DIR: join(home, 'data'),
 })
 
-/** All indexes, those of the days of the log of requests among them, and whether they are used. */
+/** All indexes, those of the days of the request log among them, and whether they are used. */
 const indexesOf = (db: Database) =>
   db.rows(sql`
     select pg_get_indexdef(indexrelid) as is, indisvalid and indisready as good from pg_index join pg_class c on c.oid = indrelid

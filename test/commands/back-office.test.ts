@@ -95,19 +95,31 @@ describe('tillbridge back-office', () => {
 
   test('set changes intervals and gateways, and the audit log names them', async () => {
     const set = await cli(
-      ...['set', 'luma', 'every.customers=5m', 'every.stock=90s', 'gateway.pay.pal.merchantId=PAYPAL'],
+      ...['set', 'luma', 'interval.customers=5m', 'interval.stock=90s', 'gateway.pay.pal.merchantId=PAYPAL'],
       ...['gateway.pay.pal.cardType=PP', 'gateway.zip.origin=Zip'],
     )
     assert.match(set, /^Payment gateway zip not found in luma\. Add it: tillbridge service set luma gateways=…$/m)
     const shown = await cli('show', 'luma')
     for (const line of [
-      ...['every.customers = 5m', 'every.stock = 90s', 'every.products = 1d (default)', 'every.orders = 5m (default)'],
+      ...[
+        'interval.customers = 5m',
+        'interval.stock = 90s',
+        'interval.products = 1d (default)',
+        'interval.orders = 5m (default)',
+      ],
       ...['gateway.pay.pal.merchantId = PAYPAL', 'gateway.pay.pal.cardType = PP', 'gateway.zip.origin = Zip'],
     ])
       assert.ok(shown.split('\n').includes(line), `${line} in\n${shown}`)
-    await cli('set', 'luma', 'every.stock=', 'gateway.zip.origin=', 'gateway.pay.pal.cardType=', 'every.customers=1h')
+    await cli(
+      'set',
+      'luma',
+      'interval.stock=',
+      'gateway.zip.origin=',
+      'gateway.pay.pal.cardType=',
+      'interval.customers=1h',
+    )
     const left = await cli('show', 'luma')
-    assert.match(left, /^every\.stock = 5m \(default\)\n(.*\n)*every\.customers = 1h\n/m)
+    assert.match(left, /^interval\.stock = 5m \(default\)\n(.*\n)*interval\.customers = 1h\n/m)
     assert.match(left, /^gateway\.pay\.pal\.merchantId = PAYPAL\n$/m)
     assert.doesNotMatch(left, /zip|cardType/)
     const client = await databaseOf(environment.DATA_DIR)
@@ -116,18 +128,18 @@ describe('tillbridge back-office', () => {
     )
     await client.end()
     assert.deepEqual(rows[1].fields, [
-      ...['every.customers', 'every.stock', 'gateway.pay.pal.merchantId', 'gateway.pay.pal.cardType'],
+      ...['interval.customers', 'interval.stock', 'gateway.pay.pal.merchantId', 'gateway.pay.pal.cardType'],
       'gateway.zip.origin',
     ])
   })
 
   test('invalid intervals and gateway options are rejected', () => {
     for (const time of ['5', '59s', '8d', '-5m', '1w', '1.5h', 'often'])
-      assert.deepEqual(parseOptions([`every.stock=${time}`]).problems, [
-        'every.stock must be an interval from 1m to 7d, for example 5m, 1h or 1d.',
+      assert.deepEqual(parseOptions([`interval.stock=${time}`]).problems, [
+        'interval.stock must be an interval from 1m to 7d, for example 5m, 1h or 1d.',
       ])
     for (const [time, seconds] of Object.entries({ '60s': 60, '1m': 60, '12h': 43_200, '7d': 604_800 }))
-      assert.deepEqual([...parseOptions([`every.stock=${time}`]).choices.every], [['stock', seconds]])
+      assert.deepEqual([...parseOptions([`interval.stock=${time}`]).choices.syncIntervals], [['stock', seconds]])
     const unfit: [assignment: string, told: RegExp][] = [
       [
         'gateway.visa.colour=red',
@@ -140,9 +152,9 @@ describe('tillbridge back-office', () => {
       [`gateway.visa.merchantId=${'x'.repeat(101)}`, /^gateway\.visa\.merchantId must have at most 100 characters/],
     ]
     for (const [assignment, told] of unfit) assert.match(parseOptions([assignment]).problems.join(), told)
-    const twice = ['every.stock=1m', 'every.stock=2m', 'gateway.a.origin=Zip', 'gateway.a.origin=Zip']
+    const twice = ['interval.stock=1m', 'interval.stock=2m', 'gateway.a.origin=Zip', 'gateway.a.origin=Zip']
     assert.deepEqual(parseOptions(twice).problems, [
-      "every.stock can't be set twice.",
+      "interval.stock can't be set twice.",
       "gateway.a.origin can't be set twice.",
     ])
     assert.deepEqual(parseOptions(['gateway.visa=x', 'url=https://a/gateway.b.c=d']).rest.length, 2)
@@ -150,13 +162,13 @@ describe('tillbridge back-office', () => {
 
   test('set rejects an unknown sync and changes nothing', async () => {
     const before = await cli('show', 'luma')
-    const unknown = await failing('set', 'luma', 'every.colour=5m', 'every.stock=2m')
+    const unknown = await failing('set', 'luma', 'interval.colour=5m', 'interval.stock=2m')
     assert.equal(unknown.code, 1)
-    assert.match(unknown.err, /every\.colour: sync colour not found\. Syncs: references, stores, products, stock,/)
-    const bad = await failing('set', 'luma', 'every.stock=1s', 'colour=blue', 'gateway.visa=x')
+    assert.match(unknown.err, /interval\.colour: sync colour not found\. Syncs: references, stores, products, stock,/)
+    const bad = await failing('set', 'luma', 'interval.stock=1s', 'colour=blue', 'gateway.visa=x')
     assert.match(
       bad.err,
-      /: every\.stock must be an interval .*\n"colour=blue" must have .*\n"gateway\.visa=x" must have /,
+      /: interval\.stock must be an interval .*\n"colour=blue" must have .*\n"gateway\.visa=x" must have /,
     )
     assert.equal(await cli('show', 'luma'), before)
   })

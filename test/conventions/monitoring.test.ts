@@ -56,9 +56,9 @@ test('a metric has no label that Prometheus adds', () => {
 })
 
 test('queries select only labels that their metric has', () => {
-  assert.equal(of('tillbridge_mails', { state: 'failed' }), 'tillbridge_mails{state="failed"}')
+  assert.equal(of('tillbridge_emails', { state: 'failed' }), 'tillbridge_emails{state="failed"}')
   // @ts-expect-error: it has no such label.
-  assert.equal(of('tillbridge_mails', { kind: 'failed' }), 'tillbridge_mails{kind="failed"}')
+  assert.equal(of('tillbridge_emails', { kind: 'failed' }), 'tillbridge_emails{kind="failed"}')
 })
 
 test('docs/operate/monitor.md names each rule or its pair', () => {

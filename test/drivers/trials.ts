@@ -13,7 +13,7 @@ import { validationOf } from './vouchers.ts'
 
 const trial = { prefer: 'tx=rollback' }
 
-/** Every table, as the digest of all that is in it; but not the log of requests and when accounts were last used, which tell that one came, whatever became of it. */
+/** Every table, as the digest of all that is in it; but not the request log and when accounts were last used, which tell that one came, whatever became of it. */
 async function tables({ db }: TestService): Promise<Record<string, string>> {
   const names = await db.rows<{ name: string }>(
     sql`select tablename as name from pg_tables where schemaname = 'public' and tablename !~ '^(request_|account_use)' order by 1`,

@@ -112,7 +112,7 @@ test('earlier keys, locks, validations and ledgers remain valid', async () => {
   assert.ok((await stepsOf({ db: east }, luma, 'V-2')).length > 0)
   await east.close()
   assert.match(await shop.command('service', 'show', 'luma'), /^currency = AUD$/m)
-  assert.ok((await luma.get('/requests')).json.data.length > 10, 'the log of requests has come along')
+  assert.ok((await luma.get('/requests')).json.data.length > 10, 'the request log has come along')
   await isOnlyAt(servers, 'east', 'west', luma.service)
 })
 

@@ -70,7 +70,7 @@ test('connections, event loop, jobs and alerts have documented metrics', async (
   assert.ok((values.get('tillbridge_resident_memory_bytes') ?? 0) > 50e6)
   assert.ok((values.get('tillbridge_jobs_oldest_due_seconds') ?? Number.NaN) < 60)
   for (const state of ['queued', 'failed'])
-    assert.equal(values.get(`tillbridge_mails{state="${state}"}`), 0, 'before there is one')
+    assert.equal(values.get(`tillbridge_emails{state="${state}"}`), 0, 'before there is one')
   const told = text.match(/^# TYPE (\S+)/gm) ?? []
   assert.equal(new Set(told).size, told.length)
 })

@@ -21,7 +21,7 @@ export interface Request {
   /** The duration in milliseconds. */
   milliseconds: number
   /** True if the request had an `Idempotency-Key`. */
-  keyed: boolean
+  hasIdempotencyKey: boolean
 }
 
 export interface RequestDetails {
@@ -44,7 +44,7 @@ export interface RequestDetails {
   /** The duration in milliseconds. */
   milliseconds: number
   /** True if the request had an `Idempotency-Key`. */
-  keyed: boolean
+  hasIdempotencyKey: boolean
   /** The number of SQL statements. */
   statements: number
   /** The sum of their durations in milliseconds. Concurrent statements count separately. */
@@ -54,7 +54,7 @@ export interface RequestDetails {
   /** The audit entries of the request. */
   audit: Audit[]
   /** The emails of the voucher that the request issued. */
-  mails: RequestMail[]
+  emails: RequestEmail[]
   /** If the request changed something: the first delivery attempt of each webhook after it. */
   deliveries: RequestDelivery[]
 }
@@ -70,7 +70,7 @@ export interface RequestStep {
   outcome?: string
 }
 
-export interface RequestMail {
+export interface RequestEmail {
   /** The ID of the email. */
   id: string
   /** The state: `queued`, `sent` or `failed`. */

@@ -9,13 +9,13 @@ import { took } from './tone.js'
 const mailTones = { sent: 'good', queued: 'warn', failed: 'bad' }
 
 /** @param {any} request @returns {Event[]} */
-const eventsOf = ({ audit, mails, deliveries }) => [
+const eventsOf = ({ audit, emails, deliveries }) => [
   ...audit.map((/** @type {any} */ each) => ({
     key: `audit ${each.id}`,
     at: each.at,
     what: html`Wrote <code>${each.subject}</code> <small>${each.fields.join(', ')}</small>`,
   })),
-  ...mails.map((/** @type {any} */ each) => ({
+  ...emails.map((/** @type {any} */ each) => ({
     key: `mail ${each.id}`,
     at: each.sentAt,
     what: html`E-mail <${State} state=${each.status} tone=${mailTones[each.status]} /> <small>${each.attempts === 1 ? '1 attempt' : `${each.attempts} attempts`}</small>`,

@@ -55,7 +55,7 @@ function Found({ request }) {
           ['Account', request.account],
           ['Answered', html`<${Moment} moment=${request.at} /> <small class="shrink">${request.at}</small>`],
           ['Took', took(request.milliseconds)],
-          ['Idempotency key', request.keyed ? 'came with one' : 'none'],
+          ['Idempotency key', request.hasIdempotencyKey ? 'yes' : 'none'],
           ['Path', html`<code>${request.path}</code>`, 'wide'],
           [
             'Record',

@@ -75,7 +75,7 @@ export function openApparel21(
     onCall,
   })
   const { client, release } = upstream
-  const syncs = buildSyncs(client, release, settings.every)
+  const syncs = buildSyncs(client, release, settings.syncIntervals)
   return {
     backOffice: forService => createApparel21(upstream, forService, settings.exportFolder !== undefined),
     isOurs: false,

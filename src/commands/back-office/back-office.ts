@@ -135,7 +135,7 @@ function settingsHelp() {
       'back-office set luma exportFolder=sftp://luma@files.example/out sftpHostKey=SHA256:… sftpKeyFile=/etc/tillbridge/exports_key',
       'reads them from an SFTP server',
     ],
-    ['back-office set luma every.customers=5m every.stock=1m', 'sets sync intervals'],
+    ['back-office set luma interval.customers=5m interval.stock=1m', 'sets sync intervals'],
     ['back-office set luma gateway.paypal.merchantId=LUMA-PP gateway.paypal.cardType=PP', 'maps a payment gateway'],
     ['back-office set luma driver=embedded', 'uses the embedded back office'],
   )}`

@@ -13,13 +13,13 @@ import { quietLog } from '../terminal/quiet-log.ts'
 
 /** Changed sync intervals and gateway mappings. Undefined removes one. */
 export interface OptionsChange {
-  every: ReadonlyMap<string, number | undefined>
+  syncIntervals: ReadonlyMap<string, number | undefined>
   gateways: ReadonlyMap<string, Merchant>
 }
 
 /** The help of `back-office set` for these options. */
 export const optionsHelp = [
-  ['every.<sync>', 'The interval of a sync, from 1m to 7d, for example every.stock=1m.'],
+  ['interval.<sync>', 'The interval of a sync, from 1m to 7d, for example interval.stock=1m.'],
   [
     'gateway.<name>.<part>',
     'How the back office identifies a payment gateway: merchantId, cardType, origin, accountId.',
@@ -37,22 +37,22 @@ const merchantParts: Readonly<Record<keyof Merchant, (value: string) => string |
   accountId: maxCharacters(100),
 }
 
-/** Parses the `every.…` and `gateway.…` assignments (`every.stock=1m`). Returns the other assignments in `rest`. */
+/** Parses the `interval.…` and `gateway.…` assignments (`interval.stock=1m`). Returns the other assignments in `rest`. */
 export function parseOptions(assignments: readonly string[]) {
   const problems: string[] = []
   const otherAssignments: string[] = []
-  const every = new Map<string, number | undefined>()
+  const syncIntervals = new Map<string, number | undefined>()
   const gateways = new Map<string, Merchant>()
   const reject = (problem: string | undefined) => problem !== undefined && problems.push(`${problem}.`)
   for (const assignment of assignments) {
-    const [, sync, time = ''] = /^every\.([^=]*)=(.*)$/s.exec(assignment) ?? []
+    const [, sync, time = ''] = /^interval\.([^=]*)=(.*)$/s.exec(assignment) ?? []
     const [, gateway, part = '', value = ''] = /^gateway\.([^=]+)\.([^=.]*)=(.*)$/s.exec(assignment) ?? []
     if (sync !== undefined) {
       const interval = time === '' ? undefined : parseInterval(time)
       if (time !== '' && interval === undefined)
-        reject(`every.${sync} must be an interval from 1m to 7d, for example 5m, 1h or 1d`)
-      else if (every.has(sync)) reject(`every.${sync} can't be set twice`)
-      else every.set(sync, interval)
+        reject(`interval.${sync} must be an interval from 1m to 7d, for example 5m, 1h or 1d`)
+      else if (syncIntervals.has(sync)) reject(`interval.${sync} can't be set twice`)
+      else syncIntervals.set(sync, interval)
     } else if (gateway !== undefined) {
       const merchant = gateways.get(gateway) ?? {}
       const path = `gateway.${gateway}.${part}`
@@ -66,7 +66,7 @@ export function parseOptions(assignments: readonly string[]) {
       }
     } else otherAssignments.push(assignment)
   }
-  return { rest: otherAssignments, problems, choices: { every, gateways } satisfies OptionsChange }
+  return { rest: otherAssignments, problems, choices: { syncIntervals, gateways } satisfies OptionsChange }
 }
 
 function parseInterval(time: string): number | undefined {
@@ -87,14 +87,17 @@ const toDefinedObject = (entries: Iterable<readonly [string, unknown]>): object 
 }
 
 /** Returns the options after a change. Undefined if none is left. */
-export function applyOptions(before: BackOfficeSettings | undefined, { every, gateways }: OptionsChange) {
+export function applyOptions(before: BackOfficeSettings | undefined, { syncIntervals, gateways }: OptionsChange) {
   const merchants = new Map(Object.entries(before?.gateways ?? {}))
   for (const [name, change] of gateways)
     merchants.set(name, toDefinedObject(Object.entries({ ...merchants.get(name), ...change })) as Merchant)
   return {
-    every: toDefinedObject([...Object.entries(before?.every ?? {}).filter(([sync]) => !every.has(sync)), ...every]),
+    syncIntervals: toDefinedObject([
+      ...Object.entries(before?.syncIntervals ?? {}).filter(([sync]) => !syncIntervals.has(sync)),
+      ...syncIntervals,
+    ]),
     gateways: toDefinedObject(merchants),
-  } as Pick<BackOfficeSettings, 'every' | 'gateways'>
+  } as Pick<BackOfficeSettings, 'syncIntervals' | 'gateways'>
 }
 
 /** Returns the syncs of a back office with these settings. Sends no request to it. */
@@ -108,11 +111,15 @@ function listSyncs(settings: BackOfficeSettings, service: Service): readonly Syn
 }
 
 /** Returns one sentence per interval of a sync that doesn't exist. */
-export function findUnknownSyncs({ every }: OptionsChange, settings: BackOfficeSettings, service: Service): string[] {
-  const names = every.size ? listSyncs(settings, service).map(({ name }) => name) : []
-  return [...every.entries()]
+export function findUnknownSyncs(
+  { syncIntervals }: OptionsChange,
+  settings: BackOfficeSettings,
+  service: Service,
+): string[] {
+  const names = syncIntervals.size ? listSyncs(settings, service).map(({ name }) => name) : []
+  return [...syncIntervals.entries()]
     .filter(([sync, interval]) => interval !== undefined && !names.includes(sync))
-    .map(([sync]) => `every.${sync}: sync ${sync} not found. Syncs: ${names.join(', ')}.`)
+    .map(([sync]) => `interval.${sync}: sync ${sync} not found. Syncs: ${names.join(', ')}.`)
 }
 
 /** Returns one line per mapped gateway that the service doesn't have. */
@@ -127,18 +134,18 @@ export async function findUnlistedGateways({ gateways }: OptionsChange, db: Db, 
 }
 
 /** Returns the changed fields for the audit log. */
-export const toAuditedFields = ({ every, gateways }: OptionsChange) => ({
-  ...(every.size && { every: Object.fromEntries([...every.keys()].map(sync => [sync, true])) }),
+export const toAuditedFields = ({ syncIntervals, gateways }: OptionsChange) => ({
+  ...(syncIntervals.size && { interval: Object.fromEntries([...syncIntervals.keys()].map(sync => [sync, true])) }),
   ...(gateways.size && { gateway: Object.fromEntries(gateways) }),
 })
 
 /** Formats the interval of each sync and the gateway mappings, one per line. */
 export function formatOptions(settings: BackOfficeSettings, service: Service): string[] {
-  const { every = {}, gateways = {} } = settings
+  const { syncIntervals = {}, gateways = {} } = settings
   return [
     ...listSyncs(settings, service).map(
       ({ name, intervalSeconds }) =>
-        `every.${name} = ${formatInterval(intervalSeconds)}${Object.hasOwn(every, name) ? '' : ' (default)'}`,
+        `interval.${name} = ${formatInterval(intervalSeconds)}${Object.hasOwn(syncIntervals, name) ? '' : ' (default)'}`,
     ),
     ...Object.entries(gateways).flatMap(([name, merchant]) =>
       Object.entries(merchant).map(([part, value]) => `gateway.${name}.${part} = ${value}`),

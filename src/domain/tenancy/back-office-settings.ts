@@ -26,7 +26,7 @@ export interface BackOfficeSettings {
   /** The password of the SFTP user, or of the private key. */
   sftpPassword?: string
   /** Seconds between two syncs, by sync name, if they differ from the sync's default. */
-  every?: Readonly<Record<string, number>>
+  syncIntervals?: Readonly<Record<string, number>>
   /** How the back office identifies payment gateways, by their names in `GET /payment-gateways`. */
   gateways?: Readonly<Record<string, Merchant>>
 }
@@ -46,7 +46,7 @@ export interface Merchant {
 export const paymentOrigins = ['CreditCard', 'DirectDebit', 'Zip', 'AdyenWallet', 'Openpay'] as const
 
 /** Settings with a single value and an environment variable. */
-export type SettingName = Exclude<keyof BackOfficeSettings, 'every' | 'gateways'>
+export type SettingName = Exclude<keyof BackOfficeSettings, 'syncIntervals' | 'gateways'>
 
 export const driverNames = ['embedded', 'apparel21'] as const
 export type DriverName = (typeof driverNames)[number]
@@ -177,7 +177,7 @@ function findSftpProblem(value: string) {
 
 /** Returns one sentence per contradiction between settings. `nameOf` returns a setting's name as the user wrote it. */
 export function findContradictions(
-  { driver, every: _, gateways: __, ...settings }: BackOfficeSettings,
+  { driver, syncIntervals: _, gateways: __, ...settings }: BackOfficeSettings,
   nameOf: (name: SettingName) => string,
 ): string[] {
   const problems: string[] = []

@@ -20,7 +20,7 @@ interface Row {
   password: Buffer | null
   sftpPassword: Buffer | null
   texts: Partial<Record<Exclude<SettingName, 'driver' | 'password' | 'sftpPassword'>, string>>
-  every: NonNullable<BackOfficeSettings['every']>
+  syncIntervals: NonNullable<BackOfficeSettings['syncIntervals']>
   gateways: NonNullable<BackOfficeSettings['gateways']>
 }
 
@@ -28,7 +28,7 @@ const place = (serviceId: number) => `back_office ${serviceId}`
 const exportsPlace = (serviceId: number) => `back_office exports ${serviceId}`
 
 const columns = sql`
-  service_id as "serviceId", version::text, driver, password, exports_password as "sftpPassword", every, gateways,
+  service_id as "serviceId", version::text, driver, password, exports_password as "sftpPassword", sync_intervals as "syncIntervals", gateways,
   json_strip_nulls(json_build_object('url', url, 'country', country, 'user', username, 'ca', ca, 'timeZone', time_zone, 'version', release, 'concurrency', concurrency, 'exportFolder', exports,
     'sftpHostKey', exports_host_key, 'sftpKeyFile', exports_key)) as texts`
 
@@ -43,7 +43,7 @@ export async function storedBackOffice(tx: Db, keys: Keys, service: Service): Pr
 }
 
 function from(row: Row, keys: Keys): StoredBackOffice {
-  const { serviceId, version, driver, texts, every, gateways } = row
+  const { serviceId, version, driver, texts, syncIntervals, gateways } = row
   const password = opened(place(serviceId), row.password, keys)
   const sftpPassword = opened(exportsPlace(serviceId), row.sftpPassword, keys)
   return {
@@ -54,7 +54,7 @@ function from(row: Row, keys: Keys): StoredBackOffice {
       ...texts,
       ...(password !== undefined && { password }),
       ...(sftpPassword !== undefined && { sftpPassword }),
-      ...(Object.keys(every).length && { every }),
+      ...(Object.keys(syncIntervals).length && { syncIntervals }),
       ...(Object.keys(gateways).length && { gateways }),
     },
     isLocked:
@@ -83,18 +83,18 @@ export async function setBackOffice(tx: Db, keys: Keys, service: Service, settin
     version,
     concurrency,
     exportFolder,
-    every = {},
+    syncIntervals = {},
     gateways = {},
   } = settings
   const { sftpHostKey, sftpKeyFile, sftpPassword } = settings
   const sealed = password === undefined ? null : seal(keys.sealed, place(service.id), password)
   const sftpSealed = sftpPassword === undefined ? null : seal(keys.sealed, exportsPlace(service.id), sftpPassword)
   await tx.run(sql`
-    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, every, gateways)
-    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${version ?? null}, ${concurrency ?? null}, ${exportFolder ?? null}, ${sftpHostKey ?? null}, ${sftpKeyFile ?? null}, ${sftpSealed}, ${JSON.stringify(every)}, ${JSON.stringify(gateways)})
+    insert into back_office as b (service_id, driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, sync_intervals, gateways)
+    values (${service.id}, ${driver}, ${url ?? null}, ${country ?? null}, ${user ?? null}, ${sealed}, ${ca ?? null}, ${timeZone ?? null}, ${version ?? null}, ${concurrency ?? null}, ${exportFolder ?? null}, ${sftpHostKey ?? null}, ${sftpKeyFile ?? null}, ${sftpSealed}, ${JSON.stringify(syncIntervals)}, ${JSON.stringify(gateways)})
     on conflict (service_id) do update
-      set (driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, every, gateways, version)
-        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.release, excluded.concurrency, excluded.exports, excluded.exports_host_key, excluded.exports_key, excluded.exports_password, excluded.every, excluded.gateways, gen_random_uuid())`)
+      set (driver, url, country, username, password, ca, time_zone, release, concurrency, exports, exports_host_key, exports_key, exports_password, sync_intervals, gateways, version)
+        = (excluded.driver, excluded.url, excluded.country, excluded.username, excluded.password, excluded.ca, excluded.time_zone, excluded.release, excluded.concurrency, excluded.exports, excluded.exports_host_key, excluded.exports_key, excluded.exports_password, excluded.sync_intervals, excluded.gateways, gen_random_uuid())`)
 }
 
 /** Leaves a service to what the environment says. False: it was already. */

@@ -5,7 +5,7 @@ import type { Move } from './moves.ts'
 
 /**
  * The tables that are not copied: those that stay in the control database, and those that are brought by themselves, jobs in the pause and
- * the log of requests after it.
+ * the request log after it.
  */
 const apart = [...tablesOfControl, 'job', 'request_block', 'request_minute']
 

@@ -46,7 +46,7 @@ async function lastNumbers(source: Db) {
   return found
 }
 
-/** Brings the log of requests over, once nobody is served at the source any more; harmless to do twice. */
+/** Brings the request log over, once nobody is served at the source any more; harmless to do twice. */
 export async function carryLog({ source, target }: Both, { serviceId }: Move, signal: AbortSignal): Promise<void> {
   // Of the partitions: to ask the lines takes longer than a statement may.
   const days = await source.rows<{ day: string }>(sql`

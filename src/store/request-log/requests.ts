@@ -33,7 +33,7 @@ const at = sql`to_char(changed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.M
 
 /** The fields (`RequestLine`) of a row of `request_log`. */
 const fields = sql`
-  request_id as id, ${at} as at, operation, path, status, code, username as account, subject as record, milliseconds, key_hash is not null as keyed`
+  request_id as id, ${at} as at, operation, path, status, code, username as account, subject as record, milliseconds, key_hash is not null as "hasIdempotencyKey"`
 
 const keptBy = ({ settings }: Service): Sql =>
   sql`and second > now() - ${settings.requestLogRetentionDays} * interval '1 day'`
@@ -125,7 +125,7 @@ export const requestRecord = (db: Db, service: Service, id: string) =>
               (select coalesce(json_agg(json_build_object('id', email_id, 'status', m.status, 'attempts', attempts,
                                                           'sentAt', ${rfc3339(sql`sent_at`)}) order by email_id), '[]')
                  from email m where m.service_id = ${service.id} and voucher_number = substring(subject from '^/vouchers/([^/]+)')
-                  and m.created_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second') as mails,
+                  and m.created_at between found.changed_at - interval '5 minutes' and found.changed_at + interval '1 second') as emails,
               (select coalesce(json_agg(json_build_object('webhookId', w.webhook_id, 'deliveryId', first.delivery_id, 'status', first.status,
                                                           'detail', first.fault, 'milliseconds', first.milliseconds,
                                                           'at', ${rfc3339(sql`first.changed_at`)}) order by w.webhook_id), '[]')

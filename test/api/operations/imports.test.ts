@@ -224,7 +224,7 @@ test('a stalled upload holds no connection and writes nothing', async () => {
   try {
     stalled.write(csv)
     await delay(1_000)
-    // The log of requests is written each second.
+    // The request log is written each second.
     await until(async () => (await held()) === 0, 'nothing is held')
   } finally {
     stalled.destroy()

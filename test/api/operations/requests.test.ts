@@ -51,8 +51,8 @@ test('a write can be found by each field, with all its effects', async () => {
     code: null,
     account: shop.username,
     record,
-    keyed: true,
-    mails: [],
+    hasIdempotencyKey: true,
+    emails: [],
     deliveries: [],
   })
   assert.ok(

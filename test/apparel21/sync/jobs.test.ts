@@ -173,7 +173,7 @@ test('a new schedule applies to the next run without raising an alert', async ()
   const aged = await runs()
   assert.ok(((await jobOf('products'))?.wait ?? 0) > 3_600, 'it comes once a day')
   const every = { products: 300 }
-  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', every })
+  await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', syncIntervals: every })
   const chosen = () => offices.driverOf(luma).syncs.find(({ name }) => name === 'products')?.intervalSeconds
   await until(() => chosen() === 300, 'it is known', 5_000)
   await planned()
