@@ -5,7 +5,7 @@ import { sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
-import { makeWebhook } from '../../src/webhooks/create-webhook.ts'
+import { createWebhook } from '../../src/webhooks/create-webhook.ts'
 import type { Bench } from '../rig/bench.ts'
 import type { Loaded } from '../rig/database.ts'
 import { startService } from '../rig/processes.ts'
@@ -82,7 +82,7 @@ export async function measureWebhooks(bench: Bench, loaded: Loaded): Promise<Sec
 }
 
 const addHook = ({ db, keys }: Loaded, service: Service, url: string, fromBeginning = false) =>
-  db.transaction(tx => makeWebhook(tx, keys, service, { url, kinds: ['customer'], fromBeginning }))
+  db.transaction(tx => createWebhook(tx, keys, service, { url, kinds: ['customer'], fromBeginning }))
 
 /** Milliseconds from the commit of a change until the last of the live endpoints has it, round by round. */
 async function lagOfLive(loaded: Loaded, service: Service, receiver: Receiver) {

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { lastHour, productRows, stores } from '../../scenarios/support/records.ts'
 import { type Db, type Sql, sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
-import { customerPage, customerRecord } from '../../src/store/customers/customers.ts'
+import { customerPage, findCustomer } from '../../src/store/customers/customers.ts'
 import { stockPage } from '../../src/store/inventory/stock.ts'
 import { writeCursor } from '../../src/store/lists/cursor.ts'
 import type { Page, PageEnd, PageRequest } from '../../src/store/lists/page.ts'
@@ -85,7 +85,7 @@ export async function scenariosOf(loaded: Loaded): Promise<Scenario[]> {
       limit,
       customersFrom({ limit }, lastHour),
     ),
-    await scenario('one customer', `/customers/${id}`, 1, (db, service) => customerRecord(db, service, id)),
+    await scenario('one customer', `/customers/${id}`, 1, (db, service) => findCustomer(db, service, id)),
     await scenario('inventory by SKU', `/inventory?sku=${sku}`, stores.length, (db, service) =>
       stockPage(db, service, { skuId }, { limit }),
     ),

@@ -5,9 +5,9 @@ import type { Service } from '../domain/tenancy/service-settings.ts'
 import { writeAtomically } from '../files/atomic-write.ts'
 import { openBackOfficesOf } from '../runtime/app.ts'
 import type { Installation } from '../runtime/installation/installation.ts'
-import { emptyPlacesOf } from '../store/privacy/erase-batch.ts'
-import { personalData } from '../store/privacy/export.ts'
-import { type Summary, summaryOf } from '../store/privacy/summary.ts'
+import { eraseRemainingData } from '../store/privacy/erase-batch.ts'
+import { exportPersonalData } from '../store/privacy/export.ts'
+import { findErasureSummary, type Summary } from '../store/privacy/summary.ts'
 import { inSteps } from '../writes/stages.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
@@ -39,7 +39,7 @@ export function customerCommand(program: Command) {
     .action((id: string, { service: name, out }: { service?: string; out?: string }) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const data = await personalData(db, service, id)
+        const data = await exportPersonalData(db, service, id)
         if (!data) throw customerNotFound(id)
         const text = `${JSON.stringify(JSON.parse(data.record), undefined, 2)}\n`
         if (out === undefined) await writeToStandardOutput(text)
@@ -66,7 +66,7 @@ export function customerCommand(program: Command) {
     .action((id: string, { service: name, yes = false }: { service?: string; yes?: boolean }) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const summary = await summaryOf(db, service, id)
+        const summary = await findErasureSummary(db, service, id)
         if (summary && !yes) await requireConfirmation(id, summary)
         await eraseCustomer({ db, keys }, service, id)
         console.log(`Customer ${id} erased.`)
@@ -96,7 +96,7 @@ async function eraseCustomer({ db, keys }: Pick<Installation, 'db' | 'keys'>, se
         await recordCommand(tx, service, { operation: 'customer erase', subject })
       }
     })
-    await emptyPlacesOf(db, keys, service, id)
+    await eraseRemainingData(db, keys, service, id)
   } finally {
     offices.close()
   }

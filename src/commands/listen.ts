@@ -5,10 +5,10 @@ import { decodeCursor, encodeCursor, selectKinds } from '../change-feed/subscrip
 import { kinds as allKinds } from '../domain/changes.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
-import { deliveryOf } from '../webhooks/delivery.ts'
-import { mostChanges } from '../webhooks/payload.ts'
-import { type Channel, senderWithin } from '../webhooks/sender.ts'
-import { isSecret, newSecret, secretRule, signedHeaders } from '../webhooks/signature.ts'
+import { buildDelivery } from '../webhooks/delivery.ts'
+import { maxChanges } from '../webhooks/payload.ts'
+import { type Channel, createSender } from '../webhooks/sender.ts'
+import { isSecret, newSecret, secretRule, signHeaders } from '../webhooks/signature.ts'
 import { examples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { readSecret } from './terminal/secret.ts'
@@ -53,27 +53,26 @@ export const listenCommand = (program: Command) =>
         if (!isSecret(secret)) throw new Error(`The secret must be ${secretRule}.`)
         const { service, db } = await services.find(name)
         // The operator may forward to any address.
-        const sender = senderWithin(['0.0.0.0/0', '::/0'])
+        const sender = createSender(['0.0.0.0/0', '::/0'])
         const { protocol } = URL.parse(forward) ?? {}
         if (protocol !== 'http:' && protocol !== 'https:')
           throw new Error('`--forward` must begin with `http://` or `https://`.')
-        const problem = await sender.refusal(forward)
+        const problem = await sender.findRejection(forward)
         if (problem !== undefined) throw new Error(problem.replace('`url`', '`--forward`'))
         const subscription = { service, kinds: selectKinds(parseRecordTypes(words) ?? allKinds), key: keys.cursors }
         let cursor = fromBeginning ? createInitialCursor(subscription) : await createCurrentCursor(db, subscription)
         console.log(`Forwarding changes of ${service.name} to ${forward}. Press Ctrl-C to stop.`)
         if (isGenerated) await printSecret(`Secret: ${secret}`, 'secret', 'Use your own with --secret-file.')
         const { signal, end } = stopBySignal()
-        const channel = sender.channelTo(forward)
+        const channel = sender.openChannel(forward)
         try {
           while (!signal.aborted) {
             const positions = decodeCursor(subscription, cursor)
-            const page =
-              positions && (await readChanges(db, service, positions, { limit: mostChanges, records: false }))
+            const page = positions && (await readChanges(db, service, positions, { limit: maxChanges, records: false }))
             if (!page)
               throw new Error('Deleted records since the last change were purged. Start again with --from-beginning.')
             if (page.changes.length) {
-              const delivery = deliveryOf(subscription, page)
+              const delivery = buildDelivery(subscription, page)
               await deliverUntilAccepted(channel, delivery, secret, signal)
               cursor = delivery.cursor
             } else {
@@ -100,7 +99,7 @@ async function deliverUntilAccepted(
     const timestamp = Math.floor(Date.now() / 1_000)
     const { status, fault, milliseconds } = await channel.post(
       body,
-      signedHeaders([secret], { id, timestamp, body }),
+      signHeaders([secret], { id, timestamp, body }),
       signal,
     )
     const summary = `${new Date().toISOString()}  ${id}  ${changes === 1 ? '1 change' : `${changes} changes`}`

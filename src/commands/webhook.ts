@@ -21,9 +21,9 @@ import {
   webhookPage,
   webhookRecord,
 } from '../store/webhooks/endpoints.ts'
-import { makeWebhook } from '../webhooks/create-webhook.ts'
+import { createWebhook } from '../webhooks/create-webhook.ts'
 import { newSecret } from '../webhooks/signature.ts'
-import { tryEndpoint } from '../webhooks/test-event.ts'
+import { sendTestEvent } from '../webhooks/test-event.ts'
 import { examples } from './terminal/examples.ts'
 import { parseRecordTypes, recordTypesOption } from './terminal/record-types.ts'
 import { serviceOption } from './terminal/service-option.ts'
@@ -79,9 +79,9 @@ export function webhookCommand(program: Command) {
       const input = validateInput(WebhookInput, { url, kinds: parseRecordTypes(words), ...rest })
       return withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const problem = await openWebhookSender(readConfig()).refusal(url)
+        const problem = await openWebhookSender(readConfig()).findRejection(url)
         if (problem !== undefined) throw new Error(problem)
-        const { id, secret } = await db.transaction(tx => makeWebhook(tx, keys, service, input))
+        const { id, secret } = await db.transaction(tx => createWebhook(tx, keys, service, input))
         console.log(`Webhook ${id} created.`)
         await printWebhookSecret(`Secret: ${secret}\nSave it now. It won't be shown again.`, service, id)
       })
@@ -200,7 +200,7 @@ export function webhookCommand(program: Command) {
         const { service, db } = await services.find(name)
         const due = await readDue(db, keys, service, id)
         if (!due) throw webhookNotFound(id)
-        const attempt = await tryEndpoint(openWebhookSender(readConfig()), service.name, due)
+        const attempt = await sendTestEvent(openWebhookSender(readConfig()), service.name, due)
         await addAttempt(db, service, id, attempt)
         if (attempt.fault !== null) throw new Error(attempt.fault)
         console.log(`The endpoint returned ${attempt.status} within ${attempt.milliseconds} ms.`)

@@ -107,13 +107,13 @@ export async function importFile(
       const putIn = importSheet(rest, { db, service, type, keys, dryRun, rejectedFile, onBatch, mayEnd, signal }, taken)
       const left = await putIn.catch(async error => {
         // What is in stays. Where the database is away as well, the file that is imported again sees to it.
-        if (end) await ignoreError(end({ isWhole: false, hasCome: false }), 'stale loads are reaped later')
+        if (end) await ignoreError(end({ isComplete: false, hasImportedLines: false }), 'stale loads are reaped later')
         throw error
       })
       await (left.stoppedAfter === undefined ? reached?.end() : reached?.left(Math.max(from, left.stoppedAfter)))
       const isOver = left.stoppedAfter === undefined
       const isWhole = isOver && !from && !sheet.isRest && taken.rejected === 0
-      const gone = await end?.({ isWhole, hasCome: isOver && taken.read > taken.rejected })
+      const gone = await end?.({ isComplete: isWhole, hasImportedLines: isOver && taken.read > taken.rejected })
       if (gone) note(taken.notes, 'are not in the file any more: gone', gone)
       const unchanged = taken.read - taken.rejected - taken.inserted - taken.changed
       return { ...taken, ...left, unchanged, resumedAfter: from, canResume: reached !== undefined }

@@ -13,9 +13,9 @@ import {
 import { pauseExpired } from '../store/webhooks/endpoints.ts'
 import { traced } from '../telemetry/current-context.ts'
 import { failpoint } from '../testing/failpoints.ts'
-import { deliveryOf } from '../webhooks/delivery.ts'
-import { mostChanges } from '../webhooks/payload.ts'
-import { paceMs, waitAfter } from '../webhooks/retry-delays.ts'
+import { buildDelivery } from '../webhooks/delivery.ts'
+import { maxChanges } from '../webhooks/payload.ts'
+import { catchUpIntervalMs, getRetryDelaySeconds } from '../webhooks/retry-delays.ts'
 import type { Channel, Sender } from '../webhooks/sender.ts'
 import { postSigned } from '../webhooks/signed-post.ts'
 import type { ServiceJobRun } from './job.ts'
@@ -44,12 +44,12 @@ export const deliverWebhook =
         if (next !== 'anew') {
           if (channel?.url !== due.url) {
             channel?.close()
-            channel = sender.channelTo(due.url)
+            channel = sender.openChannel(due.url)
           }
           const wait = await deliver(work, channel, due, next)
           if (wait === undefined) return
           if (wait > 0) return reschedule(wait)
-          if (due.isCatchingUp) await delay(paceMs, undefined, { signal })
+          if (due.isCatchingUp) await delay(catchUpIntervalMs, undefined, { signal })
         }
         if (performance.now() > latest) return reschedule(0)
       }
@@ -65,7 +65,7 @@ async function putTogether(
 ): Promise<Delivery | 'nothing' | 'anew'> {
   const following = { service, kinds: due.kinds, key: keys.cursors }
   const places = decodeCursor(following, due.cursor)
-  const told = places && (await readChanges(db, service, places, { limit: mostChanges, records: false }))
+  const told = places && (await readChanges(db, service, places, { limit: maxChanges, records: false }))
   if (!told) {
     if (!(await pauseExpired(db, service, due))) return 'anew'
     log.error(
@@ -78,7 +78,7 @@ async function putTogether(
     await passOver(db, service, due, encodeCursor(following, told.positions), !told.hasMore)
     return told.hasMore ? 'anew' : 'nothing'
   }
-  const delivery = deliveryOf(following, told)
+  const delivery = buildDelivery(following, told)
   return (await keepDelivery(db, service, due, delivery)) ? delivery : 'anew'
 }
 
@@ -107,7 +107,7 @@ async function deliver(
     await retryUntilRecorded(() => markTaken(db, service, due, delivery, attempt))
     return 0
   }
-  const waitSeconds = waitAfter(due.failures + 1, retryAfterSeconds)
+  const waitSeconds = getRetryDelaySeconds(due.failures + 1, retryAfterSeconds)
   const isGone = outcome.status === 410
   await retryUntilRecorded(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
   const about = { service: service.name, webhook: due.id, status: outcome.status, fault: outcome.fault }

@@ -1,8 +1,8 @@
 import { purgeAlerts } from '../store/alerts/alerts.ts'
 import { forgetFailedMails } from '../store/mail/mails.ts'
 import { purgeRuns } from '../store/sync/runs.ts'
-import { forgetWrongPins } from '../store/vouchers/pin.ts'
-import { forgetUpstreamVouchers } from '../store/vouchers/upstream.ts'
+import { purgeWrongPins } from '../store/vouchers/pin.ts'
+import { purgeUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import { forgetAttempts } from '../store/webhooks/attempts.ts'
 import { forgetAnswers } from '../store/writes/idempotency.ts'
 import { forgetHolds } from '../store/writes/intents.ts'
@@ -17,8 +17,8 @@ export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
   const errors: unknown[] = []
   for (const each of [
     forgetHolds,
-    forgetWrongPins,
-    forgetUpstreamVouchers,
+    purgeWrongPins,
+    purgeUpstreamVouchers,
     forgetFailedMails,
     purgeAlerts,
     forgetAttempts,

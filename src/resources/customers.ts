@@ -6,7 +6,7 @@ import { ApiError, type FieldError, notFound } from '../errors/api-error.ts'
 import { Filter, updatedAfter, withoutExample } from '../http/pagination/lists.ts'
 import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { customerPage, customerRecord } from '../store/customers/customers.ts'
+import { customerPage, findCustomer } from '../store/customers/customers.ts'
 import { emptyPage } from '../store/lists/page.ts'
 import { transactionPage } from '../store/orders/transactions.ts'
 import { after } from '../writes/write.ts'
@@ -112,7 +112,7 @@ export const customers = [
       kind: 'customer',
       etag: true,
     },
-    ({ db, service, params }) => customerRecord(db, service, params.id),
+    ({ db, service, params }) => findCustomer(db, service, params.id),
   ),
 
   post(
@@ -145,7 +145,7 @@ export const customers = [
       description: `Keeps fields that the body does not contain, also within \`contact.phones\` and \`address\`. \`null\` or an empty string clears a field. Read-only fields such as \`code\` can be sent unchanged, but another value is rejected. \`updateTimeStamp\` is always rejected. A stored value that violates a rule can be sent unchanged too. ${consent}`,
       params: ofCustomer,
       body: CustomerChange,
-      stored: (db, service, { id }) => customerRecord(db, service, id),
+      stored: (db, service, { id }) => findCustomer(db, service, id),
       answer: Customer,
       etag: true,
       warns: true,
@@ -174,7 +174,7 @@ export const customers = [
       judge: faultsOfSold,
     },
     async ({ backOffice, db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } }, asked) => {
-      if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
+      if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
       const { warning, syncedAt } = (await backOffice.bringHistory({ db, service }, params.id)) ?? {}
       const page = await transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, asked)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }

@@ -3,7 +3,7 @@ import { type FieldError, notFound } from '../errors/api-error.ts'
 import { Filter } from '../http/pagination/lists.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { customerRecord } from '../store/customers/customers.ts'
+import { findCustomer } from '../store/customers/customers.ts'
 import { orderPage, orderRecord } from '../store/orders/orders.ts'
 import { after } from '../writes/write.ts'
 import { ofCustomer } from './customers.ts'
@@ -97,7 +97,7 @@ export const orders = [
       errors: ['not_found'],
     },
     async ({ backOffice, db, keys, service, params }, asked) => {
-      if (!(await customerRecord(db, service, params.id))) throw notFound('customer')
+      if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
       const isFirst = asked.after === undefined
       const { warning, syncedAt } = (isFirst && (await backOffice.bringOrders({ db, keys, service }, params.id))) || {}
       const page = await orderPage(db, service, { customerId: params.id }, asked)

@@ -3,7 +3,7 @@ import { PersonalData } from '../domain/privacy/personal-data.ts'
 import { notFound } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
 import { del, get } from '../http/routing/route-definitions.ts'
-import { personalData } from '../store/privacy/export.ts'
+import { exportPersonalData } from '../store/privacy/export.ts'
 import { after } from '../writes/write.ts'
 import { ofCustomer } from './customers.ts'
 
@@ -46,6 +46,6 @@ export const privacy = [
       answer: PersonalData,
       kind: 'customer',
     },
-    ({ db, service, params }) => personalData(db, service, params.id),
+    ({ db, service, params }) => exportPersonalData(db, service, params.id),
   ),
 ]

@@ -2,7 +2,7 @@ import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/
 import { notFound } from '../errors/api-error.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { returnableRecord, returnPage, returnRecord } from '../store/orders/returns.ts'
+import { findReturnable, returnPage, findReturn } from '../store/orders/returns.ts'
 import { after } from '../writes/write.ts'
 import { ofOrder } from './orders.ts'
 
@@ -68,7 +68,7 @@ export const returns = [
     },
     async ({ backOffice, db, keys, service, params }) => {
       const id = await backOffice.findOrder({ db, keys, service }, { idOrNumber: params.id })
-      return id === undefined ? undefined : returnableRecord(db, service, id)
+      return id === undefined ? undefined : findReturnable(db, service, id)
     },
   ),
 
@@ -85,7 +85,7 @@ export const returns = [
       kind: 'return',
       etag: true,
     },
-    ({ db, service, params }) => returnRecord(db, service, params.id),
+    ({ db, service, params }) => findReturn(db, service, params.id),
   ),
 
   get(

@@ -1,7 +1,7 @@
 import { RewardAccount, RewardProgram } from '../domain/rewards/rewards.ts'
 import { get } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { rewardPrograms } from '../store/rewards/rewards.ts'
+import { listRewardPrograms } from '../store/rewards/rewards.ts'
 
 export const liveRewards =
   'Read from the back office at the time of the request, never from a copy. If the back office is unavailable, the response is 503.'
@@ -17,7 +17,7 @@ export const rewards = [
       description: 'The programs with their tiers and gifts.',
       answer: Type.Array(RewardProgram),
     },
-    async ({ db, service }) => ({ record: await rewardPrograms(db, service) }),
+    async ({ db, service }) => ({ record: await listRewardPrograms(db, service) }),
   ),
 
   get(

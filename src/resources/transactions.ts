@@ -2,7 +2,7 @@ import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { findInvertedRange, TimestampParameter, updatedAfter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { transactionPage, transactionRecord } from '../store/orders/transactions.ts'
+import { transactionPage, findTransaction } from '../store/orders/transactions.ts'
 
 /** The parameters of a range of sale dates. */
 export const soldBetween = {
@@ -66,7 +66,7 @@ export const transactions = [
       kind: 'retail transaction',
       etag: true,
     },
-    ({ db, service, params }) => transactionRecord(db, service, params.id),
+    ({ db, service, params }) => findTransaction(db, service, params.id),
   ),
 ]
 

@@ -5,7 +5,7 @@ import { backOfficeSettings, type Config } from '../config/config.ts'
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
 import type { MailTransport } from '../mail/transport.ts'
-import { type Sender, senderWithin } from '../webhooks/sender.ts'
+import { createSender, type Sender } from '../webhooks/sender.ts'
 import type { OpenedDatabase } from './installation/connect.ts'
 import { type Installation, joinInstallation, openInstallation } from './installation/installation.ts'
 import { createShards, type Shards } from './shards/shards.ts'
@@ -56,7 +56,7 @@ export const openBackOfficesOf = (config: Config, keys: Keys, db: Database, log:
   openBackOffices({ db, keys, defaults: backOfficeSettings(config), log })
 
 /** Opens what sends webhook requests to the addresses that the configuration allows. */
-export const openWebhookSender = (config: Config): Sender => senderWithin(config.webhookNetworks)
+export const openWebhookSender = (config: Config): Sender => createSender(config.webhookNetworks)
 
 /** Composes an app on an installation that is open, such as a test's database. `close` also closes the installation. */
 export async function composeApp(config: Config, log: Logger, installation: Installation): Promise<App> {

@@ -9,7 +9,7 @@ import { upsertStores } from '../store/catalog/stores.ts'
 import { type StaleRowGuard, upsertCustomers, upsertCustomersUnlessNewer } from '../store/customers/customers.ts'
 import { upsertStock } from '../store/inventory/stock.ts'
 import type { List, Upserted } from '../store/lists/change-timestamp.ts'
-import { upsertSalesTold } from '../store/orders/transactions.ts'
+import { upsertBackOfficeSales } from '../store/orders/transactions.ts'
 import { replaceRewardLots, upsertGifts, upsertPrograms, upsertRewardAccounts } from '../store/rewards/rewards.ts'
 import { knownStock, type SoldItem, skusOfSoldItems, soldItemKey, storesByNumberOrCode } from '../store/sync/lookups.ts'
 import { followOrders } from '../store/sync/open-orders.ts'
@@ -87,5 +87,5 @@ export const ingestions: { readonly [K in SyncRowType]: SyncIngestion<K> } = {
   rewardAccounts: plain<SyncRows['rewardAccounts']>(upsertRewardAccounts),
   rewardLots: plain<SyncRows['rewardLots']>(replaceRewardLots),
   orders: plain<SyncRows['orders']>(followOrders),
-  transactions: { prepare: identified, write: upsertSalesTold, list: 'retail_transaction' },
+  transactions: { prepare: identified, write: upsertBackOfficeSales, list: 'retail_transaction' },
 }

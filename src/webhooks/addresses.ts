@@ -3,20 +3,20 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** Nothing is sent there; the message says why, to whoever chose the URL. */
-export class NotAllowed extends Error {}
+export class AddressNotAllowed extends Error {}
 
 /** All addresses that a name has now. Throws where it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>
 
 /** Which addresses deliveries may go to: public ones, and those in networks that the installation allows (`WEBHOOK_NETWORKS`). */
-export interface Addresses {
-  /** Judges what of a URL can be judged before the addresses of its host are looked up. Throws `NotAllowed`. */
+export interface AddressGuard {
+  /** Judges what of a URL can be judged before the addresses of its host are looked up. Throws `AddressNotAllowed`. */
   judge(url: string): URL
-  /** The addresses of a URL's host, each of which may be connected to. Throws `NotAllowed` where one may not. */
+  /** The addresses of a URL's host, each of which may be connected to. Throws `AddressNotAllowed` where one may not. */
   of(url: URL): Promise<readonly string[]>
 }
 
-export function addressesWithin(networks: readonly string[], resolve: Resolve = ofMachine): Addresses {
+export function createAddressGuard(networks: readonly string[], resolve: Resolve = ofMachine): AddressGuard {
   const allowed = networks.map(networkFrom)
   const isAllowed = (address: Address) =>
     allowed.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
@@ -24,8 +24,8 @@ export function addressesWithin(networks: readonly string[], resolve: Resolve = 
   const judgeAddress = (text: string, isPlain: boolean) => {
     const address = embedded(ipaddr.parse(text))
     if (isAllowed(address)) return
-    if (isPlain) throw new NotAllowed('`url` begins with `https://`.')
-    if (!isPublic(address)) throw new NotAllowed(`The host of \`url\` leads to an address that is not public.`)
+    if (isPlain) throw new AddressNotAllowed('`url` begins with `https://`.')
+    if (!isPublic(address)) throw new AddressNotAllowed(`The host of \`url\` leads to an address that is not public.`)
   }
 
   return {
@@ -33,16 +33,16 @@ export function addressesWithin(networks: readonly string[], resolve: Resolve = 
       const url = URL.canParse(text) ? new URL(text) : undefined
       const isPlain = url?.protocol === 'http:'
       if (!url || (url.protocol !== 'https:' && !(isPlain && allowed.length)))
-        throw new NotAllowed('`url` begins with `https://`.')
-      if (url.username || url.password) throw new NotAllowed('`url` holds no username and no password.')
-      if (url.hash) throw new NotAllowed('`url` has no fragment: it would not be sent.')
-      if (!fitPort(url)) throw new NotAllowed('The port of `url` is that of HTTPS, or 1024 and above.')
-      const host = hostOf(url)
+        throw new AddressNotAllowed('`url` begins with `https://`.')
+      if (url.username || url.password) throw new AddressNotAllowed('`url` holds no username and no password.')
+      if (url.hash) throw new AddressNotAllowed('`url` has no fragment: it would not be sent.')
+      if (!fitPort(url)) throw new AddressNotAllowed('The port of `url` is that of HTTPS, or 1024 and above.')
+      const host = getHost(url)
       if (isIP(host)) judgeAddress(host, isPlain)
       return url
     },
     async of(url) {
-      const host = hostOf(url)
+      const host = getHost(url)
       const found = isIP(host) ? [host] : isLocal(host) ? thisMachine : await resolve(host)
       for (const address of found) judgeAddress(address, url.protocol === 'http:')
       return found
@@ -54,7 +54,7 @@ export function addressesWithin(networks: readonly string[], resolve: Resolve = 
  * An address without its brackets; a name without the dot that may end it. `new URL` has turned addresses in other notations into the usual
  * one.
  */
-export const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+export const getHost = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
 /** RFC 6761, section 6.3. */
 const isLocal = (host: string) => /(^|\.)localhost$/.test(host)
@@ -85,7 +85,7 @@ const isPublic = (address: Address) =>
 const givenOut = ipaddr.IPv6.parseCIDR('2000::/3')
 
 /** What a resolver finds. */
-export const resolveBy =
+export const createResolve =
   (resolver: Resolver): Resolve =>
   async name => {
     const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
@@ -98,4 +98,4 @@ export const resolveBy =
  * Asks the machine's name servers for both kinds of address at a time. Unlike `dns.lookup` it takes no thread, so that names which nobody
  * answers for hold up no others. The hosts file is not looked at.
  */
-const ofMachine: Resolve = name => resolveBy(new Resolver({ timeout: 2_000, tries: 2 }))(name)
+const ofMachine: Resolve = name => createResolve(new Resolver({ timeout: 2_000, tries: 2 }))(name)

@@ -17,7 +17,7 @@ interface Wanted {
 }
 
 /** Makes a webhook. Its secret is nowhere to be read again. */
-export async function makeWebhook(tx: Db, keys: Keys, service: Service, wanted: Wanted) {
+export async function createWebhook(tx: Db, keys: Keys, service: Service, wanted: Wanted) {
   const kinds = wanted.kinds ? selectKinds(wanted.kinds) : allKinds
   const following = { service, kinds, key: keys.cursors }
   const cursor = wanted.fromBeginning ? createInitialCursor(following) : await createCurrentCursor(tx, following)

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { encodeCursor, renderChange, type Subscription } from '../change-feed/subscription.ts'
 import type { ChangesPage } from '../store/change-feed/changes.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
-import { bodyOf } from './payload.ts'
+import { buildBody } from './payload.ts'
 
 /** A delivery of what the feed has told, which is at least one change: as many as there is room for. */
-export function deliveryOf(following: Subscription, { changes, hasMore, positions }: ChangesPage): Delivery {
+export function buildDelivery(following: Subscription, { changes, hasMore, positions }: ChangesPage): Delivery {
   const cursorAfter = (count: number) =>
     encodeCursor(following, (count < changes.length && changes[count - 1]?.positions) || positions)
-  const { text, count } = bodyOf({
+  const { text, count } = buildBody({
     service: following.service.name,
     timestamp: new Date().toISOString(),
     changes: changes.map(renderChange),

@@ -1,5 +1,5 @@
 /** Changes in a delivery, and bytes (contract 11). */
-export const mostChanges = 100
+export const maxChanges = 100
 const mostBytes = 20_000
 
 /** A delivery that is put together. */
@@ -20,7 +20,7 @@ interface Telling {
 }
 
 /** A delivery of changes, of the first of them where not all have room. */
-export function bodyOf({ service, timestamp, changes, cursorAfter }: Telling): Body {
+export function buildBody({ service, timestamp, changes, cursorAfter }: Telling): Body {
   const textOf = (count: number) => {
     const data = { service, cursor: cursorAfter(count) }
     const told = `${JSON.stringify(data).slice(0, -1)},"changes":[${changes.slice(0, count).join(',')}]}`
@@ -33,5 +33,5 @@ export function bodyOf({ service, timestamp, changes, cursorAfter }: Telling): B
 }
 
 /** What an endpoint is sent to try it. */
-export const testBody = (service: string, timestamp: string) =>
+export const buildTestBody = (service: string, timestamp: string) =>
   JSON.stringify({ type: 'webhook.test', timestamp, data: { service } })

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlainly } from 'node:http'
 import { type Agent, request } from 'node:https'
 import { parseRetryAfterMs } from '../http-client/retry-after.ts'
-import { NotAllowed } from './addresses.ts'
+import { AddressNotAllowed } from './addresses.ts'
 
 /** What became of an attempt. */
 export interface Outcome {
@@ -97,7 +97,7 @@ const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : Ma
 
 /** What went wrong with a connection, without anything of the inside. */
 function faultOf(error: unknown): string {
-  if (error instanceof NotAllowed) return error.message
+  if (error instanceof AddressNotAllowed) return error.message
   const { code = '', message } = error as NodeJS.ErrnoException
   if (/CERT|TLS|SSL|SIGNED|ISSUER/.test(code)) return `The endpoint cannot be trusted: ${code}.`
   return message.startsWith('The name ')

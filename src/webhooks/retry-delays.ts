@@ -4,7 +4,7 @@ const waitsSeconds = [5, 30, 120, 600, 1_800, 3_600]
 const longestSeconds = 86_400
 
 /** How long it is until the next attempt, after so many in a row that failed. Seconds. */
-export function waitAfter(failures: number, retryAfterSeconds = 0): number {
+export function getRetryDelaySeconds(failures: number, retryAfterSeconds = 0): number {
   const wait = waitsSeconds[failures - 1] ?? waitsSeconds.at(-1) ?? 0
   return Math.min(Math.max(wait, retryAfterSeconds), longestSeconds)
 }
@@ -13,4 +13,4 @@ export function waitAfter(failures: number, retryAfterSeconds = 0): number {
  * An endpoint that has failed is told slowly until it has been told everything: a delivery in so many milliseconds, which is 1,000 changes
  * a second.
  */
-export const paceMs = 100
+export const catchUpIntervalMs = 100

@@ -2,15 +2,15 @@ import { Agent as PlainAgent } from 'node:http'
 import { Agent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
-import { type Addresses, addressesWithin, hostOf, NotAllowed, type Resolve } from './addresses.ts'
+import { type AddressGuard, AddressNotAllowed, createAddressGuard, getHost, type Resolve } from './addresses.ts'
 import { type Outcome, postOver } from './post.ts'
 
 /** The way out to the endpoints of webhooks. */
 export interface Sender {
   /** Why nothing is sent to a URL, as far as can be told now; undefined where it may be. */
-  refusal(url: string): Promise<string | undefined>
+  findRejection(url: string): Promise<string | undefined>
   /** A way to a URL over one connection, for as many deliveries as there are, one after the other. */
-  channelTo(url: string): Channel
+  openChannel(url: string): Channel
 }
 
 export interface Channel {
@@ -21,19 +21,19 @@ export interface Channel {
 }
 
 /** A sender that reaches public addresses, and those in networks that are allowed (`WEBHOOK_NETWORKS`). */
-export function senderWithin(networks: readonly string[], resolve?: Resolve): Sender {
-  const addresses = addressesWithin(networks, resolve)
+export function createSender(networks: readonly string[], resolve?: Resolve): Sender {
+  const addresses = createAddressGuard(networks, resolve)
   return {
-    async refusal(text) {
+    async findRejection(text) {
       try {
         await addresses.of(addresses.judge(text))
       } catch (error) {
         // A name that has no address yet may have one by the time that something is sent.
-        return error instanceof NotAllowed ? error.message : undefined
+        return error instanceof AddressNotAllowed ? error.message : undefined
       }
       return
     },
-    channelTo: url => channelTo(addresses, url),
+    openChannel: url => channelTo(addresses, url),
   }
 }
 
@@ -41,7 +41,7 @@ export function senderWithin(networks: readonly string[], resolve?: Resolve): Se
  * The addresses are looked up, judged and connected to in one step of each connection: nothing can change in between. Nothing of the
  * environment, like a proxy, is asked; redirects are not followed.
  */
-function channelTo(addresses: Addresses, text: string): Channel {
+function channelTo(addresses: AddressGuard, text: string): Channel {
   let agent: Agent | undefined
   return {
     url: text,
@@ -52,7 +52,7 @@ function channelTo(addresses: Addresses, text: string): Channel {
         agent ??= (url.protocol === 'https:' ? new Agent(options) : new PlainAgent(options)) as Agent
         return await postOver(agent, url, { body, headers }, signal)
       } catch (error) {
-        if (!(error instanceof NotAllowed)) throw error
+        if (!(error instanceof AddressNotAllowed)) throw error
         return { status: null, fault: error.message, answer: '', milliseconds: 0 }
       }
     },
@@ -62,9 +62,9 @@ function channelTo(addresses: Addresses, text: string): Channel {
 
 /** Where the host is an address, Node looks nothing up: `judge` has judged it. */
 const lookupBy =
-  (addresses: Addresses, url: URL): LookupFunction =>
+  (addresses: AddressGuard, url: URL): LookupFunction =>
   (name, { all }, callback) => {
-    if (name.replace(/\.$/, '') !== hostOf(url)) throw new Error('one channel leads to one host')
+    if (name.replace(/\.$/, '') !== getHost(url)) throw new Error('one channel leads to one host')
     addresses.of(url).then(
       found => {
         const told = found.map(address => ({ address, family: isIP(address) }))

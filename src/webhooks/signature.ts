@@ -26,7 +26,7 @@ export interface Signed {
 }
 
 /** The headers of a delivery (Standard Webhooks 1.0.0): a signature for each secret, so that a receiver may know either. */
-export function signedHeaders(secrets: readonly string[], { id, timestamp, body }: Signed): Record<string, string> {
+export function signHeaders(secrets: readonly string[], { id, timestamp, body }: Signed): Record<string, string> {
   const signatures = secrets.map(secret => {
     const key = Buffer.from(secret.slice(prefix.length), 'base64')
     return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { leave } from '../../src/store/customers/removal.ts'
+import { removeCustomers } from '../../src/store/customers/removal.ts'
 import { openShop, type Shop } from '../support/import-shop.ts'
 
 let shop: Shop
@@ -48,7 +48,7 @@ test('other consent in a line applies as in a write', async () => {
 
 test('a line with privacy ends the subscriptions of a returning customer', async () => {
   await feed('id,emailSubscription,ecommerceLegacyId\n9,true,6477\n')
-  await shop.db.transaction(tx => leave(tx, shop.service, ['9']))
+  await shop.db.transaction(tx => removeCustomers(tx, shop.service, ['9']))
   assert.deepEqual(await feed('id,privacy\n9,yes\n'), [1, 0, 0, 0])
   assert.deepEqual((await consentOf('9')).flags, [true, false, false])
   assert.deepEqual(await shop.rows(`select ecommerce_legacy_id as id from customer where id = '9'`), [{ id: '6477' }])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { keysFrom } from '../../src/crypto/keys.ts'
-import { emptyPlacesOf } from '../../src/store/privacy/erase-batch.ts'
+import { eraseRemainingData } from '../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../src/store/privacy/erasure.ts'
 import { openShop, type Shop } from '../support/import-shop.ts'
 
@@ -22,7 +22,7 @@ test('a file cannot restore an erased customer or attach records', async () => {
   await shop.importFile('customers', customers)
   await shop.importFile('transactions', sale('early', '1'))
   await eraseOne('1')
-  await emptyPlacesOf(shop.db, keys, shop.service, '1')
+  await eraseRemainingData(shop.db, keys, shop.service, '1')
 
   const again = await shop.importFile('customers', customers)
   assert.deepEqual([again.rejected, again.unchanged], [1, 1])
@@ -51,7 +51,7 @@ test('concurrent imports cannot restore an erased customer', async () => {
       shop.importFile('transactions', sale(`t${id}`, String(id))),
       eraseOne(String(id)),
     ])
-    await emptyPlacesOf(shop.db, keys, shop.service, String(id))
+    await eraseRemainingData(shop.db, keys, shop.service, String(id))
     const left = `select id from customer where id = '${id}' union all select id from retail_transaction where customer_id = '${id}'`
     assert.deepEqual(await shop.rows(left), [])
   }

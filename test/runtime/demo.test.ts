@@ -15,7 +15,7 @@ import { StockLevel } from '../../src/domain/inventory/stock-level.ts'
 import { RetailTransaction } from '../../src/domain/orders/transactions.ts'
 import { RewardAccount, RewardProgram } from '../../src/domain/rewards/rewards.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
-import { rewardAccount, rewardPrograms } from '../../src/store/rewards/rewards.ts'
+import { findRewardAccount, listRewardPrograms } from '../../src/store/rewards/rewards.ts'
 import { addService } from '../../src/store/tenancy/services.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -107,7 +107,7 @@ test('every record matches the API schema', async () => {
     const odd = all.find(record => !compiled.Check(record))
     assert.equal(odd, undefined, JSON.stringify(odd))
   }
-  const programs = JSON.parse(await rewardPrograms(db, shop)) as RewardProgram[]
+  const programs = JSON.parse(await listRewardPrograms(db, shop)) as RewardProgram[]
   assert.ok(programs.length === 1 && programs.every(program => Check(RewardProgram, program)))
 })
 
@@ -210,7 +210,7 @@ test("a member's account matches tier, purchases and lots", async () => {
   for (const { customer_id, spend } of accounts)
     assert.equal(cents(spend), Math.max(0, spent.get(customer_id) ?? 0), customer_id)
   for (const { id, customer_id } of accounts.filter((_, i) => i % 15 === 0)) {
-    const account = JSON.parse((await rewardAccount(db, shop, { id }))?.record ?? 'null') as RewardAccount
+    const account = JSON.parse((await findRewardAccount(db, shop, { id }))?.record ?? 'null') as RewardAccount
     assert.ok(Check(RewardAccount, account), id)
     assert.equal(account.tierName, tierNames.get(customer_id))
   }

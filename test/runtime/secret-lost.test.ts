@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { signedHeaders } from '../../src/webhooks/signature.ts'
+import { signHeaders } from '../../src/webhooks/signature.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { ask, directory, done, makeAccess, passwordIn, run, serve, stop, until } from '../support/processes.ts'
 import { startReceiver } from '../support/webhooks/receiver.ts'
@@ -52,7 +52,7 @@ test('a secret reset restores shards, and webhooks resume after rotation', async
   assert.ok(told)
   const { 'webhook-id': delivery = '', 'webhook-timestamp': timestamp, 'webhook-signature': signature } = told.headers
   const signed = { id: String(delivery), timestamp: Number(timestamp), body: told.body }
-  assert.equal(signature, signedHeaders([secret], signed)['webhook-signature'])
+  assert.equal(signature, signHeaders([secret], signed)['webhook-signature'])
 })
 
 test('the bundled PostgreSQL accepts a new secret if no process runs', async () => {

@@ -6,8 +6,8 @@ import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
 import {
   earnRewards,
-  type HeldRewardAccount,
-  holdRewardAccount,
+  type LockedRewardAccount,
+  lockRewardAccount,
   restoreRewards,
   reverseRewards,
 } from '../../src/store/rewards/ledger.ts'
@@ -51,8 +51,8 @@ export async function member(
   await upsertCustomers(api.db, service, [{ id: 'c1', firstname: 'Ann', surname: 'Lee' }])
   await upsertRewardAccounts(api.db, service, [{ id: 'a1', customerId: 'c1', programId: '1', tierId: '1', ...account }])
   /** What moves the points of the account, in a transaction of its own. */
-  const moving = (move: (tx: Db, account: HeldRewardAccount | undefined) => Promise<void>, db = api.db) =>
-    db.transaction(async tx => move(tx, await holdRewardAccount(tx, service, 'c1')))
+  const moving = (move: (tx: Db, account: LockedRewardAccount | undefined) => Promise<void>, db = api.db) =>
+    db.transaction(async tx => move(tx, await lockRewardAccount(tx, service, 'c1')))
   return {
     shop,
     service,

@@ -11,9 +11,9 @@ import type { ReferenceLookup } from '../../domain/customers/references.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { recordConsent } from '../../store/customers/consent.ts'
-import { addCustomer, customerRecord, customerWithEmail } from '../../store/customers/customers.ts'
-import { lockReferencesOf } from '../../store/customers/reference-locks.ts'
-import { lockCustomer, putCustomer, type StoredCustomer } from '../../store/customers/writes.ts'
+import { addCustomer, findCustomer, findCustomerByEmail } from '../../store/customers/customers.ts'
+import { lockSettableReferences } from '../../store/customers/reference-locks.ts'
+import { lockCustomer, type StoredCustomer, upsertCustomer } from '../../store/customers/writes.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { CustomerWritten } from '../port/customers.ts'
 
@@ -26,7 +26,7 @@ export async function createCustomer(write: WithTransaction, given: CustomerInpu
     write,
     undefined,
     input,
-    await lockReferencesOf(write.tx, write.service, input),
+    await lockSettableReferences(write.tx, write.service, input),
     now,
   )
   const id = randomUUIDv7()
@@ -46,14 +46,14 @@ export async function updateCustomer(
   change: CustomerChange,
 ): Promise<CustomerWritten | undefined> {
   const { tx, service } = write
-  const known = await lockReferencesOf(write.tx, write.service, change)
+  const known = await lockSettableReferences(write.tx, write.service, change)
   const before = await lockCustomer(tx, service, id)
   if (!before) return
   write.requireMatch(before.record)
   const { columns, consent, warnings } = judged(write, before, change, known, nowIn(service))
-  if (!(await putCustomer(tx, service, { ...columns, id }))) throw await taken(write, change)
+  if (!(await upsertCustomer(tx, service, { ...columns, id }))) throw await taken(write, change)
   const [written] = await Promise.all([
-    customerRecord(tx, service, id),
+    findCustomer(tx, service, id),
     recordConsent(write.tx, write.service, write, id, getConsentChanges(before.consent, consent)),
   ])
   if (!written) throw new Error('a customer that was put in is there')
@@ -81,7 +81,7 @@ function judged(
 }
 
 const taken = async ({ tx, service }: WithTransaction, { contact }: CustomerChange) =>
-  createEmailTaken((await customerWithEmail(tx, service, contact?.email ?? ''))?.id)
+  createEmailTaken((await findCustomerByEmail(tx, service, contact?.email ?? ''))?.id)
 
 /** A code in the manner of `SMITJOHN22`; letters that are not Latin are left out. Identifiers tell customers apart, codes need not. */
 const codeFor = ({ surname, firstname }: CustomerChange) => `${start(surname)}${start(firstname)}${randomInt(10, 100)}`

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { orderNamed } from '../../store/orders/orders.ts'
+import { findOrderId } from '../../store/orders/orders.ts'
 import { erase } from '../../store/privacy/erasure.ts'
 import type { CommitPhase } from '../../writes/write.ts'
 import type { BackOffice } from '../port/back-office.ts'
@@ -23,7 +23,7 @@ export const embedded = (service: Service): BackOffice => ({
   placeOrder: inOneTransaction(placeOrder),
   createReturn: inOneTransaction(createReturn),
   returnReasons: async ({ settings }) => settings.returnReasons,
-  findOrder: ({ db, service }, name) => orderNamed(db, service, name),
+  findOrder: ({ db, service }, name) => findOrderId(db, service, name),
   lookUpVoucher: inOneTransaction(lookUpVoucher),
   validateVoucher: inOneTransaction(validateVoucher),
   lockVoucher: inOneTransaction(lockVoucher),

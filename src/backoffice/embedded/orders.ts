@@ -7,10 +7,10 @@ import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { findStockSources } from '../../store/inventory/stock-sources.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
-import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
-import { type HeldOrder, orderRecord } from '../../store/orders/orders.ts'
-import { insertLines, insertOrder, insertPayments, knownToOrder, variantsOf } from '../../store/orders/place.ts'
-import { holdRewardAccount } from '../../store/rewards/ledger.ts'
+import { reserveNumber, useNumber } from '../../store/orders/numbers.ts'
+import { type LockedOrder, orderRecord } from '../../store/orders/orders.ts'
+import { findVariants, insertLines, insertOrder, insertPayments, readOrderContext } from '../../store/orders/place.ts'
+import { lockRewardAccount } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { giftCardSkuId } from '../vouchers/gift-card.ts'
@@ -25,11 +25,11 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
   const skus = input.lines.map(line => line.sku)
   const { orderNumber } = input
   const [sold, named, giftCard, sources, next] = await Promise.all([
-    variantsOf(tx, service, skus, decimals),
-    knownToOrder(tx, service, input),
+    findVariants(tx, service, skus, decimals),
+    readOrderContext(tx, service, input),
     giftCardSkuId(tx, service),
     findStockSources(tx, service, skus, input.pickupStoreNumber ?? undefined),
-    typeof orderNumber === 'string' ? undefined : nextNumber(tx, service, 'order'),
+    typeof orderNumber === 'string' ? undefined : reserveNumber(tx, service, 'order'),
   ])
   const variants = new Map(sold.map(variant => [variant.sku, variant]))
   const known = { ...named, giftCardSkuId: giftCard }
@@ -38,7 +38,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
 
   const place = async () => {
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
-    const order = next ? await takeNumber(tx, service, 'order', next, insert) : await insert(orderNumber ?? '')
+    const order = next ? await useNumber(tx, service, 'order', next, insert) : await insert(orderNumber ?? '')
     if (!order)
       throw toApiError([orderNumberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`)])
     return order
@@ -54,7 +54,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
   const [order, , account, change] = await Promise.all([
     placing,
     lockStock(tx, service, moves),
-    isShipped ? holdRewardAccount(tx, service, input.customerId) : undefined,
+    isShipped ? lockRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
   const goods = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
@@ -75,6 +75,6 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
 /** Draws on the vouchers that pay; throws what stands against all of them. */
 const drawVouchers = (
   { tx, service, keys }: WithTransaction,
-  { number: orderNumber }: HeldOrder,
+  { number: orderNumber }: LockedOrder,
   { payments }: OrderInput,
 ) => forEachVoucher(payments, draw => drawVoucher(tx, keys, service, { ...draw, orderNumber }))

@@ -9,22 +9,22 @@ import { notFound, toApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { lockStock, moveStock } from '../../store/inventory/stock.ts'
 import { beginChange } from '../../store/lists/change-timestamp.ts'
-import { holdWithLines, stampOrder } from '../../store/orders/lines.ts'
-import { nextNumber, takeNumber } from '../../store/orders/numbers.ts'
-import { holdOrder } from '../../store/orders/orders.ts'
+import { lockOrderWithLines, touchOrder } from '../../store/orders/lines.ts'
+import { reserveNumber, useNumber } from '../../store/orders/numbers.ts'
+import { lockOrder } from '../../store/orders/orders.ts'
 import {
-  type FoundReturn,
   findReturn,
+  findReturnByNumber,
+  findReturnedStock,
   insertReturn,
   insertReturnLines,
-  returnedStock,
-  returnNumberTaken,
-  returnRecord,
+  isReturnNumberTaken,
+  type StoredReturn,
   setReturnStatus,
-  takeBack,
+  subtractReturnLines,
 } from '../../store/orders/returns.ts'
 import { addReturn } from '../../store/orders/sales.ts'
-import { holdRewardAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
+import { lockRewardAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
 import { type GivenBack, refundVouchers } from './vouchers/refund.ts'
@@ -38,9 +38,9 @@ export async function createReturn(
   const returnNumber = input.returnNumber ?? undefined
   const restock = input.restock ?? true
   const [held, isTaken, next] = await Promise.all([
-    holdWithLines(tx, service, { idOrNumber }),
-    returnNumber !== undefined && returnNumberTaken(tx, service, returnNumber),
-    returnNumber === undefined ? nextNumber(tx, service, 'return') : undefined,
+    lockOrderWithLines(tx, service, { idOrNumber }),
+    returnNumber !== undefined && isReturnNumberTaken(tx, service, returnNumber),
+    returnNumber === undefined ? reserveNumber(tx, service, 'return') : undefined,
   ])
   if (!held) throw notFound('order')
   const { order, lines: sold } = held
@@ -54,7 +54,7 @@ export async function createReturn(
 
   const place = async () => {
     const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
-    const made = next ? await takeNumber(tx, service, 'return', next, insert) : await insert(returnNumber ?? '')
+    const made = next ? await useNumber(tx, service, 'return', next, insert) : await insert(returnNumber ?? '')
     if (!made) throw toApiError([taken])
     return made
   }
@@ -66,15 +66,15 @@ export async function createReturn(
   const [made, , account, change] = await Promise.all([
     place(),
     lockStock(tx, service, moves),
-    holdRewardAccount(tx, service, order.customerId),
+    lockRewardAccount(tx, service, order.customerId),
     beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order']),
   ])
   const [, , record] = await Promise.all([
     insertReturnLines(tx, service, order, made.id, returned, portions),
     moveStock(tx, service, change, moves),
-    returnRecord(tx, service, made.id),
+    findReturn(tx, service, made.id),
     addReturn(tx, service, change, made.id),
-    stampOrder(tx, service, order, change),
+    touchOrder(tx, service, order, change),
     reverseRewards(tx, service, account, {
       orderNumber: order.number,
       returnNumber: made.number,
@@ -93,10 +93,10 @@ export async function stepReturn(
   step: ReturnAction,
 ): Promise<{ id: string; givenBack: GivenBack[] }> {
   const missing = new Error(`There is no return ${number}.`)
-  const { orderId } = (await findReturn(tx, service, number)) ?? {}
+  const { orderId } = (await findReturnByNumber(tx, service, number)) ?? {}
   if (orderId === undefined) throw missing
-  const order = await holdOrder(tx, service, { id: orderId })
-  const found = await findReturn(tx, service, number)
+  const order = await lockOrder(tx, service, { id: orderId })
+  const found = await findReturnByNumber(tx, service, number)
   if (!order || !found) throw missing
   const status = returnActions[step]
   if (!nextReturnStatus[found.status].includes(status))
@@ -109,15 +109,15 @@ export async function stepReturn(
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
   await setReturnStatus(tx, service, found.id, status, change.at)
   if (step !== 'cancel') return { id: found.id, givenBack }
-  await takeBack(tx, service, found.id)
+  await subtractReturnLines(tx, service, found.id)
   await moveStock(tx, service, change, moves)
   await addReturn(tx, service, change, found.id, { cancelled: true })
-  await stampOrder(tx, service, order, change)
-  const account = await holdRewardAccount(tx, service, order.customerId)
+  await touchOrder(tx, service, order, change)
+  const account = await lockRewardAccount(tx, service, order.customerId)
   await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: number })
   return { id: found.id, givenBack }
 }
 
 /** The stock that leaves again with a return that is cancelled. */
-const leaving = async (tx: Db, service: Service, { id, restock }: FoundReturn) =>
-  restock ? (await returnedStock(tx, service, id)).map(move => ({ ...move, quantity: -move.quantity })) : []
+const leaving = async (tx: Db, service: Service, { id, restock }: StoredReturn) =>
+  restock ? (await findReturnedStock(tx, service, id)).map(move => ({ ...move, quantity: -move.quantity })) : []

@@ -4,7 +4,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../errors/api-error.ts'
 import { countFailure, type FailureLimit } from '../../store/accounts/failures.ts'
 import { type Alert, raiseAlert } from '../../store/alerts/alerts.ts'
-import { countFailureOf, type Guarded, refuseFor, takeGuess } from '../../store/vouchers/pin.ts'
+import { blockGuesses, countWrongPin, lockGuesses, type PinState } from '../../store/vouchers/pin.ts'
 import type { Origin } from '../../writes/write.ts'
 
 /** Wrong PINs in a minute, over all vouchers of a service: of one address; of one account, from wherever it asks and whomever it names. */
@@ -23,7 +23,7 @@ interface GuessLimit extends FailureLimit {
 }
 
 /** A check of a PIN. Until the transaction ends, no other request can check a PIN of the same number. With Apparel21, the row lock on the voucher has the same effect. */
-export interface Guess extends Pick<Guarded, 'pinHash' | 'isRefused'> {
+export interface Guess extends Pick<PinState, 'pinHash' | 'isRefused'> {
   number: string
   subject: Buffer
   limits: readonly GuessLimit[]
@@ -39,7 +39,7 @@ export async function beginGuess(
   const subject = hmac(keys.subjects, 'voucher', String(service.id), number)
   const limits = limitsOf(keys, service, origin)
   const asked = { subject, counted: limits.map(limit => limit.subject) }
-  const { counted, secondsLeft, ...guarded } = await takeGuess(tx, service, number, asked)
+  const { counted, secondsLeft, ...guarded } = await lockGuesses(tx, service, number, asked)
   if (limits.some(({ allowed }, i) => (counted[i] ?? 0) >= allowed))
     return new ApiError('too_many_failures', undefined, { retryAfter: Math.max(1, secondsLeft) })
   return { ...guarded, number, subject, limits }
@@ -69,10 +69,10 @@ function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
 
 /** Counts a guess at a PIN that was wrong, or not looked at. Returns the answer to it, which has to be committed. */
 export async function countWrongGuess(tx: Db, service: Service, { number, subject, limits }: Guess): Promise<ApiError> {
-  const failures = await countFailureOf(tx, service, subject)
+  const failures = await countWrongPin(tx, service, subject)
   const refusedSeconds = refusedSecondsAfter(failures)
   if (refusedSeconds > 0) {
-    await refuseFor(tx, service, subject, refusedSeconds)
+    await blockGuesses(tx, service, subject, refusedSeconds)
     await raiseAlert(tx, service.id, {
       kind: 'voucher_pin_guessing',
       subject: number,

@@ -12,7 +12,7 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { csvLine } from '../../import/formats/csv-line.ts'
 import { withoutFormula } from '../../import/formats/formulas.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
-import { issuePage, mappingStatus } from '../../store/mappings/issues.ts'
+import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { writeToStandardOutput } from '../terminal/outgoing-file.ts'
 import { table } from '../terminal/table.ts'
 
@@ -30,7 +30,7 @@ const problemStates = ['unmapped', 'duplicate', 'orphaned', 'nearMatch'] as cons
 
 /** Prints the number of records per state and the most important issues. Sets exit code 2 if there are problems. */
 export async function printReport(db: Database, service: Service, { kind, state, limit, json }: ReportOptions) {
-  const all = JSON.parse((await mappingStatus(db, service)).record) as MappingStatus[]
+  const all = JSON.parse((await readMappingStatus(db, service)).record) as MappingStatus[]
   const statuses = all.filter(one => kind === undefined || one.kind === kind)
   const issues: Record<string, MappingIssue[]> = {}
   for (const { kind: of } of statuses) {

@@ -1,4 +1,4 @@
-import { senderWithin } from '../../webhooks/sender.ts'
+import { createSender } from '../../webhooks/sender.ts'
 import type { WriteOperation, WriteRegistry } from '../../writes/registry.ts'
 import type { Gate } from '../admission/admit.ts'
 import type { RouteDefinition } from './route-definitions.ts'
@@ -23,7 +23,7 @@ export function createWriteRegistry(
             keys,
             backOffice: backOffice(service),
             driver: driver(service),
-            sender: senderWithin([]),
+            sender: createSender([]),
             params,
             body,
             username,

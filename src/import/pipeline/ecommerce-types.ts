@@ -3,7 +3,7 @@ import {
   EcommerceLocationRow,
   EcommerceVariantRow,
 } from '../../domain/mappings/ecommerce-rows.ts'
-import { type EcommerceItem, openList, upsertItems } from '../../store/mappings/platform-items.ts'
+import { type EcommerceItem, openItemImport, upsertItems } from '../../store/mappings/platform-items.ts'
 import { type Notes, note } from './counts.ts'
 import type { ImportType } from './import-type.ts'
 import type { Prepare, Row } from './ingest.ts'
@@ -67,7 +67,7 @@ export const ecommerceTypes = {
     replaces: true,
     prepare: items(location),
     write: upsertItems('stores'),
-    open: openList('stores'),
+    open: openItemImport('stores'),
     examples: [{}, { locationId: '6884556843', name: 'Bourke Street' }],
   },
   'ecommerce-variants': {
@@ -90,7 +90,7 @@ export const ecommerceTypes = {
     mayBeEmpty: 'sku',
     prepare: items(variant, 'have no SKU: left out'),
     write: upsertItems('skus'),
-    open: openList('skus'),
+    open: openItemImport('skus'),
     examples: [{}, { sku: 'MH01-S-Black', option2: 'S' }],
   },
   'ecommerce-customers': {
@@ -105,7 +105,7 @@ export const ecommerceTypes = {
     replaces: true,
     prepare: items(customer),
     write: upsertItems('customers'),
-    open: openList('customers'),
+    open: openItemImport('customers'),
     examples: [{}, { customerId: '6477890125897', email: 'mary.lee@example.com' }],
   },
 } as const satisfies Record<string, ImportType>

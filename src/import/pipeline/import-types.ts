@@ -14,7 +14,7 @@ import { upsertStaff } from '../../store/catalog/staff.ts'
 import { upsertStores } from '../../store/catalog/stores.ts'
 import { mapCustomers, upsertCustomers } from '../../store/customers/customers.ts'
 import { upsertStock } from '../../store/inventory/stock.ts'
-import { openMappings } from '../../store/mappings/platform-items.ts'
+import { openMappingImport } from '../../store/mappings/platform-items.ts'
 import { mapSkus } from '../../store/mappings/writes.ts'
 import { upsertTransactions } from '../../store/orders/transactions.ts'
 import { upsertGifts, upsertPrograms, upsertRewardAccounts, upsertRewardLots } from '../../store/rewards/rewards.ts'
@@ -34,7 +34,7 @@ const inStock =
 const folded = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
 
 /** Columns that the mapping check has beside those of a mapping. */
-const ofMappings = { passesOver: issueColumns, open: openMappings }
+const ofMappings = { passesOver: issueColumns, open: openMappingImport }
 const forAdmins = { role: 'admin' } as const
 
 /** The import types, in the recommended order. */
@@ -49,7 +49,7 @@ export const importTypes = {
   },
   stores: {
     description: 'One store.',
-    open: openMappings,
+    open: openMappingImport,
     remarks: inStock,
     shape: StoreRow,
     key: ['storeId'],
@@ -73,7 +73,7 @@ export const importTypes = {
   },
   products: {
     description: 'One colour and size; what the lines of one product share is repeated.',
-    open: openMappings,
+    open: openMappingImport,
     remarks: `${inStock} Without \`sku\` the e-commerce SKU is the \`skuId\`, until \`sku-mapping\` says otherwise; without \`originalPrice\` it is the \`price\`.`,
     shape: ProductRow,
     key: ['skuId'],
@@ -102,7 +102,7 @@ export const importTypes = {
   },
   customers: {
     description: 'One customer.',
-    open: openMappings,
+    open: openMappingImport,
     remarks:
       'A subscription that the line sets is consent: `privacy` becomes false whatever the line says. Without one, `privacy` that is true ends both subscriptions, also those that the line does not name.',
     shape: CustomerRow,

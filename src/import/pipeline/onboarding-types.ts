@@ -1,7 +1,7 @@
 import { OrderRow } from '../../domain/orders/order-row.ts'
 import { VoucherRow } from '../../domain/vouchers/voucher-row.ts'
-import { bringOrders } from '../../store/orders/imported-orders.ts'
-import { bringVouchers } from '../../store/vouchers/imported-vouchers.ts'
+import { mergeImportedOrders } from '../../store/orders/imported-orders.ts'
+import { importVouchers } from '../../store/vouchers/imported-vouchers.ts'
 import type { ImportType } from './import-type.ts'
 import { ofRefusedOrder } from './orders.ts'
 import { ordersFrom, vouchersFrom } from './prepare.ts'
@@ -22,7 +22,7 @@ export const orders = {
   isOnboarding: true,
   rule: orderRule,
   prepare: ordersFrom,
-  write: bringOrders,
+  write: mergeImportedOrders,
   examples: [
     { status: 'shipped', paymentVoucher: '' },
     {
@@ -50,6 +50,6 @@ export const vouchers = {
   isOnboarding: true,
   rule: voucherRule,
   prepare: vouchersFrom,
-  write: bringVouchers,
+  write: importVouchers,
   examples: [{}, { number: '2062390', pin: '004200' }],
 } as const satisfies ImportType

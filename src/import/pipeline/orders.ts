@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { addressFields, orderColumns, toAddressColumn } from '../../domain/orders/order-row.ts'
 import { computeLineValue, computeRefund, sum, toMinorUnits } from '../../domain/orders/pricing.ts'
 import { formatAmount, getDecimals } from '../../domain/values/money.ts'
-import type { BroughtLine, BroughtOrder } from '../../store/orders/imported-orders.ts'
+import type { ImportedLine, ImportedOrder } from '../../store/orders/imported-orders.ts'
 import type { SoldVariant } from '../../store/orders/place.ts'
 import type { Row } from './ingest.ts'
 import { discountsOf } from './inputs.ts'
@@ -16,7 +16,7 @@ export interface SoldItems {
 }
 
 /** What a line comes to. */
-type Reckoned = Pick<BroughtLine, 'status' | 'quantity' | 'price' | 'discounts' | 'value' | 'returned' | 'refunded'>
+type Reckoned = Pick<ImportedLine, 'status' | 'quantity' | 'price' | 'discounts' | 'value' | 'returned' | 'refunded'>
 
 /** Says why a row is rejected; the first reason counts. */
 type Refuse = (row: Row, text: string, column: string, found?: unknown) => void
@@ -33,7 +33,7 @@ export function rowsByOrder(rows: readonly Row[]): Row[][] {
 }
 
 /** The order that rows make up; or, where it is rejected, why each of them is. */
-export function orderFrom(rows: readonly Row[], items: SoldItems, currency: string): BroughtOrder | RowError[] {
+export function orderFrom(rows: readonly Row[], items: SoldItems, currency: string): ImportedOrder | RowError[] {
   const faults = new Map<Row, RowError>()
   const reject: Refuse = (row, ...why) => {
     if (!faults.has(row)) faults.set(row, new RowError(...why))
@@ -81,7 +81,7 @@ const addressOf = (row: Row, prefix: string) =>
 
 const isLine = ({ sku, skuId }: Row) => typeof (sku ?? skuId) === 'string'
 
-function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, reject: Refuse): BroughtLine[] {
+function linesOf(rows: readonly Row[], items: SoldItems, decimals: number, reject: Refuse): ImportedLine[] {
   const seen = new Set<unknown>()
   return rows.filter(isLine).map((row, i) => {
     const { storeNumber } = row
@@ -116,7 +116,7 @@ function reckoned(row: Row, decimals: number, reject: Refuse): Reckoned {
   else if (value !== due) reject(row, 'is not the price of the units less the discount', 'value', shown(due))
   if (value < 0n) reject(row, 'is more than the line costs', 'discountAmount')
 
-  const { status = 'shipped' } = row as { status?: BroughtLine['status'] }
+  const { status = 'shipped' } = row as { status?: ImportedLine['status'] }
   const isSold = status === 'shipped' || status === 'returned'
   const returned = Number(row.returned ?? (status === 'returned' ? quantity : 0))
   if (returned > quantity) reject(row, 'is more than the quantity', 'returned')
@@ -152,7 +152,7 @@ export function soldItem(row: Row, variant: SoldVariant | undefined) {
 }
 
 /** The payments of an order: one that several rows repeat is one. */
-function paymentsOf(rows: readonly Row[]): BroughtOrder['payments'] {
+function paymentsOf(rows: readonly Row[]): ImportedOrder['payments'] {
   const payments = rows.flatMap(row =>
     typeof row.paymentAmount === 'string'
       ? {
@@ -169,7 +169,7 @@ function paymentsOf(rows: readonly Row[]): BroughtOrder['payments'] {
 /** An order says what it comes to, so that one of which a line is missing is not taken for the whole. */
 function judgeSums(
   header: Row,
-  { lines, freight, total, payments }: Pick<BroughtOrder, 'lines' | 'freight' | 'total' | 'payments'>,
+  { lines, freight, total, payments }: Pick<ImportedOrder, 'lines' | 'freight' | 'total' | 'payments'>,
   decimals: number,
   reject: Refuse,
 ) {

@@ -5,11 +5,11 @@ import { getDecimals } from '../../domain/values/money.ts'
 import type { ImportedState, VoucherRow } from '../../domain/vouchers/voucher-row.ts'
 import { findSkus, findSkusById } from '../../store/catalog/skus.ts'
 import { findStoresById, findStoresByNumber } from '../../store/catalog/stores.ts'
-import { knownCustomers } from '../../store/customers/customers.ts'
-import type { BroughtOrder } from '../../store/orders/imported-orders.ts'
-import { variantsOf } from '../../store/orders/place.ts'
+import { findCustomersById } from '../../store/customers/customers.ts'
+import type { ImportedOrder } from '../../store/orders/imported-orders.ts'
+import { findVariants } from '../../store/orders/place.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
-import { broughtVoucher } from '../../store/vouchers/imported-vouchers.ts'
+import { createImportedVoucher } from '../../store/vouchers/imported-vouchers.ts'
 import { addNotes, type Notes, note } from './counts.ts'
 import type { Prepare, Row } from './ingest.ts'
 import { type Names, transactionFrom } from './inputs.ts'
@@ -123,7 +123,7 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
   const stores = await storesOf(db, service, rows)
   const known = [...skus.byId.values(), ...skus.byName.values()].map(({ sku }) => sku)
   const variants = new Map(
-    (await variantsOf(db, service, known, getDecimals(currency))).map(variant => [variant.sku, variant]),
+    (await findVariants(db, service, known, getDecimals(currency))).map(variant => [variant.sku, variant]),
   )
   const itemsBy = (notes: Notes): SoldItems => ({
     item(row) {
@@ -138,7 +138,7 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
     },
   })
   const notes: Notes = {}
-  const inputs = rowsByOrder(rows).flatMap((own): (BroughtOrder | RowError)[] => {
+  const inputs = rowsByOrder(rows).flatMap((own): (ImportedOrder | RowError)[] => {
     const ofOrder: Notes = {}
     const order = orderFrom(own, itemsBy(ofOrder), currency)
     if (Array.isArray(order)) return order
@@ -152,7 +152,7 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
 export const vouchersFrom: Prepare<Row> = async (_db, service, rows, keys) => {
   if (!keys) throw new Error('a PIN is hashed with the key of the installation')
   const inputs = rows.map(({ status, ...row }) =>
-    broughtVoucher(keys, service, { ...(row as unknown as VoucherRow), state: status as ImportedState | undefined }),
+    createImportedVoucher(keys, service, { ...(row as unknown as VoucherRow), state: status as ImportedState | undefined }),
   )
   return { inputs }
 }
@@ -180,4 +180,4 @@ export const ofSkus = existing('skuId', 'SKU of a product', async (db, service, 
 )
 
 export const ofCustomers = (translate: (row: Row) => object) =>
-  existing('customerId', 'customer', knownCustomers, translate)
+  existing('customerId', 'customer', findCustomersById, translate)

@@ -7,7 +7,7 @@ import { mergeStores } from '../../store/catalog/stores.ts'
 import { mergeCustomers } from '../../store/customers/customers.ts'
 import { checkChangedMapping, lockMappingCheck } from '../../store/mappings/check-changed.ts'
 import type { MappingField, MappingFields } from '../../store/mappings/fixes.ts'
-import { mappingRecord } from '../../store/mappings/mappings.ts'
+import { findMapping } from '../../store/mappings/mappings.ts'
 import { mapSku } from '../../store/mappings/writes.ts'
 
 /** The names of each kind: in operation IDs and in messages. */
@@ -80,7 +80,7 @@ export async function changeMapping(
 ): Promise<string> {
   await lockMappingCheck(tx, service, kind)
   await apply[kind](tx, service, id, change)
-  const after = await mappingRecord(tx, service, kind, id)
+  const after = await findMapping(tx, service, kind, id)
   if (!after) throw new Error('locked mapping not found')
   const targets = [before, after.record].flatMap(record => Object.values(fieldsIn(kind, record)))
   const ids = targets.flatMap(one => (one === null ? [] : [one, lastSegment(one) ?? one]))

@@ -12,7 +12,7 @@ import { NoBody } from '../../http/body/body.ts'
 import { get, list, post } from '../../http/routing/route-definitions.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { fixPage, lockFix, recordFix, recordUndo } from '../../store/mappings/fixes.ts'
-import { issuePage, mappingStatus } from '../../store/mappings/issues.ts'
+import { issuePage, readMappingStatus } from '../../store/mappings/issues.ts'
 import { lockMapping } from '../../store/mappings/mappings.ts'
 import { requestMappingCheck } from '../../store/mappings/platform-items.ts'
 import { areSame, changeMapping, fieldsIn, fieldsTo, isMappedTo, names, pathOf } from './change-mapping.ts'
@@ -32,7 +32,7 @@ export const mappingCheck = [
         'For each kind: the number of records per state, when they were checked, and the progress of a running check. Tillbridge checks all mappings after an import of a platform file (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`) and every 6 hours after that. A mapping that a PUT or a fix changes is checked at once.',
       answer: Type.Array(MappingStatus),
     },
-    ({ db, service }) => mappingStatus(db, service),
+    ({ db, service }) => readMappingStatus(db, service),
   ),
 
   post(
@@ -50,7 +50,7 @@ export const mappingCheck = [
     ({ service }) =>
       async tx => {
         await requestMappingCheck(tx, service)
-        return { ...(await mappingStatus(tx, service)), subject: '/mappings/check' }
+        return { ...(await readMappingStatus(tx, service)), subject: '/mappings/check' }
       },
   ),
 

@@ -11,7 +11,7 @@ import { NoBody } from '../../http/body/body.ts'
 import type { Context } from '../../http/routing/operation.ts'
 import { get, post } from '../../http/routing/route-definitions.ts'
 import { timesOfDay } from '../../store/audit/audit.ts'
-import { personsOf, readEmails, readLedger } from '../../store/vouchers/ledger.ts'
+import { readVoucherPersons, readEmails, readLedger } from '../../store/vouchers/ledger.ts'
 import { readVoucher } from '../../store/vouchers/vouchers.ts'
 
 const [tag, role, kind] = ['Gift vouchers', 'admin', 'voucher'] as const
@@ -62,7 +62,7 @@ export const voucherLedgers = [
       requireOurs(driver)
       const voucher = await readVoucher(db, service, number)
       if (!voucher) return
-      const persons = await personsOf(db, service, number)
+      const persons = await readVoucherPersons(db, service, number)
       const { senderName = null, receiverName = null, receiverEmail = null } = persons ?? {}
       const entries = await readLedger(db, service, voucher)
       const emails = JSON.parse(await readEmails(db, service, number))

@@ -14,7 +14,7 @@ import {
   webhookRecord,
 } from '../../store/webhooks/endpoints.ts'
 import { newSecret } from '../../webhooks/signature.ts'
-import { tryEndpoint } from '../../webhooks/test-event.ts'
+import { sendTestEvent } from '../../webhooks/test-event.ts'
 import { type Asked, changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
 
 /** Actions on a webhook, and its delivery attempts. */
@@ -38,7 +38,7 @@ export const actions = [
       await step(tx => held(tx, service, id))
       const due = await read(db => readDue(db, keys, service, id))
       if (!due) throw notFound(kind)
-      const attempt = isTrial ? untried : await tryEndpoint(sender, service.name, due)
+      const attempt = isTrial ? untried : await sendTestEvent(sender, service.name, due)
       return async tx => {
         const added = await addAttempt(tx, service, id, attempt)
         if (!added) throw notFound(kind)

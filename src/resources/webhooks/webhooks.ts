@@ -6,7 +6,7 @@ import { NoBody } from '../../http/body/body.ts'
 import { del, get, list, post, put } from '../../http/routing/route-definitions.ts'
 import type { WriteContext } from '../../http/routing/writes.ts'
 import { changeWebhook, removeWebhook, webhookPage, webhookRecord } from '../../store/webhooks/endpoints.ts'
-import { makeWebhook } from '../../webhooks/create-webhook.ts'
+import { createWebhook } from '../../webhooks/create-webhook.ts'
 import { actions } from './actions.ts'
 import { changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
 
@@ -58,7 +58,7 @@ export const webhooks = [
       const { service, keys, body } = context
       await checkUrl(context, body.url)
       return async tx => {
-        const { id, secret } = await makeWebhook(tx, keys, service, body)
+        const { id, secret } = await createWebhook(tx, keys, service, body)
         return { data: { ...(await shown(tx, service, id)), secret }, subject: pathOf(id) }
       }
     },
@@ -119,7 +119,7 @@ export const webhooks = [
 ]
 
 async function checkUrl({ sender }: Pick<WriteContext, 'sender'>, url: string) {
-  const detail = await sender.refusal(url)
+  const detail = await sender.findRejection(url)
   if (detail === undefined) return
   throw new ApiError('url_not_allowed', detail, { errors: [{ pointer: '/url', code: 'url_not_allowed', detail }] })
 }

@@ -18,7 +18,7 @@ export async function recordConsent(
       from json_to_recordset(${JSON.stringify(changes)}) as c (channel text, old boolean, new boolean)`)
 }
 
-/** Whether a customer was created by a write of this service: such a one has a consent record from the beginning. */
+/** True if a write of this service created the customer. Only such customers have a complete consent history. */
 export const isCreatedHere = async (tx: Db, service: Service, customerId: string) =>
   Boolean(
     await tx.row(sql`

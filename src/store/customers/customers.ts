@@ -23,7 +23,7 @@ import { byChangeTimestamp, changedAfter, filter, type PageRequest, readPage } f
 import { materialized, opaqueServiceId } from '../lists/planner-fences.ts'
 import { lockReferences, selectReferences } from '../lists/references.ts'
 import { lockStores } from '../lists/store-locks.ts'
-import { requireCustomers, withWhatWasKept } from './removal.ts'
+import { requireCustomers, restoreKeptFields } from './removal.ts'
 
 const customers: MergeTable = {
   name: 'customer',
@@ -42,7 +42,7 @@ const customers: MergeTable = {
 }
 const content = columnLists(customers)
 
-/** The record of a row `c` of `customer`, open for its stamp, its e-commerce identifiers apart. */
+/** JSON of a row `c` of `customer` without e-commerce IDs and closing brace. */
 const body = withoutClosingBrace(sql`
   select row_to_json(r) from (select
      c.id, c.code, c.title, c.firstname, c.surname, c.date_of_birth as "dateOfBirth",
@@ -54,15 +54,15 @@ const body = withoutClosingBrace(sql`
      c.loyalty_code as "loyaltyCode", c.loyalty_name as "loyaltyName", c.joined_store_id as "joinedStoreId",
      (select code from store where service_id = c.service_id and store_id = c.joined_store_id) as "joinedStoreCode") r`)
 
-/** What follows the record where the e-commerce identifiers are shown. */
+/** The end of a record with e-commerce IDs. */
 const ecommerceIds = sql`
   format(',"ecommerceAdminId":%s,"ecommerceLegacyId":%s}', coalesce(to_json(c.ecommerce_admin_id)::text, 'null'), coalesce(to_json(c.ecommerce_legacy_id)::text, 'null'))`
 
-/** The whole record of a row of `customer`. */
+/** The complete record of a row of `customer`. */
 export const customerJson = sql`record || ecommerce_ids`
 const withoutEcommerceIds = sql`record || '}'`
 
-/** When rows were asked for, and what becomes of those that may be older than what is there. */
+/** Protects records that changed after rows were requested. `requestedAt`: text of a `timestamptz`, from the clock of the database. */
 export interface StaleRowGuard {
   requestedAt: string
   onNewer(id: string): void
@@ -71,13 +71,14 @@ export interface StaleRowGuard {
 /** Merges rows (`CustomerRow`) into the customers. */
 export const upsertCustomers = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
-    await holdShown(tx, service, rows)
+    await lockShownRows(tx, service, rows)
     return mergeCustomers(tx, service, rows)
   })
 
 /**
- * The same of rows that a back office was asked for after a moment (`momentNow`). Customers who have changed since, or have left, stay as
- * they are, since the rows may be older: `onNewer` hears of each, where the transaction is begun anew more than once.
+ * Like `upsertCustomers`, for rows that were requested from a back office at a known time. Customers who changed or left the list after
+ * that time are skipped, because the rows can be older. Calls `onNewer` for each of them. If the transaction is repeated, `onNewer` is
+ * called again.
  */
 export const upsertCustomersUnlessNewer = (
   db: Database,
@@ -86,28 +87,28 @@ export const upsertCustomersUnlessNewer = (
   { requestedAt, onNewer }: StaleRowGuard,
 ): Promise<Upserted> =>
   db.transaction(async tx => {
-    await holdShown(tx, service, rows)
-    return mergeCustomers(tx, service, rows, async given => {
-      const ids = given.map(({ id }) => id)
+    await lockShownRows(tx, service, rows)
+    return mergeCustomers(tx, service, rows, async rowsToMerge => {
+      const ids = rowsToMerge.map(({ id }) => id)
       await lockCustomers(tx, service, sql`and c.id = any(${ids})`)
-      const found = await tx.rows<{ id: string }>(sql`
+      const newerRows = await tx.rows<{ id: string }>(sql`
         select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids}) and changed_at > ${requestedAt}::timestamptz
         union
         select id from tombstone where service_id = ${service.id} and kind = 'customer' and id = any(${ids}) and changed_at > ${requestedAt}::timestamptz`)
-      const newer = new Set(found.map(({ id }) => id))
+      const newer = new Set(newerRows.map(({ id }) => id))
       for (const id of newer) onNewer(id)
-      return given.filter(({ id }) => !newer.has(id))
+      return rowsToMerge.filter(({ id }) => !newer.has(id))
     })
   })
 
-/** Holds what rows will show: a value or a store that is renamed meanwhile would be shown as it was. */
-async function holdShown(tx: Db, service: Service, rows: readonly object[]) {
+/** Locks the references and stores that the rows show: onConflict a concurrent rename would be lost. */
+async function lockShownRows(tx: Db, service: Service, rows: readonly object[]) {
   await lockReferences(tx, service, rows)
   const stores = (rows as readonly { joinedStoreId?: string | null }[]).flatMap(row => row.joinedStoreId ?? [])
   if (stores.length) await lockStores(tx, service, stores)
 }
 
-/** Merges rows (`CustomerMappingRow`) into customers that are there. */
+/** Merges rows (`CustomerMappingRow`) into existing customers. Throws `Contradiction` if a customer does not exist. */
 export const mapCustomers = (db: Database, service: Service, rows: readonly { id: string }[]): Promise<Upserted> =>
   db.transaction(async tx => {
     const ids = rows.map(({ id }) => id)
@@ -115,53 +116,53 @@ export const mapCustomers = (db: Database, service: Service, rows: readonly { id
     return mergeCustomers(tx, service, rows)
   })
 
-type Given = SourceDated & { id: string }
+type CustomerRow = SourceDated & { id: string }
 
-/** The same within a transaction, of the rows that `among` leaves of them. */
+/** Merges rows into the customers, within a transaction. `selectRows` selects the rows to merge. */
 export async function mergeCustomers(
   tx: Db,
   service: Service,
-  given: readonly object[],
-  among = async (rows: readonly Given[]) => rows,
+  rowsToMerge: readonly object[],
+  selectRows = async (rows: readonly CustomerRow[]) => rows,
 ): Promise<Upserted> {
-  const identified = given.length ? await among(given as readonly Given[]) : []
+  const identified = rowsToMerge.length ? await selectRows(rowsToMerge as readonly CustomerRow[]) : []
   if (!identified.length) return { inserted: 0, changed: 0 }
   const ids = identified.map(({ id }) => id)
-  const [held, change, rows] = await Promise.all([
-    tx.rows<{ id: string }>(locking(service, sql`and c.id = any(${ids})`)),
+  const [lockedRows, change, rows] = await Promise.all([
+    tx.rows<{ id: string }>(selectForUpdate(service, sql`and c.id = any(${ids})`)),
     beginSourceDatedChange(tx, service, 'customer', identified),
-    withWhatWasKept(tx, service, identified),
+    restoreKeptFields(tx, service, identified),
   ])
-  const isHeld = new Set(held.map(({ id }) => id))
-  const put = async (some: readonly Given[], otherwise: Sql) =>
-    some.length ? tx.rows<{ id: string }>(insertion(service, change, some, otherwise)) : []
-  const [there, added] = [rows.filter(({ id }) => isHeld.has(id)), rows.filter(({ id }) => !isHeld.has(id))]
-  const [changed, fresh] = await Promise.all([
-    put(there, onConflictUpdate(customers, ['changed_at', 'record', 'ecommerce_ids'])),
-    put(added, sql`on conflict (service_id, id) do nothing`),
+  const lockedIds = new Set(lockedRows.map(({ id }) => id))
+  const insert = async (batch: readonly CustomerRow[], onConflict: Sql) =>
+    batch.length ? tx.rows<{ id: string }>(insertMerged(service, change, batch, onConflict)) : []
+  const [existing, added] = [rows.filter(({ id }) => lockedIds.has(id)), rows.filter(({ id }) => !lockedIds.has(id))]
+  const [changed, insertedRows] = await Promise.all([
+    insert(existing, onConflictUpdate(customers, ['changed_at', 'record', 'ecommerce_ids'])),
+    insert(added, sql`on conflict (service_id, id) do nothing`),
   ])
-  const isFresh = new Set(fresh.map(({ id }) => id))
-  // Whom another transaction has put in meanwhile nobody could see, nor hold: their rows are merged into what is there by now.
-  const late = await mergeCustomers(
+  const insertedIds = new Set(insertedRows.map(({ id }) => id))
+  // Rows inserted by a concurrent transaction were invisible to our SELECT and could not be locked. Merge them again: they exist now.
+  const retried = await mergeCustomers(
     tx,
     service,
-    added.filter(({ id }) => !isFresh.has(id)),
-    among,
+    added.filter(({ id }) => !insertedIds.has(id)),
+    selectRows,
   )
-  return { inserted: fresh.length + late.inserted, changed: changed.length + late.changed }
+  return { inserted: insertedRows.length + retried.inserted, changed: changed.length + retried.changed }
 }
 
-/** Merged rows as an insertion; `otherwise` is what becomes of those that are there. */
-const insertion = (service: Service, change: Change, rows: readonly object[], otherwise: Sql) => sql`
+/** Inserts merged rows. `onConflict`: the `on conflict` clause. */
+const insertMerged = (service: Service, change: Change, rows: readonly object[], onConflict: Sql) => sql`
   insert into customer (${content.list}, changed_at, record, ecommerce_ids)
-  select ${content.of('c')}, at.stamp, ${withChangeTimestamp(body, sql`at.stamp`, service, change, '')}, ${ecommerceIds}
+  select ${content.of('c')}, at.new_timestamp, ${withChangeTimestamp(body, sql`at.new_timestamp`, service, change, '')}, ${ecommerceIds}
     from ${mergeRows(service, customers, rows, 'c')}
-    cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as stamp) at
+    cross join lateral (select ${changeTimestamp(mergedRowTimes, service, change)} as new_timestamp) at
    where ${isDifferent(customers, 'c')}
-  ${otherwise}
+  ${onConflict}
   returning id`
 
-/** Adds a customer whose identifier nobody has; undefined where another one has the e-mail address. */
+/** Inserts a customer with a new ID. Returns undefined if another customer has the email address. */
 export const addCustomer = (tx: Db, service: Service, row: object) =>
   tx.row<{ record: string }>(sql`
     insert into customer (${content.list}, changed_at, record, ecommerce_ids)
@@ -170,13 +171,13 @@ export const addCustomer = (tx: Db, service: Service, row: object) =>
     on conflict do nothing
     returning ${customerJson} as record`)
 
-/** Locks customers before they are read and written anew: what another transaction changes meanwhile would be lost. */
-const lockCustomers = (tx: Db, service: Service, where: Sql) => lockRows(tx, locking(service, where))
+/** Locks customers before they are read and rendered: onConflict a concurrent change would be lost. */
+const lockCustomers = (tx: Db, service: Service, where: Sql) => lockRows(tx, selectForUpdate(service, where))
 
-const locking = (service: Service, where: Sql) =>
+const selectForUpdate = (service: Service, where: Sql) =>
   sql`select c.id from customer c where c.service_id = ${opaqueServiceId(service)} ${where} order by c.id for no key update`
 
-/** Renders customers anew after something that they show has changed; `where` begins with `and`. */
+/** Renders customers `c` after a change of something they show. `where` must begin with `and`. */
 export async function renderCustomers(tx: Db, service: Service, change: Change, where: Sql) {
   await lockCustomers(tx, service, where)
   await tx.run(sql`
@@ -186,16 +187,16 @@ export async function renderCustomers(tx: Db, service: Service, change: Change, 
        and not ${hasSameBody(sql`customer.record`, sql`r.body`, '')}`)
 }
 
-/** An e-mail address in the form in which two are compared; as the index `customer_email` has it. */
+/** An email address in the form of the index `customer_email`: case and Unicode composition don't matter. */
 const comparable = (email: Sql) => sql`lower(normalize(${email}, NFC))`
 
-/** A customer's name as a directory has it; as the index `customer_name` has it. */
+/** A customer's name in the form of the index `customer_name`. */
 const nameKey = sql`(customer_name_key(surname, firstname) collate "C")`
 
-/** Names that begin with a text: surname, or surname and first name, a comma between them or not. */
-const named = (text: string) => {
+/** Condition: the surname, or surname and first name, begins with this text. A comma between the names is optional. */
+const hasNamePrefix = (text: string) => {
   const key = sql`(select customer_name_key(${text.replaceAll(/[\s,]+/g, ' ')}, null))`
-  // Behind the highest character nothing goes on.
+  // `chr(1114111)` is the highest code point, so it is the upper bound of the prefix range.
   return sql`and ${nameKey} >= ${key} and ${nameKey} < ${key} || chr(1114111)`
 }
 
@@ -203,7 +204,7 @@ interface Filters {
   email?: string | undefined
   name?: string | undefined
   updatedAfter?: string | undefined
-  /** Whether the records show the e-commerce identifiers. */
+  /** True if the records show the e-commerce IDs. */
   ecommerceIds: boolean
 }
 
@@ -211,7 +212,7 @@ export const customerPage = (
   db: Db,
   service: Service,
   { email, name, updatedAfter, ecommerceIds }: Filters,
-  asked: PageRequest,
+  request: PageRequest,
 ) =>
   readPage(
     db,
@@ -219,35 +220,35 @@ export const customerPage = (
     {
       table: 'customer',
       record: ecommerceIds ? customerJson : withoutEcommerceIds,
-      ...orderOf({ email, name }),
+      ...getOrder({ email, name }),
       key: sql`id`,
       where: sql`
         ${filter(email, text => sql`and ${comparable(sql`email`)} = ${comparable(sql`${text}`)}`)}
-        ${filter(name, named)}
+        ${filter(name, hasNamePrefix)}
         ${filter(updatedAfter, changedAfter)}`,
     },
-    asked,
+    request,
   )
 
-/** Who is looked up, by an address or a name, is so as of now; all others are followed. */
-const orderOf = ({ email, name }: Pick<Filters, 'email' | 'name'>) => {
+/** A search by email address or name shows the current state. All other requests scan changes. */
+const getOrder = ({ email, name }: Pick<Filters, 'email' | 'name'>) => {
   if (name !== undefined) return { live: true, order: { column: nameKey, type: 'text' } } as const
   return email === undefined ? { order: byChangeTimestamp } : { live: true }
 }
 
-/** The record of one customer, as JSON text. */
-export const customerRecord = (db: Db, service: Service, id: string) =>
+/** Returns the JSON of a customer. */
+export const findCustomer = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
     sql`select ${customerJson} as record from customer where service_id = ${service.id} and id = ${id}`,
   )
 
-/** The customer with an e-mail address. */
-export const customerWithEmail = (db: Db, service: Service, email: string) =>
+/** Returns the customer with this email address. */
+export const findCustomerByEmail = (db: Db, service: Service, email: string) =>
   db.row<{ id: string }>(sql`
     select id from customer where service_id = ${service.id} and ${comparable(sql`email`)} = ${comparable(sql`${email}`)}`)
 
-/** Which of these identifiers some customer has. */
-export const knownCustomers = (db: Db, service: Service, ids: readonly string[]) =>
+/** Returns the customers with these IDs. Omits unknown IDs. */
+export const findCustomersById = (db: Db, service: Service, ids: readonly string[]) =>
   db.rows<{ id: string }>(
     sql`select id from customer where service_id = ${opaqueServiceId(service)} and id = any(${ids})`,
   )

@@ -4,12 +4,12 @@ import type { Consent } from '../../domain/customers/consent.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { customerJson, mergeCustomers } from './customers.ts'
 
-/** A customer as stored, and what a change of it depends on. */
+/** A stored customer, with the fields that a change depends on. */
 export interface StoredCustomer extends CustomerState {
   id: string
 }
 
-/** Locks a customer until the transaction ends, and reads it as it stands then: of two changes at once the second sees the first. */
+/** Locks and reads a customer: of two concurrent changes, the second sees the first. Returns undefined if the customer does not exist. */
 export async function lockCustomer(tx: Db, service: Service, id: string): Promise<StoredCustomer | undefined> {
   const row = await tx.row<Consent & { record: string; references: Record<string, string> }>(sql`
     select ${customerJson} as record, privacy, email_subscription as "emailSubscription",
@@ -20,15 +20,15 @@ export async function lockCustomer(tx: Db, service: Service, id: string): Promis
   return { id, record, consent, references: new Map(Object.entries(references)) }
 }
 
-/** A customer's row: the columns that change, and for a new one all that it says. */
+/** The columns of a customer that change. For a new customer, all columns. */
 interface CustomerRow {
   id: string
   email?: string | null | undefined
   [column: string]: unknown
 }
 
-/** Puts a customer in; false where another one has the e-mail address. */
-export async function putCustomer(tx: Db, service: Service, row: CustomerRow): Promise<boolean> {
+/** Inserts or updates a customer. Returns false if another customer has the email address. */
+export async function upsertCustomer(tx: Db, service: Service, row: CustomerRow): Promise<boolean> {
   try {
     await Promise.all([tx.run(sql`savepoint customer`), mergeCustomers(tx, service, [row])])
     return true

@@ -96,7 +96,11 @@ export interface Slots {
  * worker that has died is not renewed. A service's jobs that run, or are due before it, come before one; two workers that look at
  * the very same time may exceed what a service may have.
  */
-export const leaseDueJobs = (db: Db, slots: Readonly<Record<string, Slots>>, leaseSeconds: number): Promise<LeasedJob[]> => {
+export const leaseDueJobs = (
+  db: Db,
+  slots: Readonly<Record<string, Slots>>,
+  leaseSeconds: number,
+): Promise<LeasedJob[]> => {
   const each = Object.values(slots)
   return db.rows<LeasedJob>(sql`
     update job set lease = gen_random_uuid(), leased_until = now() + ${leaseSeconds} * interval '1 s', unfinished_starts = unfinished_starts + 1, rerun_at = null

@@ -26,22 +26,22 @@ interface CheckOptions {
  */
 export async function checkMappings(db: Database, service: Service, options: CheckOptions = {}): Promise<void> {
   const { signal, onProgress = () => {}, isThrottled = false } = options
-  const paced = async <T>(work: () => Promise<T>) => {
+  const runPaced = async <T>(work: () => Promise<T>) => {
     signal?.throwIfAborted()
-    const began = performance.now()
+    const start = performance.now()
     const done = await work()
-    if (isThrottled) await delay(performance.now() - began, undefined, { signal })
+    if (isThrottled) await delay(performance.now() - start, undefined, { signal })
     return done
   }
   await startCheck(db, service)
-  await countSales(db, service, paced, done => onProgress({ what: 'sales', done }))
-  const stock = await countStock(db, service, paced, done => onProgress({ what: 'stores counted', done }))
+  await countSales(db, service, runPaced, done => onProgress({ what: 'sales', done }))
+  const stock = await countStock(db, service, runPaced, done => onProgress({ what: 'stores counted', done }))
   for (const kind of mappedKinds) {
     const report = (done: number) => onProgress({ what: kind, done })
     const { table, key } = sides[kind]
-    const here = await checkSide(db, service, { kind, side: 'here', table, key, where: sql``, stock }, paced, report)
+    const here = await checkSide(db, service, { kind, side: 'here', table, key, where: sql``, stock }, runPaced, report)
     const there = { table: sql`ecommerce_item`, key: sql`ecommerce_id`, where: sql`and kind = ${kind}`, stock }
-    await checkSide(db, service, { kind, side: 'there', ...there }, paced, done => report(here + done))
+    await checkSide(db, service, { kind, side: 'there', ...there }, runPaced, done => report(here + done))
     await db.run(sql`
       insert into mapping_check (service_id, kind, changed_at) values (${service.id}, ${kind}, now())
       on conflict (service_id, kind) do update set changed_at = excluded.changed_at`)
@@ -60,7 +60,7 @@ async function startCheck(db: Database, service: Service) {
       on conflict (service_id, kind) do update set (checked, to_check) = row(0, excluded.to_check)`)
 }
 
-type Paced = <T>(work: () => Promise<T>) => Promise<T>
+type RunPaced = <T>(work: () => Promise<T>) => Promise<T>
 
 interface CheckedSide {
   kind: MappedKind
@@ -78,12 +78,12 @@ async function checkSide(
   db: Database,
   service: Service,
   { kind, side, table, key, where, stock }: CheckedSide,
-  paced: Paced,
+  runPaced: RunPaced,
   onProgress: (done: number) => void,
 ) {
   let done = 0
   for (let last = '', isMore = true; isMore; ) {
-    const ids = await paced(() =>
+    const ids = await runPaced(() =>
       retryOnContention(() =>
         db.transaction(async tx => {
           await lockMappingCheck(tx, service, kind)
@@ -114,57 +114,57 @@ async function checkSide(
 }
 
 /** Returns the units in stock by store, as JSON. Counted without locks, because a store can have a hundred thousand SKUs. */
-async function countStock(db: Database, service: Service, paced: Paced, onProgress: (done: number) => void) {
+async function countStock(db: Database, service: Service, runPaced: RunPaced, onProgress: (done: number) => void) {
   const units: Record<string, string> = {}
   const stores = await db.rows<{ id: string }>(sql`select store_id as id from store where service_id = ${service.id}`)
   for (const [i, { id }] of stores.entries()) {
-    const found = await paced(() =>
+    const stored = await runPaced(() =>
       db.row<{ units: string }>(sql`
         select (${unitsIn(sql`s`)})::text as units from store s where service_id = ${service.id} and store_id = ${id}`),
     )
-    if (found) units[id] = found.units
+    if (stored) units[id] = stored.units
     onProgress(i + 1)
   }
   return JSON.stringify(units)
 }
 
 /** Counts the units sold in 90 days by store, SKU and customer. */
-async function countSales(db: Database, service: Service, paced: Paced, onProgress: (done: number) => void) {
-  const began = await db.row<{ at: string; since: string }>(sql`
+async function countSales(db: Database, service: Service, runPaced: RunPaced, onProgress: (done: number) => void) {
+  const start = await db.row<{ at: string; since: string }>(sql`
     select now()::text as at, (now() at time zone ${service.settings.timeZone} - interval '90 days')::text as since`)
-  if (!began) throw new Error('select now() returned no row')
+  if (!start) throw new Error('select now() returned no row')
   let done = 0
-  let after: { saleDate: string; id: string } | undefined = { saleDate: began.since, id: '' }
+  let after: { saleDate: string; id: string } | undefined = { saleDate: start.since, id: '' }
   while (after) {
     const from: { saleDate: string; id: string } = after
-    const portion = await paced(() =>
+    const batch = await runPaced(() =>
       retryOnContention(() =>
         db.row<{ sales: number; saleDate: string | null; id: string | null }>(sql`
-          with portion as ${materialized(sql`
+          with batch as ${materialized(sql`
             select sale_date, id, customer_id, record::json as sale from retail_transaction
              where service_id = ${service.id} and (sale_date, id) > (${from.saleDate}::timestamp, ${from.id}) order by sale_date, id limit ${salesBatchSize}`)}, units as (
             select u.kind, u.name, sum((l->>'quantity')::numeric) as units
-              from portion cross join json_array_elements(sale->'lines') l
+              from batch cross join json_array_elements(sale->'lines') l
              cross join lateral (values ('stores', sale->>'storeNumber'), ('skus', l->>'sku'), ('customers', customer_id)) u (kind, name)
              where u.name is not null group by 1, 2
           ), counted as (
             insert into recent_sale as r (service_id, kind, name, units, counted_at)
-            select ${service.id}, kind, name, units, ${began.at}::timestamptz from units order by kind, name
+            select ${service.id}, kind, name, units, ${start.at}::timestamptz from units order by kind, name
             on conflict (service_id, kind, name) do update
                set (units, counted_at) = row(case when r.counted_at = excluded.counted_at then r.units else 0 end + excluded.units, excluded.counted_at)
              -- If two checks count at the same time, the later one wins.
              where r.counted_at <= excluded.counted_at
           )
-          select (select count(*)::integer from portion) as sales, newest.sale_date::text as "saleDate", newest.id
-            from (values (1)) one left join (select sale_date, id from portion order by sale_date desc, id desc limit 1) newest on true`),
+          select (select count(*)::integer from batch) as sales, newest.sale_date::text as "saleDate", newest.id
+            from (values (1)) one left join (select sale_date, id from batch order by sale_date desc, id desc limit 1) newest on true`),
       ),
     )
-    done += portion?.sales ?? 0
+    done += batch?.sales ?? 0
     onProgress(done)
     after =
-      portion?.sales === salesBatchSize && portion.saleDate !== null && portion.id !== null
-        ? { saleDate: portion.saleDate, id: portion.id }
+      batch?.sales === salesBatchSize && batch.saleDate !== null && batch.id !== null
+        ? { saleDate: batch.saleDate, id: batch.id }
         : undefined
   }
-  await db.run(sql`delete from recent_sale where service_id = ${service.id} and counted_at < ${began.at}::timestamptz`)
+  await db.run(sql`delete from recent_sale where service_id = ${service.id} and counted_at < ${start.at}::timestamptz`)
 }

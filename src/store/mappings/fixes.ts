@@ -53,7 +53,7 @@ export const recordUndo = (tx: Db, service: Service, fixId: string) =>
     update mapping_fix set undone_at = now() where service_id = ${service.id} and fix_id = ${fixId} returning ${fixRecord} as record`)
 
 /** Returns a page of fixes, newest first. A bulk export returns the oldest first. */
-export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
+export const fixPage = (db: Db, service: Service, request: PageRequest) =>
   readPage(
     db,
     service,
@@ -64,7 +64,7 @@ export const fixPage = (db: Db, service: Service, asked: PageRequest) =>
       key: sql`fix_id`,
       where: sql`and ${isKept}`,
       live: true,
-      descending: !asked.asLines,
+      descending: !request.asLines,
     },
-    asked,
+    request,
   )

@@ -26,7 +26,7 @@ export const issuePage = (
   service: Service,
   kind: MappedKind,
   state: IssueState | undefined,
-  asked: PageRequest,
+  request: PageRequest,
 ) =>
   readPage(
     db,
@@ -39,23 +39,23 @@ export const issuePage = (
       live: true,
       where: sql`and kind = ${kind} ${filter(state, one => sql`and state = ${one}`)}`,
     },
-    asked,
+    request,
   )
 
-const none = Object.fromEntries(issueStates.map(state => [state, 0]))
+const noIssues = Object.fromEntries(issueStates.map(state => [state, 0]))
 
 /** Returns the result of the last check for each kind (`MappingStatus[]`), as JSON. */
-export async function mappingStatus(db: Db, service: Service): Promise<{ record: string }> {
-  const found = await db.row<{ record: string }>(sql`
+export async function readMappingStatus(db: Db, service: Service): Promise<{ record: string }> {
+  const status = await db.row<{ record: string }>(sql`
     select json_agg(json_build_object(
              'kind', k.kind, 'checkedAt', ${rfc3339(sql`m.changed_at`)}, 'listedAt', ${rfc3339(sql`m.listed_at`)}, 'listed', coalesce(m.listed, 0),
              'isRunning', exists (select from job where service_id = ${service.id} and name = ${mappingCheckJob} and due_at <= now()),
              'progress', case when m.to_check > 0 then json_build_object('done', least(m.checked, m.to_check), 'total', m.to_check) end,
-             'states', (select ${JSON.stringify(none)}::jsonb || coalesce(jsonb_object_agg(state, issues), '{}')
+             'states', (select ${JSON.stringify(noIssues)}::jsonb || coalesce(jsonb_object_agg(state, issues), '{}')
                           from mapping_count where service_id = ${service.id} and kind = k.kind))
            order by k.place)::text as record
       from unnest(${[...mappedKinds]}::text[]) with ordinality k (kind, place)
       left join mapping_check m on m.service_id = ${service.id} and m.kind = k.kind`)
-  if (!found) throw new Error('select of the mapping status returned no row')
-  return found
+  if (!status) throw new Error('select of the mapping status returned no row')
+  return status
 }

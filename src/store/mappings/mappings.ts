@@ -5,33 +5,33 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { List } from '../lists/change-timestamp.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
 
-/** Records that the e-commerce platform knows by identifiers of its own. */
-interface Mapped {
+/** Records that can be mapped to items of the e-commerce platform. */
+interface MappedRecords {
   table: Sql
-  /** The list whose stamps tell of changes. */
-  stamps: List
+  /** The list whose change timestamps include changes of the mapping. */
+  timestampSource: List
   key: Sql
   record: Sql
-  /** Which rows are in which state: the conditions that the tables' indexes of that name have. */
+  /** Condition of each state, equal to that of the table's partial index. */
   states: Readonly<Record<MappingState, Sql>>
-  /** Holds the record with this key until the transaction ends, whoever changes what it shows. */
-  hold: (service: Service, id: string) => Sql
+  /** Locks the record with this key. */
+  lock: (service: Service, id: string) => Sql
 }
 
-const stores: Mapped = {
+const stores: MappedRecords = {
   table: sql`store`,
-  stamps: 'store',
+  timestampSource: 'store',
   key: sql`store_id`,
   record: sql`
     (select row_to_json(r)::text from (select store.store_id as "storeId", store.store_number as "storeNumber", store.name,
        store.ecommerce_location_id as "ecommerceLocationId") r)`,
   states: { mapped: sql`ecommerce_location_id is not null`, unmapped: sql`ecommerce_location_id is null` },
-  hold: (service, id) => sql`select from store where service_id = ${service.id} and store_id = ${id} for no key update`,
+  lock: (service, id) => sql`select from store where service_id = ${service.id} and store_id = ${id} for no key update`,
 }
 
-const skus: Mapped = {
+const skus: MappedRecords = {
   table: sql`variant`,
-  stamps: 'product',
+  timestampSource: 'product',
   key: sql`sku_id`,
   record: sql`
     (select row_to_json(r)::text from (select variant.sku_id as "skuId", p.product_id as "productId", p.product_code as "productCode",
@@ -40,16 +40,16 @@ const skus: Mapped = {
        from product p join colour c using (service_id, product_id)
       where p.service_id = variant.service_id and p.product_id = variant.product_id and c.colour_id = variant.colour_id) r)`,
   states: { mapped: sql`sku <> sku_id`, unmapped: sql`sku = sku_id` },
-  // The product, because whoever writes a SKU begins there.
-  hold: (service, id) => sql`
+  // Locks the product, because every write of a SKU begins with this lock.
+  lock: (service, id) => sql`
     select from product
      where service_id = ${service.id}
        and product_id = (select product_id from variant where service_id = ${service.id} and sku_id = ${id}) for no key update`,
 }
 
-const customers: Mapped = {
+const customers: MappedRecords = {
   table: sql`customer`,
-  stamps: 'customer',
+  timestampSource: 'customer',
   key: sql`id`,
   record: sql`
     (select row_to_json(r)::text from (select customer.id as "customerId", customer.email,
@@ -58,34 +58,34 @@ const customers: Mapped = {
     mapped: sql`(ecommerce_admin_id is not null or ecommerce_legacy_id is not null)`,
     unmapped: sql`(ecommerce_admin_id is null and ecommerce_legacy_id is null)`,
   },
-  hold: (service, id) => sql`select from customer where service_id = ${service.id} and id = ${id} for no key update`,
+  lock: (service, id) => sql`select from customer where service_id = ${service.id} and id = ${id} for no key update`,
 }
 
-const mapped: Readonly<Record<MappedKind, Mapped>> = { stores, skus, customers }
+const mappedRecords: Readonly<Record<MappedKind, MappedRecords>> = { stores, skus, customers }
 
-/** What is mapped to what, by the back office's identifiers; all of it, or what is in one state. */
+/** Returns a page of mappings by the back office's IDs, optionally of one state. */
 export function mappingPage(
   db: Db,
   service: Service,
   kind: MappedKind,
   state: MappingState | undefined,
-  asked: PageRequest,
+  request: PageRequest,
 ) {
-  const { table, stamps, key, record, states } = mapped[kind]
+  const { table, timestampSource, key, record, states } = mappedRecords[kind]
   const where = state ? sql`and ${states[state]}` : sql``
-  return readPage(db, service, { table, timestampSource: stamps, key, record, live: true, where }, asked)
+  return readPage(db, service, { table, timestampSource, key, record, live: true, where }, request)
 }
 
-/** One record and what it is mapped to, as JSON text. */
-export function mappingRecord(db: Db, service: Service, kind: MappedKind, id: string) {
-  const { table, key, record } = mapped[kind]
+/** Returns one mapping as JSON. */
+export function findMapping(db: Db, service: Service, kind: MappedKind, id: string) {
+  const { table, key, record } = mappedRecords[kind]
   return db.row<{ record: string }>(
     sql`select ${record} as record from ${table} where service_id = ${service.id} and ${key} = ${id}`,
   )
 }
 
-/** The same, held until the transaction ends. */
+/** Locks a record until the transaction ends, and returns its mapping. */
 export async function lockMapping(tx: Db, service: Service, kind: MappedKind, id: string) {
-  await tx.run(mapped[kind].hold(service, id))
-  return mappingRecord(tx, service, kind, id)
+  await tx.run(mappedRecords[kind].lock(service, id))
+  return findMapping(tx, service, kind, id)
 }

@@ -28,7 +28,7 @@ export const upsertItems =
       ...new Map(items.filter(item => item.ecommerceId !== null).map(item => [item.itemKey, item])).values(),
     ]
     return db.transaction(async tx => {
-      const seen = await countUpsert(
+      const counts = await countUpsert(
         tx,
         sql`
           insert into ecommerce_item as e (service_id, kind, item_key, ecommerce_id, name, other, seen_at)
@@ -43,41 +43,41 @@ export const upsertItems =
       await tx.run(sql`
         update ecommerce_item set seen_at = now()
          where service_id = ${service.id} and kind = ${kind} and item_key = any(${unique.map(item => item.itemKey)}) and seen_at < now()`)
-      return seen
+      return counts
     })
   }
 
 /** The result of an import. `isWhole`: the file was read completely and no line was rejected. `hasCome`: it was read completely and at least one line was imported. */
 export interface ImportEnd {
-  isWhole: boolean
-  hasCome: boolean
+  isComplete: boolean
+  hasImportedLines: boolean
 }
 
 /**
  * Opens an import of platform items of one kind. A complete file replaces the previous one. At the end, a mapping check is queued.
  * Until one file was read to its end, records are `unverified` instead of `orphaned`.
  */
-export const openList = (kind: MappedKind) => async (db: Database, service: Service) => {
-  const began = await db.row<{ at: string }>(sql`select now()::text as at`)
-  return ({ isWhole, hasCome }: ImportEnd) =>
+export const openItemImport = (kind: MappedKind) => async (db: Database, service: Service) => {
+  const start = await db.row<{ at: string }>(sql`select now()::text as at`)
+  return ({ isComplete: isWhole, hasImportedLines: hasCome }: ImportEnd) =>
     db.transaction(async tx => {
-      const mine = sql`service_id = ${service.id} and kind = ${kind}`
-      const gone = isWhole
-        ? await tx.run(sql`delete from ecommerce_item where ${mine} and seen_at < ${began?.at ?? null}::timestamptz`)
+      const ofKind = sql`service_id = ${service.id} and kind = ${kind}`
+      const deleted = isWhole
+        ? await tx.run(sql`delete from ecommerce_item where ${ofKind} and seen_at < ${start?.at ?? null}::timestamptz`)
         : 0
       if (hasCome)
         await tx.run(sql`insert into mapping_check (service_id, kind, listed_at) values (${service.id}, ${kind}, now())
           on conflict (service_id, kind) do update set listed_at = coalesce(mapping_check.listed_at, excluded.listed_at)`)
       await tx.run(sql`
-        update mapping_check set (listed_at, listed) = row(now(), (select count(*) from ecommerce_item where ${mine}))
-         where ${mine} and listed_at is not null`)
+        update mapping_check set (listed_at, listed) = row(now(), (select count(*) from ecommerce_item where ${ofKind}))
+         where ${ofKind} and listed_at is not null`)
       await requestMappingCheck(tx, service)
-      return gone
+      return deleted
     })
 }
 
 /** Opens an import of mappings. At the end, queues a mapping check if the service uses them. */
-export const openMappings = async (db: Database, service: Service) => async () => {
+export const openMappingImport = async (db: Database, service: Service) => async () => {
   if (await hasMappingChecks(db, service)) await db.transaction(tx => requestMappingCheck(tx, service))
   return 0
 }

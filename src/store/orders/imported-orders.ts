@@ -8,36 +8,36 @@ import { getDecimals } from '../../domain/values/money.ts'
 import { requireCustomers } from '../customers/removal.ts'
 import { beginChange, type Change, type Upserted } from '../lists/change-timestamp.ts'
 import { removeRecords } from '../lists/tombstones.ts'
-import { passOver } from './numbers.ts'
+import { skipNumbers } from './numbers.ts'
 
 type Line = Order['lines'][number]
 
-/** A line of an order of an earlier system. Amounts as text, with the currency's decimals. */
-export interface BroughtLine extends Omit<Line, 'id'> {
+/** A line of an order from an earlier system. Amounts are strings with the currency's decimals. */
+export interface ImportedLine extends Omit<Line, 'id'> {
   skuId: string
   refunded: string
-  /** The store that gets back what is returned; null: no stock moves. */
+  /** The store whose stock increases with a return. Null: no stock moves. */
   storeId: string | null
 }
 
-/** An order of an earlier system, whole. */
-export interface BroughtOrder extends Pick<Order, 'pickupStoreNumber' | 'freight' | 'total' | 'payments'> {
+/** A complete order from an earlier system. */
+export interface ImportedOrder extends Pick<Order, 'pickupStoreNumber' | 'freight' | 'total' | 'payments'> {
   customerId: string
   number: string
-  /** Null: as it is stored, or else one is made. */
+  /** Null: keeps the stored ID, or creates one. */
   id: string | null
-  /** On the clock of the service's time zone. */
+  /** In the service's time zone. */
   placedAt: string
   billingAddress: Partial<OrderAddress>
   deliveryAddress: Partial<OrderAddress>
-  lines: BroughtLine[]
-  /** Of all that is said of it. */
+  lines: ImportedLine[]
+  /** Digest of all its fields. */
   digest: Buffer
-  /** How many rows it came as. */
+  /** Number of imported rows. */
   rows: number
 }
 
-interface Stored {
+interface StoredOrder {
   number: string
   id: string
   digest: Buffer | null
@@ -45,27 +45,31 @@ interface Stored {
 }
 
 /**
- * Adds orders, and puts those that an import says otherwise now in the place of what an earlier one brought. Each is as many rows as it
- * came as. Throws `Contradiction` for a number that was not imported, and for an order that something has happened to here.
+ * Inserts orders, and replaces orders of an earlier import that differ now. Returns counts of rows. Throws `Contradiction` for an order
+ * that was not imported, and for an imported order that was changed in Tillbridge.
  */
-export const bringOrders = (db: Database, service: Service, given: readonly BroughtOrder[]): Promise<Upserted> =>
+export const mergeImportedOrders = (
+  db: Database,
+  service: Service,
+  ordersWithRepeats: readonly ImportedOrder[],
+): Promise<Upserted> =>
   db.transaction(async tx => {
-    const orders = [...new Set(given)]
+    const orders = [...new Set(ordersWithRepeats)]
     const numbers = orders.map(({ number }) => number)
-    await passOver(tx, service, numbers)
-    const stored = await tx.rows<Stored>(sql`
+    await skipNumbers(tx, service, numbers)
+    const stored = await tx.rows<StoredOrder>(sql`
       select order_number as number, id, import_digest as digest, coalesce(changed_at = imported_at, false) as "isUntouched"
         from sales_order where service_id = ${service.id} and order_number = any(${numbers}) order by order_number for update`)
-    const there = new Map(stored.map(row => [row.number, row]))
-    const said = orders.filter(({ number, digest }) => !there.get(number)?.digest?.equals(digest))
-    const changed = said.filter(({ number }) => there.has(number))
-    const fresh = said.filter(({ number }) => !there.has(number))
+    const storedByNumber = new Map(stored.map(row => [row.number, row]))
+    const differing = orders.filter(({ number, digest }) => !storedByNumber.get(number)?.digest?.equals(digest))
+    const changed = differing.filter(({ number }) => storedByNumber.has(number))
+    const newOrders = differing.filter(({ number }) => !storedByNumber.has(number))
     for (const { number } of changed) {
-      const { digest, isUntouched } = there.get(number) ?? {}
+      const { digest, isUntouched } = storedByNumber.get(number) ?? {}
       if (!digest) throw new Contradiction('order_placed_here')
       if (!isUntouched) throw new Contradiction('order_changed_here')
     }
-    const customers = said.map(({ customerId }) => customerId)
+    const customers = differing.map(({ customerId }) => customerId)
     await requireCustomers(tx, service, customers, 'order_customer')
     const change = await beginChange(tx, service, ['sales_order'])
     const where = sql`order_number = any(${changed.map(({ number }) => number)})`
@@ -74,18 +78,18 @@ export const bringOrders = (db: Database, service: Service, given: readonly Brou
       tx,
       service,
       change,
-      said.map(order => ({ ...order, id: order.id ?? there.get(order.number)?.id ?? randomUUIDv7() })),
+      differing.map(order => ({ ...order, id: order.id ?? storedByNumber.get(order.number)?.id ?? randomUUIDv7() })),
     )
-    return { inserted: rowsOf(fresh), changed: rowsOf(changed) }
+    return { inserted: countRows(newOrders), changed: countRows(changed) }
   })
 
-const rowsOf = (orders: readonly BroughtOrder[]) => orders.reduce((sum, { rows }) => sum + rows, 0)
+const countRows = (orders: readonly ImportedOrder[]) => orders.reduce((sum, { rows }) => sum + rows, 0)
 
 async function insertOrders(
   tx: Db,
   service: Service,
   { at }: Change,
-  orders: readonly (BroughtOrder & { id: string })[],
+  orders: readonly (ImportedOrder & { id: string })[],
 ) {
   const { currency, timeZone } = service.settings
   const headers = orders.map(({ lines: _, payments: __, digest, ...header }) => ({

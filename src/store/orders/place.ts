@@ -6,17 +6,17 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { OrderAddress } from '../../domain/values/address.ts'
 import { formatAmount } from '../../domain/values/money.ts'
 import { findStoresByNumber } from '../catalog/stores.ts'
-import { holdCustomers } from '../customers/removal.ts'
+import { lockCustomerKeys } from '../customers/removal.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
 import { gatewayNames } from '../tenancy/gateways.ts'
-import type { HeldOrder } from './orders.ts'
+import type { LockedOrder } from './orders.ts'
 
-/** A SKU as it is sold now. */
+/** A SKU with its current price. */
 export interface SoldVariant {
   sku: string
   skuId: string
-  /** With the currency's decimals, as `GET /products` shows it. */
+  /** With the currency's decimals, as in `GET /products`. */
   price: string
   productCode: string
   productName: string
@@ -25,8 +25,8 @@ export interface SoldVariant {
   sizeCode: string
 }
 
-/** Each by its keys: a plan that was made while there were few would go on reading all colours of the service. */
-export const variantsOf = (tx: Db, service: Service, skus: readonly string[], decimals: number) =>
+/** Looks up product and colour by key: a plan cached while there were few rows would continue to read all colours of the service. */
+export const findVariants = (tx: Db, service: Service, skus: readonly string[], decimals: number) =>
   tx.rows<SoldVariant>(sql`
     select v.sku, v.sku_id as "skuId", round(v.price, ${decimals}::integer)::text as price, p.product_code as "productCode", p.name as "productName",
            c.code as "colourCode", c.name as "colourName", v.size_code as "sizeCode"
@@ -35,7 +35,7 @@ export const variantsOf = (tx: Db, service: Service, skus: readonly string[], de
      cross join lateral ${materialized(sql`select * from colour where service_id = v.service_id and product_id = v.product_id and colour_id = v.colour_id`)} c
      where v.service_id = ${service.id} and v.sku = any(${skus})`)
 
-const orderNumberTaken = async (tx: Db, service: Service, number: string) =>
+const isOrderNumberStored = async (tx: Db, service: Service, number: string) =>
   Boolean(
     await tx.row(
       sql`select true as taken from sales_order where service_id = ${service.id} and order_number = ${number}`,
@@ -43,10 +43,10 @@ const orderNumberTaken = async (tx: Db, service: Service, number: string) =>
   )
 
 /**
- * Whether an order that was placed here, or imported, has this number. One that a back office had, and that was only looked up, may be what
- * an earlier attempt has placed there: nobody has been told so.
+ * True if an order with this number was placed in Tillbridge or imported. An order that was only read from a back office does not count:
+ * an earlier attempt may have placed it there without a response.
  */
-export const orderNumberGiven = async (tx: Db, service: Service, number: string) =>
+export const isOrderNumberUsed = async (tx: Db, service: Service, number: string) =>
   Boolean(
     await tx.row(sql`
       select true as given
@@ -57,39 +57,39 @@ export const orderNumberGiven = async (tx: Db, service: Service, number: string)
                           where a.service_id = ${service.id} and a.record::json->>'subject' = '/orders/' || o.id and a.record::json->>'operation' = 'POST /orders'))`),
   )
 
-/** What is known of what an order names, the SKUs apart. */
-export async function knownToOrder(
+/** Reads what the order refers to, except for its SKUs. */
+export async function readOrderContext(
   tx: Db,
   service: Service,
   { customerId, pickupStoreNumber, orderNumber }: OrderInput,
 ): Promise<Omit<OrderFacts, 'variants' | 'giftCardSkuId'>> {
   const [customers, stores, numberTaken, gateways] = await Promise.all([
-    holdCustomers(tx, service, [customerId]),
+    lockCustomerKeys(tx, service, [customerId]),
     pickupStoreNumber ? findStoresByNumber(tx, service, [pickupStoreNumber]) : undefined,
-    typeof orderNumber === 'string' && orderNumberTaken(tx, service, orderNumber),
+    typeof orderNumber === 'string' && isOrderNumberStored(tx, service, orderNumber),
     gatewayNames(tx, service),
   ])
   return { customer: customers.length > 0, store: stores === undefined || stores.length > 0, numberTaken, gateways }
 }
 
-/** What an order is known by. */
+/** Number, ID and time of an order. */
 interface OrderIdentity {
   number: string
-  /** Absent: one is made. */
+  /** Default: a new ID. */
   id?: string
-  /** When it was placed, as text of a `timestamptz`; absent: now. */
+  /** Text of a `timestamptz`. Default: now. */
   placedAt?: string | undefined
 }
 
-type GivenAddress = { [name in keyof OrderAddress]?: OrderAddress[name] | undefined }
+type PartialAddress = { [name in keyof OrderAddress]?: OrderAddress[name] | undefined }
 
-/** What is kept of an order beside its lines and payments. */
+/** The stored fields of an order, except for lines and payments. */
 interface OrderHeader extends Pick<OrderInput, 'customerId' | 'pickupStoreNumber'> {
-  billingAddress: GivenAddress
-  deliveryAddress: GivenAddress
+  billingAddress: PartialAddress
+  deliveryAddress: PartialAddress
 }
 
-/** Adds an order, without its lines yet; undefined where another order has the number, or the identifier. */
+/** Inserts an order without lines. Returns undefined if another order has the number or the ID. */
 export const insertOrder = (
   tx: Db,
   service: Service,
@@ -102,16 +102,16 @@ export const insertOrder = (
     total,
   }: { currency: string; decimals: number } & Pick<PricedOrder, 'freight' | 'total'>,
 ) =>
-  tx.row<HeldOrder>(sql`
+  tx.row<LockedOrder>(sql`
     insert into sales_order (service_id, id, changed_at, placed_at, order_number, customer_id, pickup_store_number, billing_address, delivery_address, currency, decimals, freight, total)
-    select ${service.id}, ${id}, now, coalesce(${placedAt ?? null}::timestamptz, now), ${number}, ${customerId}, ${pickupStoreNumber}::text, ${addressOf(billingAddress)}::json, ${addressOf(deliveryAddress)}::json,
+    select ${service.id}, ${id}, now, coalesce(${placedAt ?? null}::timestamptz, now), ${number}, ${customerId}, ${pickupStoreNumber}::text, ${buildAddress(billingAddress)}::json, ${buildAddress(deliveryAddress)}::json,
            ${currency}, ${decimals}::integer, ${formatAmount(freight, decimals)}::numeric, ${formatAmount(total, decimals)}::numeric
       from ${nextChangeTimestamp(service, ['sales_order'])} now
     on conflict do nothing
     returning id, order_number as number, customer_id as "customerId", currency, decimals`)
 
-/** As `OrderAddress` has it, in its order. */
-function addressOf(address: GivenAddress) {
+/** Builds a complete `OrderAddress`, with its fields in order. */
+function buildAddress(address: PartialAddress) {
   const {
     contactName = null,
     companyName = null,
@@ -125,14 +125,14 @@ function addressOf(address: GivenAddress) {
   return JSON.stringify({ contactName, companyName, addressLine1, addressLine2, city, state, postcode, country })
 }
 
-/** The address of an order of somebody who was erased. */
-export const noAddress = addressOf({})
+/** The address of an order whose customer was erased. */
+export const emptyAddress = buildAddress({})
 
-/** Adds the lines of an order, of this status. `sources` says which store each SKU comes from. */
+/** Inserts the lines of an order. `sources`: the store of each SKU. */
 export function insertLines(
   tx: Db,
   service: Service,
-  order: HeldOrder,
+  order: LockedOrder,
   input: OrderInput['lines'],
   priced: PricedOrder['lines'],
   variants: ReadonlyMap<string, SoldVariant>,
@@ -162,8 +162,8 @@ export function insertLines(
            "colourName" text, "sizeCode" text, quantity integer, price numeric, discounts json, value numeric, "storeId" text)`)
 }
 
-/** Adds how an order is paid. Of a voucher only the number is kept. */
-export function insertPayments(tx: Db, service: Service, order: HeldOrder, payments: OrderInput['payments']) {
+/** Inserts the payments of an order. Stores only the number of a voucher. */
+export function insertPayments(tx: Db, service: Service, order: LockedOrder, payments: OrderInput['payments']) {
   const rows = payments.map(({ gateway, amount, reference = null, voucher }, i) => ({
     sequence: i + 1,
     gateway,

@@ -8,19 +8,19 @@ import { formatAmount } from '../../domain/values/money.ts'
 import type { StockMove } from '../inventory/stock.ts'
 import { localTime, nextChangeTimestamp } from '../lists/change-timestamp.ts'
 import { type PageRequest, readPage } from '../lists/page.ts'
-import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
+import { jsonArray, type LockedOrder, orderMoney } from './orders.ts'
 
 /**
- * The discounts of a line `sold` of an order `o` as far as they are those of a line `b` of a return: shares that make up exactly what
- * the price says more than the value.
+ * The part of the discounts of an order line `sold` of an order `o` that belongs to a return line `b`. The parts add up exactly to the
+ * difference between price and value.
  */
 export const returnedDiscounts = (sign: Sql) => sql`
   (select coalesce(json_agg(json_build_object('type', type, 'reason', reason, 'amount', round(${sign}part, o.decimals)::text, 'percentage', percentage) order by n), '[]')
-     from (select d.*, coalesce(round(upto * taken / nullif(whole, 0), o.decimals) - round((upto - amount) * taken / nullif(whole, 0), o.decimals), 0) as part
+     from (select d.*, coalesce(round(running_total * line_discount / nullif(total_discount, 0), o.decimals) - round((running_total - amount) * line_discount / nullif(total_discount, 0), o.decimals), 0) as part
              from (select n, e->>'type' as type, e->>'reason' as reason, e->>'percentage' as percentage, (e->>'amount')::numeric as amount,
-                          sum((e->>'amount')::numeric) over (order by n) as upto, sum((e->>'amount')::numeric) over () as whole,
-                          sold.price * b.quantity - b.value as taken
-                     from json_array_elements(sold.discounts) with ordinality as given (e, n)) d) shares)`
+                          sum((e->>'amount')::numeric) over (order by n) as running_total, sum((e->>'amount')::numeric) over () as total_discount,
+                          sold.price * b.quantity - b.value as line_discount
+                     from json_array_elements(sold.discounts) with ordinality as entries (e, n)) d) shares)`
 
 /** The record of a return `r` (`Return`). */
 export const returnJson = (service: Service) => sql`
@@ -28,7 +28,7 @@ export const returnJson = (service: Service) => sql`
      r.id, r.return_number as "returnNumber", r.authorisation_number as "returnAuthorisationNumber",
      o.id as "orderId", o.order_number as "orderNumber", o.customer_id as "customerId", r.status, r.restock, o.currency,
      (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total,
-     ${arrayOf(sql`
+     ${jsonArray(sql`
        select b.sequence::text as id, b.sequence, b.order_sequence::text as "orderLineId", sold.sku, b.quantity,
               b.reason_code as "reasonCode", b.notes, ${orderMoney(sql`sold.price`)} as price, ${returnedDiscounts(sql``)} as discounts,
               ${orderMoney(sql`b.value`)} as value
@@ -38,14 +38,14 @@ export const returnJson = (service: Service) => sql`
      ${localTime(sql`r.created_at`, service)} as "createdAt", ${localTime(sql`r.changed_at`, service)} as "updateTimeStamp"
      from sales_order o where o.service_id = r.service_id and o.id = r.order_id) x)`
 
-/** The record of one return, as JSON text. */
-export const returnRecord = (db: Db, service: Service, id: string) =>
+/** Returns the JSON of a return. */
+export const findReturn = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
     sql`select ${returnJson(service)} as record from sales_return r where r.service_id = ${service.id} and r.id = ${id}`,
   )
 
-/** The returns of an order, the oldest first. */
-export const returnPage = (db: Db, service: Service, { orderId }: { orderId: string }, asked: PageRequest) =>
+/** Returns a page of an order's returns, oldest first. */
+export const returnPage = (db: Db, service: Service, { orderId }: { orderId: string }, request: PageRequest) =>
   readPage(
     db,
     service,
@@ -57,30 +57,30 @@ export const returnPage = (db: Db, service: Service, { orderId }: { orderId: str
       live: true,
       where: sql`and order_id = ${orderId}`,
     },
-    asked,
+    request,
   )
 
-/** What of an order can come back (`Returnable`), as JSON text; undefined where there is no such order. */
-export const returnableRecord = (db: Db, service: Service, orderId: string) =>
+/** Returns the returnable quantities of an order as JSON (`Returnable`), or undefined if the order does not exist. */
+export const findReturnable = (db: Db, service: Service, orderId: string) =>
   db.row<{ record: string }>(sql`
-    select ${arrayOf(sql`
+    select ${jsonArray(sql`
       select l.sku, sum(s.sold) as sold, sum(l.returned) as returned, sum(s.sold - l.returned) as returnable
         from order_line l cross join lateral (select case when l.status in ('shipped', 'returned') then l.quantity else 0 end as sold) s
        where l.service_id = o.service_id and l.order_id = o.id group by l.sku order by min(l.sequence)`)}::text as record
       from sales_order o where o.service_id = ${service.id} and o.id = ${orderId}`)
 
-export const returnNumberTaken = async (tx: Db, service: Service, number: string) =>
+export const isReturnNumberTaken = async (tx: Db, service: Service, number: string) =>
   Boolean(
     await tx.row(
       sql`select true as taken from sales_return where service_id = ${service.id} and return_number = ${number}`,
     ),
   )
 
-/** Adds a return, without its lines yet. Undefined where another one has the number. */
+/** Inserts a return without lines. Returns undefined if another return has the number. */
 export const insertReturn = (
   tx: Db,
   service: Service,
-  order: HeldOrder,
+  order: LockedOrder,
   { number, restock, authorisation = `RA-${number}` }: { number: string; restock: boolean; authorisation?: string },
 ) =>
   tx.row<{ id: string; number: string }>(sql`
@@ -90,16 +90,16 @@ export const insertReturn = (
     on conflict (service_id, return_number) do nothing
     returning id, return_number as number`)
 
-/** Adds the lines of a return, and counts them on the lines of the order. */
+/** Inserts the lines of a return and adds them to the returned quantities of the order lines. */
 export async function insertReturnLines(
   tx: Db,
   service: Service,
-  order: HeldOrder,
+  order: LockedOrder,
   returnId: string,
   lines: readonly ReturnLine[],
-  portions: readonly Allocation[],
+  parts: readonly Allocation[],
 ) {
-  const rows = portions.map(({ entry, orderSequence, quantity, value }, i) => ({
+  const rows = parts.map(({ entry, orderSequence, quantity, value }, i) => ({
     sequence: i + 1,
     orderSequence,
     quantity,
@@ -111,14 +111,15 @@ export async function insertReturnLines(
     insert into return_line (service_id, return_id, sequence, order_id, order_sequence, quantity, value, reason_code, notes)
     select ${service.id}, ${returnId}, sequence, ${order.id}, "orderSequence", quantity, value, "reasonCode", notes
       from json_to_recordset(${JSON.stringify(rows)}) as line (sequence integer, "orderSequence" integer, quantity integer, value numeric, "reasonCode" text, notes text)`)
-  await Promise.all([inserted, countOnLines(tx, service, returnId, sql`+`)])
+  await Promise.all([inserted, updateReturnedQuantities(tx, service, returnId, sql`+`)])
 }
 
-/** Takes the lines of a return off the lines of the order again. */
-export const takeBack = (tx: Db, service: Service, returnId: string) => countOnLines(tx, service, returnId, sql`-`)
+/** Subtracts the lines of a return from the order lines. */
+export const subtractReturnLines = (tx: Db, service: Service, returnId: string) =>
+  updateReturnedQuantities(tx, service, returnId, sql`-`)
 
-/** Adds the lines of a return to what has come back of the order's lines, or takes them off it. */
-const countOnLines = (tx: Db, service: Service, returnId: string, sign: Sql) =>
+/** Adds the lines of a return to the returned quantities of the order lines, or subtracts them. */
+const updateReturnedQuantities = (tx: Db, service: Service, returnId: string, sign: Sql) =>
   tx.run(sql`
     update order_line l
        set returned = l.returned ${sign} b.quantity, refunded = l.refunded ${sign} b.value,
@@ -127,8 +128,8 @@ const countOnLines = (tx: Db, service: Service, returnId: string, sign: Sql) =>
               from return_line where service_id = ${service.id} and return_id = ${returnId} group by 1, 2) b
      where l.service_id = ${service.id} and l.order_id = b.order_id and l.sequence = b.order_sequence`)
 
-/** A return, for who holds its order. */
-export interface FoundReturn {
+/** A return. Lock its order before you use it. */
+export interface StoredReturn {
   id: string
   number: string
   orderId: string
@@ -137,15 +138,15 @@ export interface FoundReturn {
   total: string
 }
 
-export const findReturn = (tx: Db, service: Service, number: string) =>
-  tx.row<FoundReturn>(sql`
+export const findReturnByNumber = (tx: Db, service: Service, number: string) =>
+  tx.row<StoredReturn>(sql`
     select r.id, r.return_number as number, r.order_id as "orderId", r.status, r.restock,
            (select ${orderMoney(sql`sum(l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total
       from sales_return r join sales_order o on o.service_id = r.service_id and o.id = r.order_id
      where r.service_id = ${service.id} and r.return_number = ${number}`)
 
-/** The stock that a return brings back. */
-export const returnedStock = (tx: Db, service: Service, returnId: string) =>
+/** Returns the stock that a return adds. */
+export const findReturnedStock = (tx: Db, service: Service, returnId: string) =>
   tx.rows<StockMove>(sql`
     select l.store_id as "storeId", l.sku_id as "skuId", b.quantity
       from return_line b join order_line l on l.service_id = b.service_id and l.order_id = b.order_id and l.sequence = b.order_sequence

@@ -1,16 +1,16 @@
 import { type Db, raw, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { type Change, localTime } from '../lists/change-timestamp.ts'
-import { arrayOf, type HeldOrder, orderMoney } from './orders.ts'
+import { jsonArray, type LockedOrder, orderMoney } from './orders.ts'
 import { returnedDiscounts } from './returns.ts'
 import { addTransactions } from './transactions.ts'
 
-/** Adds the sale that lines of an order are which are shipped: it appears in the shopper's history and in `GET /orders/transactions/search`. */
+/** Adds the sale of shipped order lines: it appears in the purchase history and in `GET /orders/transactions/search`. */
 export const addSale = (
   tx: Db,
   service: Service,
   change: Change,
-  order: HeldOrder,
+  order: LockedOrder,
   lines: readonly { sequence: number }[],
 ) => {
   const sold = sql`l.service_id = o.service_id and l.order_id = o.id and l.sequence = any(${lines.map(line => line.sequence)}::integer[])`
@@ -21,7 +21,7 @@ export const addSale = (
     sql`
     select 'order-' || o.id as id, o.order_number as number, ${header(service, change)},
            (select ${orderMoney(sql`sum(l.value)`)} from order_line l where ${sold}) as total,
-           ${arrayOf(sql`
+           ${jsonArray(sql`
              select l.sequence::text as id, l.sequence, l.sku, l.product_code as "productCode", l.product_name as "productName",
                     l.colour_code as "colourCode", l.colour_name as "colourName", l.size_code as "sizeCode", l.quantity,
                     ${orderMoney(sql`l.price`)} as price, ${orderMoney(sql`l.value`)} as value, null::text as "taxPercent", l.discounts
@@ -31,7 +31,7 @@ export const addSale = (
   )
 }
 
-/** Adds what a return brings back, with negative quantity and value; or, where it is cancelled, the same the other way round. */
+/** Adds the transaction of a return, with negative quantity and value. For a cancelled return, the signs are reversed. */
 export const addReturn = (
   tx: Db,
   service: Service,
@@ -47,7 +47,7 @@ export const addReturn = (
     sql`
     select 'return-' || r.id || ${cancelled ? '-cancelled' : ''} as id, r.return_number as number, ${header(service, change)},
            (select ${orderMoney(sql`sum(${sign}l.value)`)} from return_line l where l.service_id = r.service_id and l.return_id = r.id) as total,
-           ${arrayOf(sql`
+           ${jsonArray(sql`
              select b.sequence::text as id, b.sequence, sold.sku, sold.product_code as "productCode", sold.product_name as "productName",
                     sold.colour_code as "colourCode", sold.colour_name as "colourName", sold.size_code as "sizeCode", ${sign}b.quantity as quantity,
                     ${orderMoney(sql`sold.price`)} as price, ${orderMoney(sql`${sign}b.value`)} as value, null::text as "taxPercent", ${returnedDiscounts(sign)} as discounts
@@ -60,12 +60,12 @@ export const addReturn = (
   )
 }
 
-/** What all transactions of an order `o` sold by a store `s` share. */
+/** The fields that all transactions of an order `o` from a store `s` share. */
 const header = (service: Service, change: Change) => sql`
   o.order_number as "orderNumber", 'web' as channel, 'sale' as type, ${localTime(sql`${change.at}::timestamptz`, service)} as "saleDate",
   o.customer_id as "customerId", s.store_number as "storeNumber", s.name as "storeName", o.currency`
 
-/** The store that all these lines `l` of an order `o` came from; none where they came from several. */
+/** Joins the store that all these lines `l` of an order `o` came from. Joins none if they came from several stores. */
 const soldBy = (lines: Sql) => sql`
   s.service_id = o.service_id
   and s.store_id = (select case when count(distinct l.store_id) = 1 then min(l.store_id) end from order_line l where ${lines})`

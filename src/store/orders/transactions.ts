@@ -1,60 +1,60 @@
-import { setImmediate as untilSent } from 'node:timers/promises'
-import { type Database, type Db, type Sql, sql, sendWithCommit } from '../../database/db.ts'
+import { setImmediate as yieldToSocket } from 'node:timers/promises'
+import { type Database, type Db, type Sql, sendWithCommit, sql } from '../../database/db.ts'
 import { mergeLines, type TransactionParts, withoutOtherSource } from '../../domain/orders/merge-lines.ts'
 import type { RetailTransaction } from '../../domain/orders/transactions.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { erasedAmong } from '../customers/erased.ts'
+import { findErased } from '../customers/erased.ts'
 import { beginSourceDatedChange, changeTimestamp, withChangeTimestamp } from '../lists/back-date.ts'
 import { type Change, type Upserted, withoutClosingBrace, withTimestamp } from '../lists/change-timestamp.ts'
 import { readFilteredScan } from '../lists/filtered-scan.ts'
 import { byChangeTimestamp, filter, type PageRequest, readPage } from '../lists/page.ts'
 import { opaqueParam, opaqueServiceId } from '../lists/planner-fences.ts'
 
-type Stored = Omit<RetailTransaction, 'updateTimeStamp'>
+type StoredTransaction = Omit<RetailTransaction, 'updateTimeStamp'>
 
-/** Transactions that are in memory at a time, so that a batch of lines of many long ones does not need much of it. */
-const transactionsAtOnce = 200
+/** Transactions that are in memory at the same time, which limits the memory for batches of long transactions. */
+const maxTransactionsPerBatch = 200
 
 /**
- * Merges rows, one a line, into the transactions: a line that is there is replaced, another one stays. A transaction whose source tells
- * no time is of its sale date. Counts are of rows.
+ * Merges rows, one per line, into the transactions. Replaces stored lines; other lines stay. Without a time of its source, a transaction
+ * has its sale date as change time. Returns counts of rows.
  */
 export const upsertTransactions = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
-  merge(db, service, rows, (_, given) => given)
+  mergeTransactions(db, service, rows, (_, batchRows) => batchRows)
 
-/** The same for what a head office tells, by its API or its exports: what one has told of stays as that has it. */
-export const upsertSalesTold = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
-  merge(db, service, rows, withoutOtherSource)
+/** Like `upsertTransactions`, for rows of a back office's API or exports: the fields that the other source has already set stay. */
+export const upsertBackOfficeSales = (db: Database, service: Service, rows: readonly TransactionParts[]) =>
+  mergeTransactions(db, service, rows, withoutOtherSource)
 
-function merge(
+function mergeTransactions(
   db: Database,
   service: Service,
   rows: readonly TransactionParts[],
-  among: typeof withoutOtherSource,
+  applySource: typeof withoutOtherSource,
 ): Promise<Upserted> {
   return db.transaction(async tx => {
-    // One merge at a time: what another one is about to add cannot be seen, nor locked.
+    // One merge at a time: rows that a concurrent merge inserts could not be seen or locked.
     sendWithCommit(tx.run(sql`select pg_advisory_xact_lock(${service.id}, hashtext('retail_transaction'))`))
-    const beginning = beginSourceDatedChange(tx, service, 'retail_transaction', rows.map(dated))
-    const asked = erasedOf(tx, service, rows)
-    const portions = inPortions(rows)
-    const storedOfPortion = (i: number) => storedOf(tx, service, portions[i] ?? [])
-    let [stored, storedNext] = [storedOfPortion(0), storedOfPortion(1)]
-    const [change, erased] = await Promise.all([beginning, asked, stored, storedNext])
+    const changePromise = beginSourceDatedChange(tx, service, 'retail_transaction', rows.map(toDated))
+    const erasedPromise = findErasedCustomers(tx, service, rows)
+    const batches = splitIntoBatches(rows)
+    const readBatch = (i: number) => lockStored(tx, service, batches[i] ?? [])
+    let [stored, nextStored] = [readBatch(0), readBatch(1)]
+    const [change, erased] = await Promise.all([changePromise, erasedPromise, stored, nextStored])
     const sum = { inserted: 0, changed: 0 }
-    for (const [i, portion] of portions.entries()) {
-      const before = await stored
-      // It is answered behind what is written of these: what the next ones were is known by then, so that they are merged meanwhile.
-      ;[stored, storedNext] = [storedNext, storedOfPortion(i + 2)]
-      // Where merging fails nobody comes to wait for it.
-      sendWithCommit(stored, storedNext)
-      const given = among(
-        before,
-        portion.map(row => withoutErased(row, erased)),
+    for (const [i, batch] of batches.entries()) {
+      const storedRows = await stored
+      // The database answers these queries after the write of the current batch. Pipelining them now lets us merge while it works.
+      ;[stored, nextStored] = [nextStored, readBatch(i + 2)]
+      // If merging fails, nothing awaits these promises.
+      sendWithCommit(stored, nextStored)
+      const batchRows = applySource(
+        storedRows,
+        batch.map(row => withoutErased(row, erased)),
       )
-      const { merged, inserted, changed } = mergeLines(before, given, service.settings.currency)
-      if (merged.length) sendWithCommit(write(tx, service, change, merged, portion))
-      await untilSent()
+      const { merged, inserted, changed } = mergeLines(storedRows, batchRows, service.settings.currency)
+      if (merged.length) sendWithCommit(writeTransactions(tx, service, change, merged, batch))
+      await yieldToSocket()
       sum.inserted += inserted
       sum.changed += changed
     }
@@ -62,78 +62,82 @@ function merge(
   })
 }
 
-/** The rows, some transactions at a time, each with all of its rows. */
-function inPortions(rows: readonly TransactionParts[]): TransactionParts[][] {
-  const ofEach = [...Map.groupBy(rows, row => row.header.id).values()]
-  return Array.from({ length: Math.ceil(ofEach.length / transactionsAtOnce) }, (_, i) =>
-    ofEach.slice(i * transactionsAtOnce, (i + 1) * transactionsAtOnce).flat(),
+/** Splits rows into batches. All rows of a transaction are in the same batch. */
+function splitIntoBatches(rows: readonly TransactionParts[]): TransactionParts[][] {
+  const rowsByTransaction = [...Map.groupBy(rows, row => row.header.id).values()]
+  return Array.from({ length: Math.ceil(rowsByTransaction.length / maxTransactionsPerBatch) }, (_, i) =>
+    rowsByTransaction.slice(i * maxTransactionsPerBatch, (i + 1) * maxTransactionsPerBatch).flat(),
   )
 }
 
-function erasedOf(tx: Db, service: Service, rows: readonly TransactionParts[]) {
+function findErasedCustomers(tx: Db, service: Service, rows: readonly TransactionParts[]) {
   const customers = new Set<string>()
   for (const { header } of rows) if (header.customerId) customers.add(header.customerId)
-  return erasedAmong(tx, service, [...customers])
+  return findErased(tx, service, [...customers])
 }
 
-/** What comes in late of somebody who was erased is nobody's. */
+/** A late row of an erased customer becomes anonymous. */
 const withoutErased = (row: TransactionParts, erased: ReadonlySet<string>): TransactionParts =>
   erased.has(row.header.customerId ?? '') ? { ...row, header: { ...row.header, customerId: null } } : row
 
-/** What is stored of the transactions that rows are of, by their identifiers; they are held. */
-async function storedOf(tx: Db, service: Service, rows: readonly TransactionParts[]): Promise<Map<string, Stored>> {
+/** Locks and returns the stored transactions of these rows, by ID. */
+async function lockStored(
+  tx: Db,
+  service: Service,
+  rows: readonly TransactionParts[],
+): Promise<Map<string, StoredTransaction>> {
   if (!rows.length) return new Map()
   const ids = [...new Set(rows.map(({ header }) => header.id))]
   const stored = await tx.rows<{ record: string }>(
     sql`select record from retail_transaction where service_id = ${opaqueServiceId(service)} and id = any(${ids}) order by id for update`,
   )
-  return new Map(stored.map(({ record }) => unstamped(record)).map(transaction => [transaction.id, transaction]))
+  return new Map(stored.map(({ record }) => parseStored(record)).map(transaction => [transaction.id, transaction]))
 }
 
-/** Writes transactions whole; `rows` say when they changed. */
-function write(
+/** Writes complete transactions. `rows` contain their change times. */
+function writeTransactions(
   tx: Db,
   service: Service,
   change: Change,
-  merged: readonly Stored[],
+  merged: readonly StoredTransaction[],
   rows: readonly TransactionParts[],
 ): Promise<number> {
   const times = new Map(rows.map(({ header, updateTimeStamp }) => [header.id, updateTimeStamp]))
-  const told = merged.map(({ id, saleDate }) => times.get(id) ?? saleDate)
-  // Not as JSON: PostgreSQL would read it twice, once for its fields and once more for the record. The records are lines of one text, since in an
-  // array each of their quotation marks would have to be written, and read, as two.
+  const changeTimes = merged.map(({ id, saleDate }) => times.get(id) ?? saleDate)
+  // Not as JSON: PostgreSQL would parse it twice, for the fields and for the record. The records are lines of one string, because in an
+  // array each quotation mark would have to be escaped.
   return tx.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
-    select ${service.id}, t.id, t.customer_id, t.sale_date, at.stamp, ${withChangeTimestamp(sql`t.body`, sql`at.stamp`, service, change)}
+    select ${service.id}, t.id, t.customer_id, t.sale_date, at.new_timestamp, ${withChangeTimestamp(sql`t.body`, sql`at.new_timestamp`, service, change)}
       from unnest(${merged.map(({ id }) => id)}::text[], ${merged.map(({ customerId }) => customerId)}::text[],
-                  ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${told}::timestamp[], string_to_array(${merged.map(open).join('\n')}, chr(10)))
-             as t (id, customer_id, sale_date, told, body)
+                  ${merged.map(({ saleDate }) => saleDate)}::timestamp[], ${changeTimes}::timestamp[], string_to_array(${merged.map(withoutBrace).join('\n')}, chr(10)))
+             as t (id, customer_id, sale_date, source_time, body)
       left join retail_transaction old on old.service_id = ${opaqueServiceId(service)} and old.id = t.id
-      cross join lateral (select ${changeTimestamp({ sourceTime: sql`t.told`, previous: sql`old.changed_at` }, service, change)} as stamp) at
+      cross join lateral (select ${changeTimestamp({ sourceTime: sql`t.source_time`, previous: sql`old.changed_at` }, service, change)} as new_timestamp) at
     on conflict (service_id, id) do update
       set (customer_id, sale_date, changed_at, record) = (excluded.customer_id, excluded.sale_date, excluded.changed_at, excluded.record)`)
 }
 
-/** A record as JSON text that is still open: its stamp follows. */
-const open = (transaction: Stored) => JSON.stringify(transaction).slice(0, -1)
+/** JSON without closing brace: the change timestamp isByChange. */
+const withoutBrace = (transaction: StoredTransaction) => JSON.stringify(transaction).slice(0, -1)
 
-/** Adds transactions of our own making: `source` selects the fields of `RetailTransaction` by their names, the stamp apart. */
+/** Inserts transactions that Tillbridge creates. `source` selects the fields of `RetailTransaction` except for the change timestamp. */
 export const addTransactions = (tx: Db, service: Service, change: Change, source: Sql) =>
   tx.run(sql`
     insert into retail_transaction (service_id, id, customer_id, sale_date, changed_at, record)
     select ${service.id}, t.id, t."customerId", t."saleDate"::timestamp, ${change.at}, ${withTimestamp(withoutClosingBrace(sql`row_to_json(t)`), change)}
       from (${source}) t`)
 
-/** The record of one transaction, as JSON text. */
-export const transactionRecord = (db: Db, service: Service, id: string) =>
+/** Returns the JSON of a transaction. */
+export const findTransaction = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(sql`select record from retail_transaction where service_id = ${service.id} and id = ${id}`)
 
-function unstamped(record: string): Stored {
+function parseStored(record: string): StoredTransaction {
   const { updateTimeStamp: _, ...transaction } = JSON.parse(record) as RetailTransaction
   return transaction
 }
 
-const dated = ({ header, updateTimeStamp }: TransactionParts) => ({
+const toDated = ({ header, updateTimeStamp }: TransactionParts) => ({
   updateTimeStamp: updateTimeStamp ?? header.saleDate,
 })
 
@@ -143,18 +147,21 @@ interface Filters {
   updatedBefore?: string | undefined
   soldAfter?: string | undefined
   soldBefore?: string | undefined
-  /** By sale date, the oldest first or the newest; absent: by change where `updatedAfter` is given, else the newest sale first, or as lines the oldest. */
+  /**
+   * Orders by sale date, oldest or newest first. Undefined: by change if `updatedAfter` is set, otherwise newest sale first. Chunks of an
+   * export have the oldest first.
+   */
   ascending?: boolean | undefined
 }
 
 const bySale = { column: sql`sale_date`, type: 'timestamp' } as const
 
-/** A page of transactions, in an order that an index has (contract 15); ties by id. */
-export function transactionPage(db: Db, service: Service, filters: Filters, asked: PageRequest) {
+/** Returns a page of transactions, in an order that an index serves. The ID breaks ties. */
+export function transactionPage(db: Db, service: Service, filters: Filters, request: PageRequest) {
   const { customerId, ascending } = filters
-  const whose = filter(customerId, id => sql`and customer_id = ${id}`)
-  const changed = between(sql`changed_at`, [filters.updatedAfter, filters.updatedBefore], moment =>
-    opaqueParam(moment, 'timestamptz'),
+  const ofCustomer = filter(customerId, id => sql`and customer_id = ${id}`)
+  const changed = between(sql`changed_at`, [filters.updatedAfter, filters.updatedBefore], timestamp =>
+    opaqueParam(timestamp, 'timestamptz'),
   )
   const sold = between(
     sql`sale_date`,
@@ -167,28 +174,28 @@ export function transactionPage(db: Db, service: Service, filters: Filters, aske
     key: sql`id`,
     live: customerId !== undefined,
   } as const
-  const follows = ascending === undefined && filters.updatedAfter !== undefined
-  const newestFirst = !follows && !(ascending ?? asked.asLines)
-  const [order, ranged, sieve] = follows ? [byChangeTimestamp, changed, sold] : [bySale, sold, changed]
-  const walk = { ...list, order, descending: newestFirst, where: sql`${whose} ${ranged ?? sql``}` }
-  if (!sieve) return readPage(db, service, walk, asked)
+  const isByChange = ascending === undefined && filters.updatedAfter !== undefined
+  const newestFirst = !isByChange && !(ascending ?? request.asLines)
+  const [order, rangeOfOrder, scanFilter] = isByChange ? [byChangeTimestamp, changed, sold] : [bySale, sold, changed]
+  const source = { ...list, order, descending: newestFirst, where: sql`${ofCustomer} ${rangeOfOrder ?? sql``}` }
+  if (!scanFilter) return readPage(db, service, source, request)
   return readFilteredScan(
     db,
     service,
-    walk,
-    { where: sieve, column: follows ? bySale.column : byChangeTimestamp.column },
-    asked,
+    source,
+    { where: scanFilter, column: isByChange ? bySale.column : byChangeTimestamp.column },
+    request,
   )
 }
 
-/** A range without its ends, as conditions that begin with `and`; undefined where neither end is given. */
+/** Conditions for an exclusive range, each changePromise with `and`. Returns undefined if both ends are undefined. */
 function between(
   column: Sql,
   [after, before]: [string | undefined, string | undefined],
-  bound: (moment: string) => Sql,
+  bound: (timestamp: string) => Sql,
 ) {
   if (after === undefined && before === undefined) return
   return sql`
-    ${filter(after, moment => sql`and ${column} > ${bound(moment)}`)}
-    ${filter(before, moment => sql`and ${column} < ${bound(moment)}`)}`
+    ${filter(after, timestamp => sql`and ${column} > ${bound(timestamp)}`)}
+    ${filter(before, timestamp => sql`and ${column} < ${bound(timestamp)}`)}`
 }

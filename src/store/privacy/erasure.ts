@@ -2,16 +2,16 @@ import { type Db, sql } from '../../database/db.ts'
 import type { Erasure } from '../../domain/customers/erasure.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { customerJson } from '../customers/customers.ts'
-import { leave } from '../customers/removal.ts'
+import { removeCustomers } from '../customers/removal.ts'
 import { addJob } from '../jobs/jobs.ts'
 import { localTime } from '../lists/change-timestamp.ts'
-import { forgetCustomer } from '../mappings/customers.ts'
-import { boughtBy, eraseBuyer, eraseReceiver } from '../vouchers/persons.ts'
+import { eraseCustomerMappings } from '../mappings/customers.ts'
+import { eraseBuyer, eraseReceiver, isSentBy } from '../vouchers/persons.ts'
 
-/** The job that empties the places that are left; its subject is the customer's identifier. */
+/** The job that erases the remaining data. Its subject is the customer ID. */
 const eraseCustomerJob = 'erase-customer'
 
-/** What tells that a voucher is somebody's. */
+/** The fields that link vouchers to a customer. */
 interface Person {
   record: string
   email: string | null
@@ -20,8 +20,9 @@ interface Person {
 }
 
 /**
- * Erases a customer: takes them out of the list, so that no further write is of them, and has a job empty what else names them (`portions.ts`).
- * Once is enough. `requireMatch` judges their record, before anything of it is gone. Undefined where nobody has, or had, the identifier.
+ * Erases a customer: removes the customer from the list, so that no later write can name the customer, and queues a job for all other data
+ * (`erase-batch.ts`). Repeating it has no effect. `requireMatch` is called with the record before anything is deleted, and can throw.
+ * Returns undefined if the ID was never used.
  */
 export async function erase(
   tx: Db,
@@ -29,25 +30,25 @@ export async function erase(
   id: string,
   requireMatch: (record: string) => void,
 ): Promise<Erasure | undefined> {
-  const mine = sql`service_id = ${service.id} and id = ${id}`
-  // Waits for writes that hold the customer, and has the later ones find nobody.
-  const held = () =>
+  const ofCustomer = sql`service_id = ${service.id} and id = ${id}`
+  // Waits for writes that have locked the customer. Later writes do not find the customer.
+  const lockPerson = () =>
     tx.row<Person>(sql`
-      select ${customerJson} as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${mine} for update`)
-  const listed = await held()
-  const isFormer = await tx.row(sql`select true as former from former_customer where ${mine} for update`)
-  // Whoever is just being put in again is a customer once that is waited for, and a former one no more.
-  const person = listed ?? (isFormer ? undefined : await held())
+      select ${customerJson} as record, email, concat_ws(' ', firstname, surname) as name, address_line1 as "addressLine1" from customer where ${ofCustomer} for update`)
+  const customer = await lockPerson()
+  const isFormer = await tx.row(sql`select true as former from former_customer where ${ofCustomer} for update`)
+  // A concurrent import may be restoring the customer. After waiting for it, the customer exists and is no longer a former customer.
+  const person = customer ?? (isFormer ? undefined : await lockPerson())
   if (person) requireMatch(person.record)
   if (person || isFormer) {
-    const recheckOthers = await forgetCustomer(tx, service, id)
-    await leave(tx, service, [id])
-    await tx.run(sql`delete from former_customer where ${mine}`)
+    const recheckOthers = await eraseCustomerMappings(tx, service, id)
+    await removeCustomers(tx, service, [id])
+    await tx.run(sql`delete from former_customer where ${ofCustomer}`)
     await recheckOthers()
     await tx.run(sql`insert into erasure (service_id, customer_id) values (${service.id}, ${id})`)
     await tx.run(sql`delete from consent_change where service_id = ${service.id} and customer_id = ${id}`)
     if (person?.email) await eraseReceiver(tx, service, person.email)
-    if (person?.addressLine1) await eraseBuyer(tx, service, boughtBy(person.name, person.addressLine1))
+    if (person?.addressLine1) await eraseBuyer(tx, service, isSentBy(person.name, person.addressLine1))
     await addJob(tx, service.id, eraseCustomerJob, { subject: id })
   }
   return tx.row<Erasure>(sql`

@@ -1,18 +1,18 @@
 import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
-/** What there is of somebody, for whoever is about to have it erased. */
+/** The data of a customer, shown before an erasure. */
 export interface Summary {
-  /** Null for one who has left the list. */
+  /** Null for a former customer. */
   name: string | null
   orders: number
-  /** Orders that have not been shipped yet: they lose the address that they are to go to. */
+  /** Unshipped orders, which lose their delivery address. */
   waiting: number
   sales: number
 }
 
-/** Undefined: nobody has the identifier. */
-export const summaryOf = (db: Db, service: Service, id: string) =>
+/** Returns undefined if the ID was never used. */
+export const findErasureSummary = (db: Db, service: Service, id: string) =>
   db.row<Summary>(sql`
     select nullif(concat_ws(' ', c.firstname, c.surname), '') as name,
            (select count(*)::integer from sales_order o where o.service_id = p.service_id and o.customer_id = p.id) as orders,

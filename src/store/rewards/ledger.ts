@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, type Sql, sql, sendWithCommit } from '../../database/db.ts'
+import { type Db, type Sql, sendWithCommit, sql } from '../../database/db.ts'
 import {
   computeEarning,
   computeRestore,
@@ -13,85 +13,85 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { formatAmount as amountText, parseAmount } from '../../domain/values/money.ts'
 import { nextChangeTimestamp } from '../lists/change-timestamp.ts'
 
-/** What a customer has bought. */
-interface Earned {
+/** A purchase. */
+interface Purchase {
   orderNumber: string
-  /** What it cost, text with the currency's decimals. */
+  /** The price, as a decimal string in the currency. */
   amount: string
 }
 
-/** What of it came back. */
-interface Returned extends Earned {
+/** A return of a part of a purchase. */
+interface ReturnedPurchase extends Purchase {
   returnNumber: string
 }
 
-/** Gives a customer what an order earns, in the order's transaction; nothing where there is no reward account. */
+/** Credits the rewards of an order, in the order's transaction. Does nothing without a reward account. */
 export async function earnRewards(
   tx: Db,
   service: Service,
-  account: HeldRewardAccount | undefined,
-  { orderNumber, amount }: Earned,
+  account: LockedRewardAccount | undefined,
+  { orderNumber, amount }: Purchase,
 ): Promise<void> {
-  const spent = unitsOf(amount)
+  const spent = toUnits(amount)
   if (!account || spent <= 0n) return
-  const standing = await standingOf(tx, service, account)
-  write(tx, service, account, computeEarning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
+  const standing = await readStanding(tx, service, account)
+  writeMove(tx, service, account, computeEarning(standing, { orderNumber, amount: spent }, randomUUID), { orderNumber })
 }
 
 /**
- * Takes back what the returned part of an order has earned, in the return's transaction: nothing where there is no reward account,
- * or where the order has earned none. `amount` is what this return gives back, not all returns together.
+ * Debits the rewards of the returned part of an order, in the return's transaction. Does nothing without a reward account, or if the order
+ * earned nothing. `amount`: the value of this return only.
  */
 export async function reverseRewards(
   tx: Db,
   service: Service,
-  account: HeldRewardAccount | undefined,
-  { orderNumber, returnNumber, amount }: Returned,
+  account: LockedRewardAccount | undefined,
+  { orderNumber, returnNumber, amount }: ReturnedPurchase,
 ): Promise<void> {
-  const returned = unitsOf(amount)
+  const returned = toUnits(amount)
   if (!account || returned <= 0n) return
   const [order, standing, unusedRewards] = await Promise.all([
-    earningsOf(tx, service, account, orderNumber),
-    standingOf(tx, service, account, orderNumber),
-    unusedRewardsOf(tx, service, account),
+    readEarnings(tx, service, account, orderNumber),
+    readStanding(tx, service, account, orderNumber),
+    readUnusedRewards(tx, service, account),
   ])
   const move = computeReversal({ ...standing, unusedRewards }, order, { returnNumber, amount: returned }, randomUUID)
-  if (move) write(tx, service, account, move, { orderNumber, returnNumber })
+  if (move) writeMove(tx, service, account, move, { orderNumber, returnNumber })
 }
 
-/** Undoes what `reverseRewards` did for a return, once: for a return that is cancelled, in the transaction that cancels it. */
+/** Undoes `reverseRewards` for a cancelled return, in the transaction that cancels it. Must be called only once. */
 export async function restoreRewards(
   tx: Db,
   service: Service,
-  account: HeldRewardAccount | undefined,
-  { orderNumber, returnNumber }: Omit<Returned, 'amount'>,
+  account: LockedRewardAccount | undefined,
+  { orderNumber, returnNumber }: Omit<ReturnedPurchase, 'amount'>,
 ): Promise<void> {
   if (!account) return
-  const back = await earningsOf(tx, service, account, orderNumber, returnNumber)
-  const { pointsBack: points, spendBack: spend, notTaken } = back
+  const earnings = await readEarnings(tx, service, account, orderNumber, returnNumber)
+  const { pointsBack: points, spendBack: spend, notTaken } = earnings
   if (spend <= 0n) return
-  const standing = await standingOf(tx, service, account)
+  const standing = await readStanding(tx, service, account)
   const last = await tx.row<{ expiryDate: string | null }>(sql`
     select l.expiry_date::text as "expiryDate" from reward_entry e join reward_lot l using (service_id, account_id, lot_id)
      where service_id = ${service.id} and account_id = ${account.id} and e.order_number = ${orderNumber} and e.kind = 'earn' and l.kind = 'points'
      order by l.expiry_date desc nulls first limit 1`)
-  const taken = { returnNumber, points, spend, notTaken, expiryDate: last?.expiryDate ?? null }
-  write(tx, service, account, computeRestore(standing, taken, randomUUID), { orderNumber, returnNumber })
+  const reversed = { returnNumber, points, spend, notTaken, expiryDate: last?.expiryDate ?? null }
+  writeMove(tx, service, account, computeRestore(standing, reversed, randomUUID), { orderNumber, returnNumber })
 }
 
-/** The decimals of the tables, whatever the currency's are. */
+/** The scale of the amount columns, whatever the currency. */
 const decimals = 4
 
-function unitsOf(text: string): bigint {
+function toUnits(text: string): bigint {
   const units = parseAmount(text, decimals)
-  if (units === undefined) throw new Error('an amount is text with the decimals of its currency')
+  if (units === undefined) throw new Error(`invalid amount: ${text}`)
   return units
 }
 
-const unitsOrNull = (text: string | null) => (text === null ? null : unitsOf(text))
+const toUnitsOrNull = (text: string | null) => (text === null ? null : toUnits(text))
 
-/** A reward account that is held: whoever moves its points next waits until this transaction ends, and sees what it did. */
-export interface HeldRewardAccount {
+/** A locked reward account: a concurrent movement waits until this transaction ends, and sees its result. */
+export interface LockedRewardAccount {
   id: string
   programId: string
   tierId: string | null
@@ -102,20 +102,20 @@ export interface HeldRewardAccount {
   now: string
 }
 
-/** Holds the account of a customer, if there is one; of nobody, where they were erased, there is none. */
-export const holdRewardAccount = (tx: Db, service: Service, customerId: string | null) =>
-  tx.row<HeldRewardAccount>(sql`
+/** Locks the reward account of a customer. Returns undefined if there is no account, or the customer was erased. */
+export const lockRewardAccount = (tx: Db, service: Service, customerId: string | null) =>
+  tx.row<LockedRewardAccount>(sql`
     select id, program_id as "programId", tier_id as "tierId", tier_locked_until_date::text as "tierLockedUntilDate", qualifying_spend::text as "qualifyingSpend",
            points_owed::text as "pointsOwed", here::date::text as today, date_trunc('second', here)::text as now
       from reward_account, (select now() at time zone ${service.settings.timeZone} as here) clock
      where service_id = ${service.id} and customer_id = ${customerId}
        for no key update of reward_account`)
 
-/** All that decides a move: the tiers, and the lots of points that are open, or were earned with an order. */
-async function standingOf(
+/** Reads everything that a movement depends on: the tiers, and the point lots that are open or were earned with the order. */
+async function readStanding(
   tx: Db,
   service: Service,
-  account: HeldRewardAccount,
+  account: LockedRewardAccount,
   orderNumber?: string,
 ): Promise<RewardState> {
   const ofOrder =
@@ -129,18 +129,18 @@ async function standingOf(
        where service_id = ${service.id} and account_id = ${account.id} and kind = 'points' and ${left} > 0
          and (expiry_date is null or expiry_date >= ${account.today} ${ofOrder})
        order by lot_id for update`),
-    tiersOf(tx, service, account),
+    readTiers(tx, service, account),
   ])
   return {
     ...account,
     tiers,
-    qualifyingSpend: unitsOf(account.qualifyingSpend),
+    qualifyingSpend: toUnits(account.qualifyingSpend),
     pointsOwed: BigInt(account.pointsOwed),
     points: lots.map(lot => ({ ...lot, left: BigInt(lot.left) })),
   }
 }
 
-/** Of an entry: whether its order has filled a lot with it. */
+/** True for an entry with which an order has filled a lot. */
 const fillsLot = sql`kind in ('earn', 'cancel') and lot_id is not null`
 const left = sql`floor(total - redeemed - consumed - pending)`
 const lotDates = sql`created_at::text as "createdAt", expiry_date::text as "expiryDate"`
@@ -155,7 +155,7 @@ interface TierRow extends Record<'qualifyPeriod' | 'pointsExpiry' | 'rewardExpir
   qualifySpend: string | null
 }
 
-async function tiersOf(tx: Db, service: Service, { programId }: HeldRewardAccount): Promise<TierRules[]> {
+async function readTiers(tx: Db, service: Service, { programId }: LockedRewardAccount): Promise<TierRules[]> {
   const span = (months: Sql, days: Sql) => sql`json_build_object('months', ${months}, 'days', ${days})`
   const rows = await tx.rows<TierRow>(sql`
     select tier_id as id, sequence, accrual_spend::text as "accrualSpend", accrual_points as "accrualPoints",
@@ -165,43 +165,43 @@ async function tiersOf(tx: Db, service: Service, { programId }: HeldRewardAccoun
       from reward_tier where service_id = ${service.id} and program_id = ${programId} order by sequence, tier_id`)
   return rows.map(row => ({
     ...row,
-    accrualSpend: unitsOrNull(row.accrualSpend),
+    accrualSpend: toUnitsOrNull(row.accrualSpend),
     accrualPoints: row.accrualPoints === null ? null : BigInt(row.accrualPoints),
     autoRewardPointThreshold: row.autoRewardPointThreshold === null ? null : BigInt(row.autoRewardPointThreshold),
-    autoRewardValue: unitsOrNull(row.autoRewardValue),
-    qualifySpend: unitsOrNull(row.qualifySpend),
+    autoRewardValue: toUnitsOrNull(row.autoRewardValue),
+    qualifySpend: toUnitsOrNull(row.qualifySpend),
   }))
 }
 
-/** What an order has earned, and what of it came back before, or came back with one return and was not given again. */
-async function earningsOf(
+/** Reads the earnings of an order, and what was reversed by all returns, or by one return. */
+async function readEarnings(
   tx: Db,
   service: Service,
-  account: HeldRewardAccount,
+  account: LockedRewardAccount,
   orderNumber: string,
   returnNumber?: string,
 ): Promise<OrderEarnings & { notTaken: bigint }> {
-  const backWith = returnNumber === undefined ? sql`` : sql`and return_number = ${returnNumber}`
+  const ofReturn = returnNumber === undefined ? sql`` : sql`and return_number = ${returnNumber}`
   const row = await tx.row<Record<keyof Omit<OrderEarnings, 'lots'> | 'notTaken', string> & { lots: string[] }>(sql`
     select coalesce(sum(amount) filter (where kind = 'earn'), 0)::bigint::text as points, coalesce(sum(spend) filter (where kind = 'earn'), 0)::text as spend,
-           coalesce(-sum(amount) filter (where (kind in ('owe', 'cancel') or kind = 'reverse' and lot_kind = 'points') ${backWith}), 0)::bigint::text as "pointsBack",
-           coalesce(-sum(spend) filter (where kind in ('return', 'cancel') ${backWith}), 0)::text as "spendBack",
-           coalesce(sum(unrecovered_spend) filter (where kind in ('return', 'cancel') ${backWith}), 0)::text as "notTaken",
+           coalesce(-sum(amount) filter (where (kind in ('owe', 'cancel') or kind = 'reverse' and lot_kind = 'points') ${ofReturn}), 0)::bigint::text as "pointsBack",
+           coalesce(-sum(spend) filter (where kind in ('return', 'cancel') ${ofReturn}), 0)::text as "spendBack",
+           coalesce(sum(unrecovered_spend) filter (where kind in ('return', 'cancel') ${ofReturn}), 0)::text as "notTaken",
            coalesce(array_agg(lot_id) filter (where ${fillsLot}), '{}') as lots
       from reward_entry where service_id = ${service.id} and account_id = ${account.id} and order_number = ${orderNumber}`)
-  if (!row) throw new Error('an aggregate answers one row')
+  if (!row) throw new Error('aggregate of reward_entry returned no row')
   return {
     points: BigInt(row.points),
-    spend: unitsOf(row.spend),
+    spend: toUnits(row.spend),
     pointsBack: BigInt(row.pointsBack),
-    spendBack: unitsOf(row.spendBack),
-    notTaken: unitsOf(row.notTaken),
+    spendBack: toUnits(row.spendBack),
+    notTaken: toUnits(row.notTaken),
     lots: row.lots,
   }
 }
 
-/** Rewards made of points here that are open and untouched. */
-async function unusedRewardsOf(tx: Db, service: Service, account: HeldRewardAccount): Promise<UnusedReward[]> {
+/** Reads the open, untouched rewards that were created from points. */
+async function readUnusedRewards(tx: Db, service: Service, account: LockedRewardAccount): Promise<UnusedReward[]> {
   const rows = await tx.rows<Omit<UnusedReward, 'left' | 'points'> & { left: string; points: string }>(sql`
     select lot_id as id, total::text as left, ${lotDates}, made.points::bigint::text as points
       from reward_lot cross join lateral (
@@ -210,15 +210,15 @@ async function unusedRewardsOf(tx: Db, service: Service, account: HeldRewardAcco
      where service_id = ${service.id} and account_id = ${account.id} and kind = 'reward' and redeemed + consumed + pending = 0
        and (expiry_date is null or expiry_date >= ${account.today}) and made.points > 0
      order by lot_id for update of reward_lot`)
-  return rows.map(row => ({ ...row, left: unitsOf(row.left), points: BigInt(row.points) }))
+  return rows.map(row => ({ ...row, left: toUnits(row.left), points: BigInt(row.points) }))
 }
 
-/** Writes a move with the commit: its lots, then the entries that fill and empty them (a trigger), then where the account stands. */
-function write(
+/** Writes a movement with the commit: first its lots, then the entries that fill and empty them (by a trigger), then the account. */
+function writeMove(
   tx: Db,
   service: Service,
-  account: HeldRewardAccount,
-  { lots, entries, tierStatus: place, qualifyingSpend }: RewardMovement,
+  account: LockedRewardAccount,
+  { lots, entries, tierStatus, qualifyingSpend }: RewardMovement,
   { orderNumber, returnNumber }: { orderNumber: string; returnNumber?: string },
 ) {
   if (lots.length)
@@ -232,14 +232,14 @@ function write(
     tx.run(sql`
       insert into reward_entry (service_id, account_id, kind, lot_kind, lot_id, into_lot_id, amount, spend, unrecovered_spend, order_number, return_number)
       select ${service.id}, ${account.id}, kind, "lotKind", "lotId", "into", amount, spend, "notTaken", ${orderNumber}, ${returnNumber ?? null}
-        from json_to_recordset(${JSON.stringify(entries.map(textOf))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric, "notTaken" numeric)`),
+        from json_to_recordset(${JSON.stringify(entries.map(toRow))}) as e (kind text, "lotKind" text, "lotId" text, "into" text, amount numeric, spend numeric, "notTaken" numeric)`),
     tx.run(sql`
-      update reward_account set changed_at = ${nextChangeTimestamp(service, ['reward_account'])}, tier_id = ${place.tierId}, tier_locked_until_date = ${place.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
+      update reward_account set changed_at = ${nextChangeTimestamp(service, ['reward_account'])}, tier_id = ${tierStatus.tierId}, tier_locked_until_date = ${tierStatus.tierLockedUntilDate}, qualifying_spend = ${amountText(qualifyingSpend, decimals)}
        where service_id = ${service.id} and id = ${account.id}`),
   )
 }
 
-const textOf = ({ kind, lot, into, amount, spend = 0n, notTaken = 0n }: Entry) => ({
+const toRow = ({ kind, lot, into, amount, spend = 0n, notTaken = 0n }: Entry) => ({
   kind,
   lotKind: lot?.kind,
   lotId: lot?.id,

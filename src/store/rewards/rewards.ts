@@ -45,117 +45,120 @@ const lots: MergeTable = {
   fresh: { redeemed: 0, pending: 0 },
 }
 
-/** The part of a row (`RewardProgramRow`) that each table holds. */
+/** The columns of a `RewardProgramRow` by table. */
 interface ProgramParts {
   program: { programId: string } & Record<string, unknown>
   tier: Record<string, unknown>
 }
 
-/** Holds accounts that are about to change, they or their lots: what an order earns meanwhile would be lost, and no two wait for each other; `where` begins with `and`. */
-export const holdRewardAccounts = (tx: Db, service: Service, where: Sql) =>
+/**
+ * Locks accounts in key order before they or their lots change: otherwise concurrent earnings would be lost. `where` must begin with
+ * `and`.
+ */
+export const lockRewardAccounts = (tx: Db, service: Service, where: Sql) =>
   tx.run(sql`select from reward_account where service_id = ${service.id} ${where} order by id for no key update`)
 
-/** Stamps accounts that show what has changed; `where` begins with `and`. */
-async function stampAccounts(tx: Db, service: Service, change: Change, where: Sql) {
-  await holdRewardAccounts(tx, service, where)
+/** Sets the change timestamp of accounts that show a change. `where` must begin with `and`. */
+async function touchAccounts(tx: Db, service: Service, change: Change, where: Sql) {
+  await lockRewardAccounts(tx, service, where)
   await tx.run(sql`update reward_account set changed_at = ${change.at} where service_id = ${service.id} ${where}`)
 }
 
-/** Merges rows, one a tier, into the programmes; the accounts that show them follow. Counts are of tiers. */
+/** Merges rows, one per tier, into the programs, and marks the accounts that show them as changed. Returns counts of tiers. */
 export function upsertPrograms(db: Database, service: Service, rows: readonly ProgramParts[]): Promise<Upserted> {
   return db.transaction(async tx => {
     const change = await beginChange(tx, service, ['reward_account'])
-    const given = [...new Map(rows.map(({ program }) => [program.programId, program])).values()]
-    const renamed = await tx.rows<Merged<'program_id'>>(upsertMerged(service, programs, given))
-    const touched = await tx.rows<Merged<'program_id' | 'tier_id'>>(
+    const uniquePrograms = [...new Map(rows.map(({ program }) => [program.programId, program])).values()]
+    const renamed = await tx.rows<Merged<'program_id'>>(upsertMerged(service, programs, uniquePrograms))
+    const written = await tx.rows<Merged<'program_id' | 'tier_id'>>(
       upsertMerged(
         service,
         tiers,
         rows.map(row => row.tier),
       ),
     )
-    const ids = [...renamed, ...touched].map(row => row.program_id)
-    if (ids.length) await stampAccounts(tx, service, change, sql`and program_id = any(${ids})`)
-    const counted = countUpserted(touched)
-    // A row that only changes its programme has changed something too.
-    const silent = renamed.filter(({ program_id }) => !touched.some(tier => tier.program_id === program_id)).length
-    return { ...counted, changed: counted.changed + silent }
+    const ids = [...renamed, ...written].map(row => row.program_id)
+    if (ids.length) await touchAccounts(tx, service, change, sql`and program_id = any(${ids})`)
+    const counts = countUpserted(written)
+    // A row that changes only its program counts too.
+    const programOnly = renamed.filter(({ program_id }) => !written.some(tier => tier.program_id === program_id)).length
+    return { ...counts, changed: counts.changed + programOnly }
   })
 }
 
-/** Merges rows (`RewardGiftRow`, its styles as an array) into the gifts of the programmes; the accounts that show them follow. */
+/** Merges rows (`RewardGiftRow`, with an array of styles) into the gifts, and marks the accounts that show them as changed. */
 export const upsertGifts = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
     const change = await beginChange(tx, service, ['reward_account'])
-    const touched = await tx.rows<Merged<'program_id' | 'gift_id'>>(upsertMerged(service, gifts, rows))
-    const ids = touched.map(row => row.program_id)
-    if (ids.length) await stampAccounts(tx, service, change, sql`and program_id = any(${ids})`)
-    return countUpserted(touched)
+    const written = await tx.rows<Merged<'program_id' | 'gift_id'>>(upsertMerged(service, gifts, rows))
+    const ids = written.map(row => row.program_id)
+    if (ids.length) await touchAccounts(tx, service, change, sql`and program_id = any(${ids})`)
+    return countUpserted(written)
   })
 
 /** Merges rows (`RewardAccountRow`) into the reward accounts. */
 export const upsertRewardAccounts = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
-    await holdRewardAccounts(tx, service, sql`and id = any(${rows.map(row => (row as { id?: string }).id)})`)
+    await lockRewardAccounts(tx, service, sql`and id = any(${rows.map(row => (row as { id?: string }).id)})`)
     const change = await beginChange(tx, service, ['reward_account'])
-    const touched = await tx.rows<Merged<'id'>>(upsertMerged(service, accounts, rows, change))
+    const written = await tx.rows<Merged<'id'>>(upsertMerged(service, accounts, rows, change))
     const customers = rows.flatMap(row => (row as { customerId?: string }).customerId ?? [])
     await requireCustomers(tx, service, customers, 'reward_account_customer')
-    return countUpserted(touched)
+    return countUpserted(written)
   })
 
-/** Merges rows (`RewardLotRow`) into the lots of points, rewards and gifts; the accounts follow. */
+/** Merges rows (`RewardLotRow`) into the lots, and marks their accounts as changed. */
 export const upsertRewardLots = (db: Database, service: Service, rows: readonly object[]): Promise<Upserted> =>
   db.transaction(async tx => {
-    const change = await beginLots(tx, service, rows as readonly OfAccount[])
-    const touched = await mergeLots(tx, service, rows)
-    await stampAccounts(tx, service, change, ofAccounts(touched.map(row => row.account_id)))
-    return countUpserted(touched)
+    const change = await lockAccounts(tx, service, rows as readonly AccountRow[])
+    const written = await mergeLots(tx, service, rows)
+    await touchAccounts(tx, service, change, isAccount(written.map(row => row.account_id)))
+    return countUpserted(written)
   })
 
-interface OfAccount {
+interface AccountRow {
   accountId?: string
 }
 
-/** All open lots of an account, as rows. */
+/** All open lots of an account. */
 interface LotsOfAccount {
   accountId: string
   lots: readonly object[]
 }
 
-/** The same of accounts with all their open lots: others that are stored have ended, and go. Counts are of accounts. */
+/** Replaces all lots of these accounts. Lots that are missing have ended and are deleted. Returns counts of accounts. */
 export const replaceRewardLots = (
   db: Database,
   service: Service,
   accounts: readonly LotsOfAccount[],
 ): Promise<Upserted> =>
   db.transaction(async tx => {
-    const change = await beginLots(tx, service, accounts)
-    const ended = await tx.rows<{ account_id: string; showed: boolean }>(sql`
+    const change = await lockAccounts(tx, service, accounts)
+    const ended = await tx.rows<{ account_id: string; was_shown: boolean }>(sql`
       delete from reward_lot l using json_to_recordset(${JSON.stringify(accounts)}) as a ("accountId" text, lots json)
        where l.service_id = ${service.id} and l.account_id = a."accountId"
          and not exists (select from json_to_recordset(a.lots) as k (kind text, "lotId" text) where k.kind = l.kind and k."lotId" = l.lot_id)
-      returning l.account_id, ${isOpen(service, 'l.expiry_date')} as showed`)
+      returning l.account_id, ${isOpen(service, 'l.expiry_date')} as was_shown`)
     const lots = accounts.flatMap(account => account.lots)
-    const touched = lots.length ? await mergeLots(tx, service, lots) : []
-    const changed = new Set([...ended.filter(({ showed }) => showed), ...touched].map(row => row.account_id))
-    await stampAccounts(tx, service, change, ofAccounts([...changed]))
+    const written = lots.length ? await mergeLots(tx, service, lots) : []
+    const changed = new Set([...ended.filter(({ was_shown }) => was_shown), ...written].map(row => row.account_id))
+    await touchAccounts(tx, service, change, isAccount([...changed]))
     return { inserted: 0, changed: changed.size }
   })
 
-const ofAccounts = (ids: readonly unknown[]) => sql`and id = any(${ids})`
+const isAccount = (ids: readonly unknown[]) => sql`and id = any(${ids})`
 
-async function beginLots(tx: Db, service: Service, of: readonly OfAccount[]): Promise<Change> {
-  await holdRewardAccounts(tx, service, ofAccounts(of.map(({ accountId }) => accountId)))
+async function lockAccounts(tx: Db, service: Service, rows: readonly AccountRow[]): Promise<Change> {
+  await lockRewardAccounts(tx, service, isAccount(rows.map(({ accountId }) => accountId)))
   return beginChange(tx, service, ['reward_account'])
 }
 
 const mergeLots = (tx: Db, service: Service, rows: readonly object[]) =>
   tx.rows<Merged<'account_id' | 'kind' | 'lot_id'>>(upsertMerged(service, lots, rows))
 
-/** All programmes as the JSON text of an array (`RewardProgram[]`). */
-export async function rewardPrograms(db: Db, service: Service): Promise<string> {
-  const money = moneyOf(service)
+/** Returns all programs as a JSON array (`RewardProgram[]`). */
+export async function listRewardPrograms(db: Db, service: Service): Promise<string> {
+  const money = createMoneyFormat(service)
   const row = await db.row<{ programs: string }>(sql`
     select coalesce('[' || string_agg(row_to_json(r)::text, ',' order by r.id) || ']', '[]') as programs from (select
       p.program_id as id, p.name, p.description, ${service.settings.currency}::text as currency,
@@ -172,18 +175,18 @@ export async function rewardPrograms(db: Db, service: Service): Promise<string> 
   return row?.programs ?? '[]'
 }
 
-/** A reward account as JSON text (`RewardAccount`). */
-export const rewardAccount = (db: Db, service: Service, by: { id: string } | { customerId: string }) =>
+/** Returns the JSON of a reward account (`RewardAccount`). */
+export const findRewardAccount = (db: Db, service: Service, by: { id: string } | { customerId: string }) =>
   db.row<{ record: string }>(
     rewardAccountJson(service, 'id' in by ? sql`id = ${by.id}` : sql`customer_id = ${by.customerId}`),
   )
 
 /**
- * The statement of the record of one reward account (`RewardAccount`), which `which` names. The lots listed are the unexpired ones, by the day of the service's time zone;
- * each balance is the sum of what they have left, so that the two can never disagree.
+ * Selects the JSON of the reward account (`RewardAccount`) for which `which` is true. Lists lots that have not expired by the date in the
+ * service's time zone. Each balance is the sum of what is left of the listed lots, so the two always agree.
  */
 export function rewardAccountJson(service: Service, which: Sql) {
-  const money = moneyOf(service)
+  const money = createMoneyFormat(service)
   return sql`
     with a as ${materialized(sql`
       select * from reward_account where service_id = ${service.id} and ${which}`)}, lot as ${materialized(sql`
@@ -196,9 +199,9 @@ export function rewardAccountJson(service: Service, which: Sql) {
       b.points as "availablePoints", ${money('b.rewards')} as "availableRewards",
       case when t.auto_reward_value > 0 then t.auto_reward_point_threshold - least(net.points, mod(net.points, t.auto_reward_point_threshold)) end as "pointsToNextReward",
       case when next.tier_id is not null then ${money('greatest(0, next.qualify_spend - a.qualifying_spend)')} end as "spendToNextTier", next.tier_id as "nextTierId",
-      ${listOf(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, total::bigint, used::bigint as redeemed, pending::bigint, available::bigint, expiry_date as "expiryDate" from lot where kind = 'points'`)} as points,
-      ${listOf(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, ${money('total')} as total, ${money('used')} as redeemed, ${money('pending')} as pending, ${money('available')} as available, expiry_date as "expiryDate" from lot where kind = 'reward'`)} as rewards,
-      ${listOf(sql`select lot_id as id, lot.gift_id as "giftId", coalesce(g.name, lot.description) as name, available > 0 as available, expiry_date as "expiryDate"
+      ${selectList(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, total::bigint, used::bigint as redeemed, pending::bigint, available::bigint, expiry_date as "expiryDate" from lot where kind = 'points'`)} as points,
+      ${selectList(sql`select lot_id as id, to_char(created_at, 'YYYY-MM-DD HH24:MI:SS') as "createdAt", description, ${money('total')} as total, ${money('used')} as redeemed, ${money('pending')} as pending, ${money('available')} as available, expiry_date as "expiryDate" from lot where kind = 'reward'`)} as rewards,
+      ${selectList(sql`select lot_id as id, lot.gift_id as "giftId", coalesce(g.name, lot.description) as name, available > 0 as available, expiry_date as "expiryDate"
                    from lot left join reward_gift g on g.service_id = a.service_id and g.program_id = a.program_id and g.gift_id = lot.gift_id where kind = 'gift'`)} as gifts
       from a cross join balance b cross join lateral (select b.points - a.points_owed as points) net
       join reward_program p on p.service_id = a.service_id and p.program_id = a.program_id
@@ -207,15 +210,15 @@ export function rewardAccountJson(service: Service, which: Sql) {
                           and n.qualify_spend is not null and (t.sequence is null or n.sequence > t.sequence) order by n.sequence limit 1) next on true) r`
 }
 
-/** Whether a lot has not expired, by the day of the service's time zone. */
+/** True if a lot has not expired, by the date in the service's time zone. */
 const isOpen = (service: Service, expiryDate: string) =>
   sql`(${raw(expiryDate)} is null or ${raw(expiryDate)} >= (now() at time zone ${service.settings.timeZone})::date)`
 
-const listOf = (select: Sql) =>
+const selectList = (select: Sql) =>
   sql`(select coalesce('[' || string_agg(row_to_json(l)::text, ',' order by l."expiryDate", l.id) || ']', '[]')::json from (${select}) l)`
 
-/** An amount as text with the currency's decimals. */
-const moneyOf = (service: Service) => {
+/** An amount with the currency's decimals. */
+const createMoneyFormat = (service: Service) => {
   const decimals = raw(String(getDecimals(service.settings.currency)))
   return (column: string) => sql`round(${raw(column)}, ${decimals})::text`
 }

@@ -11,19 +11,19 @@ const eachMinute = sql`generate_series(date_trunc('minute', now()) - ${minutesPe
 /** The start of the first minute, RFC 3339. */
 const since = rfc3339(sql`min(each)`)
 /** One value per minute, 0 if there is none. */
-const arrayOf = (figure: Sql) => sql`json_agg(coalesce(${figure}, 0) order by each)`
+const jsonArray = (figure: Sql) => sql`json_agg(coalesce(${figure}, 0) order by each)`
 
 /** Returns the number of requests per minute. */
 export const readRequestMinutes = (db: Db, service: Service) =>
   db.row<{ since: string; answered: number[]; rejected: number[]; failed: number[] }>(sql`
-    select ${since} as since, ${arrayOf(sql`answered`)} as answered, ${arrayOf(sql`rejected`)} as rejected, ${arrayOf(sql`failed`)} as failed
+    select ${since} as since, ${jsonArray(sql`answered`)} as answered, ${jsonArray(sql`rejected`)} as rejected, ${jsonArray(sql`failed`)} as failed
       from ${eachMinute} left join request_minute on service_id = ${service.id} and minute = each`)
 
 /** Returns the back-office calls per minute, with their average and slowest duration in milliseconds. */
 export const readCallMinutes = (db: Db, service: Service) =>
   db.row<{ since: string; calls: number[]; failed: number[]; average: number[]; slowest: number[] }>(sql`
-    select ${since} as since, ${arrayOf(sql`calls`)} as calls, ${arrayOf(sql`failed`)} as failed,
-           ${arrayOf(sql`round(milliseconds / calls)`)} as average, ${arrayOf(sql`round(slowest)`)} as slowest
+    select ${since} as since, ${jsonArray(sql`calls`)} as calls, ${jsonArray(sql`failed`)} as failed,
+           ${jsonArray(sql`round(milliseconds / calls)`)} as average, ${jsonArray(sql`round(slowest)`)} as slowest
       from ${eachMinute} left join call_minute on service_id = ${service.id} and minute = each`)
 
 interface CurrencySum {

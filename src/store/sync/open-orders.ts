@@ -2,8 +2,8 @@ import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { OpenOrder, SyncRows } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { beginChange, type Upserted } from '../lists/change-timestamp.ts'
-import { followLines, stampOrder } from '../orders/lines.ts'
-import { holdOrder } from '../orders/orders.ts'
+import { touchOrder, updateProcessingLines } from '../orders/lines.ts'
+import { lockOrder } from '../orders/orders.ts'
 
 /** The orders with lines that are still `processing`, customer by customer. One that nothing has happened to for a quarter of a year is left alone. */
 export const openOrders = (db: Db, service: Service) =>
@@ -31,11 +31,11 @@ export async function followOrders(
   let changed = 0
   for (const { orderId, steps } of rows)
     changed += await db.transaction(async tx => {
-      const order = await holdOrder(tx, service, { id: orderId })
+      const order = await lockOrder(tx, service, { id: orderId })
       if (!order) return 0
       const change = await beginChange(tx, service, ['sales_order'])
-      const lines = await followLines(tx, service, order, steps)
-      if (lines) await stampOrder(tx, service, order, change)
+      const lines = await updateProcessingLines(tx, service, order, steps)
+      if (lines) await touchOrder(tx, service, order, change)
       return Math.min(1, lines)
     })
   return { inserted: 0, changed }

@@ -2,7 +2,7 @@ import { type Database, type Db, type Sql, sql } from '../../database/db.ts'
 import type { FullSyncList } from '../../domain/sync/port.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { lockProducts, renderProducts } from '../catalog/products.ts'
-import { leave } from '../customers/removal.ts'
+import { removeCustomers } from '../customers/removal.ts'
 import { mergeStock, stockId } from '../inventory/stock.ts'
 import { beginChange, type Change, lockRows } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
@@ -117,7 +117,7 @@ const removals: Readonly<Record<FullSyncList, Removal>> = {
     table: sql`customer r`,
     id: sql`r.id`,
     where: sql``,
-    some: async (tx, service, gone) => leave(tx, service, await someOf(tx, gone)),
+    some: async (tx, service, gone) => removeCustomers(tx, service, await someOf(tx, gone)),
   },
 }
 

@@ -2,7 +2,7 @@ import { type Db, sql } from '../../database/db.ts'
 import { defaultSettings, type Service, type Settings } from '../../domain/tenancy/service-settings.ts'
 import type { SettingsChange, ShownSettings } from '../../domain/tenancy/settings-rules.ts'
 import { renderProducts } from '../catalog/products.ts'
-import { readSubscriptions } from '../customers/subscriptions.ts'
+import { updateSubscriptions } from '../customers/subscriptions.ts'
 import { rerenderAllStock } from '../inventory/stale-stock.ts'
 import { beginChange, localTime } from '../lists/change-timestamp.ts'
 import { gatewayNames, setGateways } from './gateways.ts'
@@ -38,7 +38,7 @@ export async function changeSettings(tx: Db, service: Service, change: SettingsC
   const changed = { ...service, settings: after }
   const differs = (name: keyof Settings) => JSON.stringify(after[name]) !== JSON.stringify(before[name])
   if (differs('timeZone')) await restamp(tx, changed)
-  if (differs('subscriptionMapping')) await readSubscriptions(tx, changed)
+  if (differs('subscriptionMapping')) await updateSubscriptions(tx, changed)
   if (differs('currency')) await renderProducts(tx, changed, await beginChange(tx, changed, ['product']), sql``)
   if (differs('inventoryBuffer')) await rerenderAllStock(tx, changed, await beginChange(tx, changed, ['stock']))
   return changed

@@ -8,37 +8,37 @@ import { createIssueStep, type LedgerStep, planSteps } from '../../domain/vouche
 import type { VoucherState } from '../../domain/vouchers/states.ts'
 import type { ImportedState } from '../../domain/vouchers/voucher-row.ts'
 import type { Upserted } from '../lists/change-timestamp.ts'
-import { pinHash } from './pin.ts'
+import { hashPin } from './pin.ts'
 
-/** A voucher of an earlier system. Amounts as text, with the currency's decimals at most. */
-interface BroughtVoucher {
+/** A voucher from an earlier system. Amounts are strings with at most the currency's decimals. */
+interface ImportedVoucher {
   number: string
   pinHash: Buffer
   balance: string
-  /** Absent: as it is stored, or else the balance. */
+  /** Undefined: keeps the stored amount. Default: the balance. */
   originalAmount?: string | null | undefined
-  /** Absent: as it is stored; null: it never expires. */
+  /** Undefined: keeps the stored date. Null: never expires. */
   expiryDate?: string | null | undefined
-  /** Absent: as it is stored, or else active. */
+  /** Undefined: keeps the stored state. Default: active. */
   state?: ImportedState | undefined
-  /** Of all that is said of it, the PIN by its hash. */
+  /** Digest of all its fields, with the hash of the PIN. */
   digest: Buffer
 }
 
-/** A voucher without its PIN: what is kept of that is its keyed hash, as of a voucher that is issued here. */
-export function broughtVoucher(
+/** Creates an imported voucher. Keeps only a keyed hash of the PIN, as for vouchers that Tillbridge issues. */
+export function createImportedVoucher(
   keys: Keys,
   service: Service,
-  { pin, ...row }: Omit<BroughtVoucher, 'pinHash' | 'digest'> & { pin: string },
-): BroughtVoucher {
-  const hash = pinHash(keys, service, row.number, pin)
+  { pin, ...row }: Omit<ImportedVoucher, 'pinHash' | 'digest'> & { pin: string },
+): ImportedVoucher {
+  const hash = hashPin(keys, service, row.number, pin)
   const digest = createHash('sha256')
     .update(JSON.stringify([hash.toString('hex'), row]))
     .digest()
   return { ...row, pinHash: hash, digest }
 }
 
-interface Stored {
+interface StoredVoucher {
   number: string
   state: VoucherState
   currency: string
@@ -51,8 +51,8 @@ interface Stored {
   importedEntry: number | null
 }
 
-/** What is written of a voucher: its columns, and the entries that follow on those that it has. */
-interface Written {
+/** The writes for a voucher: its columns, and the entries to append to its ledger. */
+interface PlannedVoucher {
   number: string
   pinHash: string
   digest: string
@@ -63,29 +63,33 @@ interface Written {
 }
 
 /**
- * Adds vouchers, each with its ledger, and lets those that an import brought follow a later one by further entries. Throws
- * `Contradiction` for a number that was issued here, a voucher that was used here since, and what no entries lead to.
+ * Inserts vouchers with their ledgers, and appends entries to vouchers of an earlier import that differ now. Throws `Contradiction` for a
+ * voucher that was issued in Tillbridge, for one that was used since its import, and if no entries lead to its state.
  */
-export const bringVouchers = (db: Database, service: Service, vouchers: readonly BroughtVoucher[]): Promise<Upserted> =>
+export const importVouchers = (
+  db: Database,
+  service: Service,
+  vouchers: readonly ImportedVoucher[],
+): Promise<Upserted> =>
   db.transaction(async tx => {
     const { currency } = service.settings
-    const there = await storedOf(tx, service, vouchers)
-    const said = vouchers.filter(({ number, digest }) => !there.get(number)?.digest?.equals(digest))
-    const written = said.map(one => follow(one, there.get(one.number), currency))
-    const fresh = written.filter(({ number }) => !there.has(number))
-    await addFresh(tx, service, fresh)
-    await addEntries(tx, service, written, getDecimals(currency))
-    await note(tx, service, written)
-    return { inserted: fresh.length, changed: written.length - fresh.length }
+    const storedByNumber = await lockStored(tx, service, vouchers)
+    const differing = vouchers.filter(({ number, digest }) => !storedByNumber.get(number)?.digest?.equals(digest))
+    const planned = differing.map(one => planVoucher(one, storedByNumber.get(one.number), currency))
+    const newVouchers = planned.filter(({ number }) => !storedByNumber.has(number))
+    await insertNewVouchers(tx, service, newVouchers)
+    await insertEntries(tx, service, planned, getDecimals(currency))
+    await updateColumns(tx, service, planned)
+    return { inserted: newVouchers.length, changed: planned.length - newVouchers.length }
   })
 
-async function storedOf(tx: Db, service: Service, vouchers: readonly BroughtVoucher[]) {
+async function lockStored(tx: Db, service: Service, vouchers: readonly ImportedVoucher[]) {
   const numbers = vouchers.map(({ number }) => number)
-  // A statement of its own: the next one sees the entries of whoever had a voucher before.
+  // A separate statement: the next one sees the entries of previous lock holders.
   await tx.run(
     sql`select from voucher where service_id = ${service.id} and number = any(${numbers}) order by number for update`,
   )
-  const rows = await tx.rows<Stored>(sql`
+  const rows = await tx.rows<StoredVoucher>(sql`
     select number, state, currency, original_amount::text as "originalAmount", balance::text, expiry_date::text as "expiryDate", import_digest as digest,
            (select count(*)::integer from voucher_entry e where e.service_id = v.service_id and e.number = v.number) as entry,
            imported_entry as "importedEntry"
@@ -93,47 +97,47 @@ async function storedOf(tx: Db, service: Service, vouchers: readonly BroughtVouc
   return new Map(rows.map(row => [row.number, row]))
 }
 
-/** What is to be written of a voucher that is said to be another one than is stored. */
-function follow(brought: BroughtVoucher, stored: Stored | undefined, currency: string): Written {
+/** Returns the writes that change the stored voucher into the imported one. */
+function planVoucher(imported: ImportedVoucher, stored: StoredVoucher | undefined, currency: string): PlannedVoucher {
   const decimals = getDecimals(currency)
   const units = (text: string) => parseStoredAmount(text, decimals)
-  const { number, pinHash, digest } = brought
+  const { number, pinHash, digest } = imported
   if (stored && stored.importedEntry === null) throw new Contradiction('voucher_issued_here')
   if (stored && stored.entry !== stored.importedEntry) throw new Contradiction('voucher_used_here')
   if (stored && stored.currency !== currency) throw new Contradiction('voucher_original_amount')
-  const original = units(brought.originalAmount ?? stored?.originalAmount ?? brought.balance)
+  const original = units(imported.originalAmount ?? stored?.originalAmount ?? imported.balance)
   if (original === 0n) throw new Contradiction('voucher_original_amount_check')
   if (stored && original !== units(stored.originalAmount)) throw new Contradiction('voucher_original_amount')
-  const wanted = { state: brought.state ?? stateOf(stored), balance: units(brought.balance) }
-  const first = stored ? [] : [createIssueStep(original, wanted.state === 'pending' ? 'pending' : 'active')]
+  const target = { state: imported.state ?? getTargetState(stored), balance: units(imported.balance) }
+  const issueSteps = stored ? [] : [createIssueStep(original, target.state === 'pending' ? 'pending' : 'active')]
   const from = stored
     ? { state: stored.state, balance: units(stored.balance) }
-    : { state: first[0]?.state ?? 'active', balance: original }
-  const further = planSteps(from, wanted)
-  if (!further) throw new Contradiction('voucher_steps')
+    : { state: issueSteps[0]?.state ?? 'active', balance: original }
+  const nextSteps = planSteps(from, target)
+  if (!nextSteps) throw new Contradiction('voucher_steps')
   return {
     number,
     pinHash: pinHash.toString('hex'),
     digest: digest.toString('hex'),
     originalAmount: formatAmount(original, decimals),
-    expiryDate: brought.expiryDate === undefined ? (stored?.expiryDate ?? null) : brought.expiryDate,
+    expiryDate: imported.expiryDate === undefined ? (stored?.expiryDate ?? null) : imported.expiryDate,
     entry: stored?.entry ?? 0,
-    steps: [...first, ...further],
+    steps: [...issueSteps, ...nextSteps],
   }
 }
 
-/** Where a voucher goes on standing of which only the balance is told. */
-const stateOf = (stored: Stored | undefined): ImportedState =>
+/** The state of an imported voucher without a state. */
+const getTargetState = (stored: StoredVoucher | undefined): ImportedState =>
   stored === undefined || stored.state === 'locked' || stored.state === 'redeemed' ? 'active' : stored.state
 
-/** Adds vouchers whose ledgers have no entry yet. A number that somebody took meanwhile breaks the key. */
-const addFresh = (tx: Db, service: Service, vouchers: readonly Written[]) =>
+/** Inserts vouchers with empty ledgers. Fails with a key violation if a number was used concurrently. */
+const insertNewVouchers = (tx: Db, service: Service, vouchers: readonly PlannedVoucher[]) =>
   tx.run(sql`
     insert into voucher (service_id, number, state, currency, original_amount, balance)
     select ${service.id}, number, 'pending', ${service.settings.currency}, "originalAmount", 0
       from json_to_recordset(${JSON.stringify(vouchers.map(({ number, originalAmount }) => ({ number, originalAmount })))}) as v (number text, "originalAmount" numeric)`)
 
-function addEntries(tx: Db, service: Service, vouchers: readonly Written[], decimals: number) {
+function insertEntries(tx: Db, service: Service, vouchers: readonly PlannedVoucher[], decimals: number) {
   const entries = vouchers.flatMap(({ number, entry, steps }) =>
     steps.map(({ kind, change, state }, i) => ({
       number,
@@ -150,8 +154,8 @@ function addEntries(tx: Db, service: Service, vouchers: readonly Written[], deci
      order by number, entry`)
 }
 
-/** Keeps what is no entry. */
-const note = (tx: Db, service: Service, vouchers: readonly Written[]) =>
+/** Updates the columns that no ledger entry sets. */
+const updateColumns = (tx: Db, service: Service, vouchers: readonly PlannedVoucher[]) =>
   tx.run(sql`
     update voucher v
        set pin_hash = decode(w."pinHash", 'hex'), import_digest = decode(w.digest, 'hex'), expiry_date = w."expiryDate",

@@ -3,34 +3,34 @@ import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { VoucherInput } from '../../domain/vouchers/vouchers.ts'
 import { today } from './ledger.ts'
 
-/** The day it is in the service's time zone, and the last day of a voucher that is made on it: `YYYY-MM-DD`. */
-export async function voucherDays(db: Db, service: Service) {
+/** Returns today's date in the service's time zone, and the last day of a voucher issued today, as `YYYY-MM-DD`. */
+export async function readVoucherDates(db: Db, service: Service) {
   const days = await db.row<{ today: string; expiryDate: string }>(sql`
     select ${today(service)}::text as today, (${today(service)} + make_interval(months => ${service.settings.voucherValidityMonths}))::date::text as "expiryDate"`)
-  if (!days) throw new Error('a row of values has a row')
+  if (!days) throw new Error('select of voucher dates returned no row')
   return days
 }
 
-interface Pending {
+interface PendingVoucher {
   number: string
   pinHash: Buffer
   amount: string
   expiryDate: string
 }
 
-/** Adds a voucher whose ledger has no entry yet; false where another one has the number. */
-export const insertPending = async (
+/** Inserts a voucher with an empty ledger. Returns false if the number is in use. */
+export const insertPendingVoucher = async (
   tx: Db,
   service: Service,
-  { number, pinHash, amount, expiryDate }: Pending,
+  { number, pinHash, amount, expiryDate }: PendingVoucher,
 ): Promise<boolean> =>
   (await tx.run(sql`
     insert into voucher (service_id, number, pin_hash, state, currency, original_amount, balance, expiry_date)
     values (${service.id}, ${number}, ${pinHash}, 'pending', ${service.settings.currency}, ${amount}, 0, ${expiryDate})
     on conflict do nothing`)) > 0
 
-/** Keeps what is said of a voucher's sale; false where one with the same order number was. */
-export const insertSale = async (
+/** Stores the sale of a voucher. Returns false if a sale with this order number exists. */
+export const insertVoucherSale = async (
   tx: Db,
   service: Service,
   number: string,

@@ -8,32 +8,32 @@ import { localTime } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
 import { emailsOf, type MailStatus, newestMail } from '../mail/mails.ts'
 
-/** A voucher whose row this transaction has: nobody else changes it until the transaction ends. */
-export interface TakenVoucher extends VoucherLockState {
+/** A voucher whose row is locked until the transaction ends. */
+export interface LockedVoucher extends VoucherLockState {
   number: string
   currency: string
-  /** In minor units, as the balance is. */
+  /** In minor units, like `balance`. */
   original: bigint
   balance: bigint
   /** `YYYY-MM-DD`. */
   expiryDate: string | null
-  /** Of its newest e-mail, as it was before the row was waited for: it is only shown, and nothing is decided by it. */
+  /** Status of its newest email, read before the row was locked. For display only. */
   mail: MailStatus | null
-  /** When it was taken, by the database's clock: text of a `timestamptz`. */
+  /** When the row was locked, by the database's clock: text of a `timestamptz`. */
   takenAt: string
-  /** Whether its last day was over then, in the service's time zone. */
+  /** True if its last day had ended then, in the service's time zone. */
   isPast: boolean
 }
 
-/** A voucher whose ledger may not say yet that its lock has run out, or that it has expired. */
-interface FoundVoucher extends TakenVoucher {
+/** A voucher whose ledger may lack the expiry of its lock or of the voucher. */
+interface VoucherRow extends LockedVoucher {
   hasLapsed: boolean
 }
 
-/** Takes a voucher for this transaction. Time is the database's. Undefined: there is none. */
-export async function takeRow(tx: Db, service: Service, number: string): Promise<FoundVoucher | undefined> {
-  // The clock is read after the row is locked, and depends on the row for that, because the wait for the lock can be long.
-  const row = await tx.row<Omit<FoundVoucher, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
+/** Locks a voucher. Uses the database's clock. Returns undefined if the voucher does not exist. */
+export async function lockVoucherRow(tx: Db, service: Service, number: string): Promise<VoucherRow | undefined> {
+  // The clock must be read after the lock, which can be a long wait, so this subquery depends on the locked row.
+  const row = await tx.row<Omit<VoucherRow, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
     select number, state, currency, original_amount::text as original, balance::text, expiry_date::text as "expiryDate", ${newestMail} as mail,
            validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > now, false) as "isFresh",
@@ -45,24 +45,24 @@ export async function takeRow(tx: Db, service: Service, number: string): Promise
   return { ...row, original: units(row.original), balance: units(row.balance) }
 }
 
-/** The day it is, in the service's time zone. */
+/** The current date in the service's time zone. */
 export const today = (service: Service, now = sql`statement_timestamp()`) =>
   sql`(${now} at time zone ${service.settings.timeZone})::date`
 
-/** A step that is taken: balance and state of the voucher follow it. */
+/** A ledger entry, from which balance and state of the voucher follow. */
 interface Entry {
   kind: VoucherStep
   /** With the currency's decimals: below zero for what is drawn. */
   amount: string
   /** The state that it leads to. */
   state: VoucherState
-  /** RFC 3339; absent: a lock goes on as it was. */
+  /** RFC 3339. Undefined: a lock continues unchanged. */
   lockedUntil?: string | undefined
   lockedBy?: string | undefined
   orderNumber?: string | null | undefined
 }
 
-/** Adds an entry to the ledger of a voucher that is taken, or new. */
+/** Appends an entry to the ledger of a voucher that is locked or new. */
 export const addEntry = (
   tx: Db,
   service: Service,
@@ -76,13 +76,13 @@ export const addEntry = (
       from voucher v where service_id = ${service.id} and number = ${number}`)
 
 /**
- * What an order has drawn of a voucher and not had given back, in minor units. An order that was imported has drawn what it says it was
- * paid with the voucher, though the ledger begins later; the voucher never gets back more than it was issued for.
+ * Returns the amount that an order has drawn from a voucher, minus refunds, in minor units. An imported order has drawn the payment that
+ * it lists, although the ledger begins later. A voucher never gets back more than its original amount.
  */
-export async function drawnFor(
+export async function readDrawnAmount(
   tx: Db,
   service: Service,
-  { number, currency }: Pick<TakenVoucher, 'number' | 'currency'>,
+  { number, currency }: Pick<LockedVoucher, 'number' | 'currency'>,
   orderNumber: string,
 ): Promise<bigint> {
   const row = await tx.row<{ drawn: string }>(sql`
@@ -99,21 +99,24 @@ export async function drawnFor(
   return parseStoredAmount(row?.drawn ?? '0', getDecimals(currency))
 }
 
-/** Counts the vouchers that an account has locked. */
+/** Counts the vouchers that an account has locked. Returns also the seconds until the first of these locks ends. */
 export const countAccountLocks = (tx: Db, service: Service, username: string) =>
   countLocks(tx, sql`(select * from voucher where state = 'locked')`, service, username)
 
-/** Counts the locked vouchers of an account in a table, or in some of its rows. */
+/** Like `countAccountLocks`, for a table of vouchers. */
 export async function countLocks(tx: Db, vouchers: Sql, service: Service, username: string): Promise<AccountLocks> {
   const locks = await tx.row<AccountLocks>(sql`
     select count(*)::integer as count, coalesce(ceil(extract(epoch from min(locked_until) - statement_timestamp())), 0)::integer as seconds
       from ${vouchers} v where service_id = ${service.id} and locked_by = ${username} and locked_until > statement_timestamp()`)
-  if (!locks) throw new Error('count returned no row')
+  if (!locks) throw new Error('count of voucher locks returned no row')
   return locks
 }
 
-/** The vouchers past their last day that the ledger has as active, or as locked by a lock that has run out: a sale under way is let come to its end. */
-export const pastTheirDay = async (db: Db, service: Service) =>
+/**
+ * Returns the numbers of vouchers after their last day whose ledger says active, or locked with an expired lock. A valid lock may end in a
+ * sale, so it stays.
+ */
+export const listExpiredVouchers = async (db: Db, service: Service) =>
   (
     await db.rows<{ number: string }>(sql`
       select number from voucher
@@ -121,7 +124,7 @@ export const pastTheirDay = async (db: Db, service: Service) =>
          and (locked_until is null or locked_until <= now())`)
   ).map(({ number }) => number)
 
-/** A step as the ledger has it. */
+/** A ledger entry in responses. */
 interface LedgerEntry {
   at: string
   kind: string
@@ -131,34 +134,38 @@ interface LedgerEntry {
   orderNumber: string | null
 }
 
-/** The ledger of a voucher, the oldest step first. */
-export const readLedger = (db: Db, service: Service, { number, currency }: Pick<TakenVoucher, 'number' | 'currency'>) =>
+/** Returns the ledger of a voucher, oldest entry first. */
+export const readLedger = (
+  db: Db,
+  service: Service,
+  { number, currency }: Pick<LockedVoucher, 'number' | 'currency'>,
+) =>
   db.rows<LedgerEntry>(sql`
     select ${localTime(sql`created_at`, service)} as at, kind, round(amount, ${getDecimals(currency)}::integer)::text as amount, state, locked_by as "lockedBy", order_number as "orderNumber"
       from voucher_entry where service_id = ${service.id} and number = ${number} order by entry`)
 
-/** A sale of a voucher, as far as its e-mail goes by it. */
-interface Persons {
+/** The fields of a voucher's sale that its email needs. */
+interface VoucherPersons {
   senderName: string | null
   receiverName: string | null
   receiverEmail: string | null
   /** `YYYY-MM-DD`. */
   deliveryDate: string | null
-  /** Of the voucher. */
+  /** Expiry date of the voucher. */
   expiryDate: string | null
 }
 
-/** Who has bought a voucher that was issued here, and whom it is for. */
-export const personsOf = (db: Db, service: Service, number: string) =>
-  db.row<Persons>(sql`
+/** Returns sender and recipient of a voucher that was issued in Tillbridge. */
+export const readVoucherPersons = (db: Db, service: Service, number: string) =>
+  db.row<VoucherPersons>(sql`
     select sender_name as "senderName", receiver_name as "receiverName", receiver_email as "receiverEmail", delivery_date::text as "deliveryDate",
            expiry_date::text as "expiryDate"
       from voucher_sale join voucher using (service_id, number) where service_id = ${service.id} and number = ${number}`)
 
-/** Holds who has bought a voucher, and whom it is for: an erasure of either waits, and sees what is sent meanwhile. */
-export const holdPersons = (tx: Db, service: Service, number: string) =>
+/** Locks sender and recipient of a voucher. A concurrent erasure waits, and then sees emails that were sent. */
+export const lockVoucherPersons = (tx: Db, service: Service, number: string) =>
   tx.run(sql`select from voucher_sale where service_id = ${service.id} and number = ${number} for no key update`)
 
-/** The e-mails of a voucher, as one JSON text. */
+/** Returns the emails of a voucher as a JSON array. */
 export const readEmails = async (db: Db, service: Service, number: string) =>
   (await db.row<{ emails: string }>(sql`select ${emailsOf(service, sql`${number}`)}::text as emails`))?.emails ?? '[]'

@@ -8,19 +8,19 @@ import { localTime } from '../lists/change-timestamp.ts'
 import { countLocks, today } from './ledger.ts'
 import { superseded } from './validation.ts'
 
-/** What a back office behind us says of a voucher; amounts with the decimals of the currency. */
+/** A voucher of a back office. Amounts are strings with the currency's decimals. */
 export type UpstreamVoucher = Pick<
   Voucher,
   'number' | 'currency' | 'originalAmount' | 'usedAmount' | 'availableAmount' | 'expiryDate'
 >
 
-/** A voucher of another back office. This transaction has locked its row, so no other can validate, lock or redeem it. */
+/** A voucher of a back office whose row is locked: no other transaction can validate, lock or draw it. */
 interface LockedUpstreamVoucher extends VoucherLockState {
   voucher: UpstreamVoucher
   currency: string
-  /** The balance in minor units. */
+  /** The available amount in minor units. */
   balance: bigint
-  /** The ID of the newest validation in the back office, encrypted. */
+  /** The back office's ID of the newest validation, encrypted. */
   upstreamValidation: Buffer | null
 }
 
@@ -34,61 +34,61 @@ interface Row
   upstreamValidation: Buffer | null
 }
 
-const placeOf = (service: Service, number: string) => `${service.id} upstream validation ${number}`
+const getSealContext = (service: Service, number: string) => `${service.id} upstream validation ${number}`
 
 /**
- * Locks the row of a voucher. Expired locks of the voucher are ignored, by the clock of the database. To avoid deadlocks, lock several vouchers
- * in the order of their numbers. Returns undefined if the voucher was never validated here.
+ * Locks a voucher. Uses the database's clock; an expired lock of the voucher does not count. Lock several vouchers in the order of their
+ * numbers. Returns undefined if the voucher was never validated in Tillbridge.
  */
 export async function lockUpstream(
   tx: Db,
   service: Service,
   number: string,
 ): Promise<LockedUpstreamVoucher | undefined> {
-  const here = sql`service_id = ${service.id} and number = ${number}`
-  // A separate statement, so that the next one sees the changes of the previous lock owner and reads the clock after the wait.
-  const rowLock = tx.run(sql`select from upstream_voucher where ${here} for update`)
+  const isVoucher = sql`service_id = ${service.id} and number = ${number}`
+  // A separate statement: the next one sees the changes of previous lock holders, and reads the clock after the wait.
+  const lock = tx.run(sql`select from upstream_voucher where ${isVoucher} for update`)
   const read = tx.row<Row>(sql`
     select number, currency, original_amount::text as original, used_amount::text as used, available_amount::text as available,
            expiry_date::text as "expiryDate", validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            upstream_validation as "upstreamValidation", coalesce(validated_until > statement_timestamp(), false) as "isFresh",
            coalesce(locked_until > statement_timestamp(), false) as "isHeld", ${localTime(sql`locked_until`, service)} as "lockedUntil"
-      from upstream_voucher where ${here}`)
-  const [, row] = await Promise.all([rowLock, read])
+      from upstream_voucher where ${isVoucher}`)
+  const [, row] = await Promise.all([lock, read])
   if (!row) return
-  const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...rest } = row
+  const { original, used, available, isHeld, lockedUntil, currency, number: _, expiryDate, ...fields } = row
   const decimals = getDecimals(currency)
   const units = (stored: string) => parseStoredAmount(stored, decimals)
-  const shown = (stored: string) => text(units(stored), decimals)
+  const format = (stored: string) => text(units(stored), decimals)
   return {
-    ...rest,
+    ...fields,
     currency,
     balance: units(available),
     voucher: {
       number,
       currency,
       expiryDate,
-      originalAmount: shown(original),
-      usedAmount: shown(used),
-      availableAmount: shown(available),
+      originalAmount: format(original),
+      usedAmount: format(used),
+      availableAmount: format(available),
     },
     state: isHeld ? 'locked' : 'active',
     lockedUntil: isHeld ? lockedUntil : null,
   }
 }
 
-/** What the back office calls the newest validation. */
-export const upstreamValidationOf = (
+/** Returns the back office's ID of the newest validation. */
+export const decryptUpstreamValidation = (
   keys: Keys,
   service: Service,
   { voucher, upstreamValidation }: LockedUpstreamVoucher,
 ) => {
-  if (!upstreamValidation) throw new Error('a validation that is the newest is there')
-  return unseal(keys.sealed, placeOf(service, voucher.number), upstreamValidation)
+  if (!upstreamValidation) throw new Error('the voucher has no current validation')
+  return unseal(keys.sealed, getSealContext(service, voucher.number), upstreamValidation)
 }
 
-/** Keeps a validation, in place of the one before: by the hash of our own id of it, and what the back office calls it. */
-export async function keepValidation(
+/** Replaces the validation of a voucher. `hash`: hash of our own validation ID. `upstreamId`: the back office's ID. */
+export async function storeUpstreamValidation(
   tx: Db,
   keys: Keys,
   service: Service,
@@ -96,32 +96,32 @@ export async function keepValidation(
   { hash, upstreamId }: { hash: Buffer; upstreamId: string },
 ): Promise<void> {
   const { number, currency, originalAmount, usedAmount, availableAmount, expiryDate } = voucher
-  const sealed = seal(keys.sealed, placeOf(service, number), upstreamId)
-  const ended = endUpstreamValidation(tx, service, number)
-  const kept = tx.run(sql`
+  const sealed = seal(keys.sealed, getSealContext(service, number), upstreamId)
+  const ending = endUpstreamValidation(tx, service, number)
+  const stored = tx.run(sql`
     insert into upstream_voucher as v (service_id, number, currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)
     values (${service.id}, ${number}, ${currency}, ${originalAmount}, ${usedAmount}, ${availableAmount}, ${expiryDate}, ${hash}, ${sealed}, statement_timestamp() + interval '24 hours')
     on conflict (service_id, number) do update
       set (currency, original_amount, used_amount, available_amount, expiry_date, validation_hash, upstream_validation, validated_until)
         = (excluded.currency, excluded.original_amount, excluded.used_amount, excluded.available_amount, excluded.expiry_date,
            excluded.validation_hash, excluded.upstream_validation, excluded.validated_until)`)
-  await Promise.all([ended, kept])
+  await Promise.all([ending, stored])
 }
 
-/** Ends the validation of a voucher and its lock, after it was redeemed or the back office no longer accepts it. */
+/** Ends the validation and the lock of a voucher that was spent, or that the back office no longer has. */
 export const endUpstreamValidation = (tx: Db, service: Service, number: string) =>
   tx.run(sql`
     update upstream_voucher
        set validation_hash = null, upstream_validation = null, validated_until = null, superseded_hashes = ${superseded}, locked_until = null, locked_by = null
      where service_id = ${service.id} and number = ${number}`)
 
-/** Subtracts a redeemed amount from the stored balance of a voucher. */
-export const takeOff = (tx: Db, service: Service, number: string, drawn: string) =>
+/** Subtracts an order's draw from the stored amounts of a voucher. */
+export const recordDraw = (tx: Db, service: Service, number: string, drawn: string) =>
   tx.run(sql`
     update upstream_voucher set used_amount = used_amount + ${drawn}::numeric, available_amount = available_amount - ${drawn}::numeric
      where service_id = ${service.id} and number = ${number}`)
 
-/** Stores the lock of a voucher. 0 seconds: unlocked. */
+/** Stores which account has locked a voucher. 0 seconds: unlocks it. */
 export const storeLock = (tx: Db, service: Service, number: string, lockSeconds: number, username: string) =>
   tx.run(sql`
     update upstream_voucher
@@ -129,11 +129,11 @@ export const storeLock = (tx: Db, service: Service, number: string, lockSeconds:
            locked_by = case when ${lockSeconds}::integer > 0 then ${username}::text end
      where service_id = ${service.id} and number = ${number}`)
 
-/** Counts the vouchers of another back office that an account has locked. */
+/** Counts the vouchers that an account has locked. Returns also the seconds until the first of these locks ends. */
 export const countUpstreamLocks = (tx: Db, service: Service, username: string) =>
   countLocks(tx, sql`upstream_voucher`, service, username)
 
-/** Returns the current lock of a voucher, and whether its expiry date has passed. */
+/** Returns the end of a voucher's lock, and whether its last day has ended. */
 export async function readLockState(
   db: Db,
   service: Service,
@@ -143,15 +143,15 @@ export async function readLockState(
     select (select ${localTime(sql`locked_until`, service)} from upstream_voucher
              where service_id = ${service.id} and number = ${number} and locked_until > statement_timestamp()) as "lockedUntil",
            coalesce(${expiryDate}::date < ${today(service)}, false) as "isPast"`)
-  if (!row) throw new Error('select returned no row')
+  if (!row) throw new Error('select of the lock state returned no row')
   return row
 }
 
 /**
- * Deletes what is known of vouchers whose validation has ended, and of those that were left alone for a week. All that
- * is lost is which ids were right once: they are wrong ones from then on. Returns how many.
+ * Deletes vouchers without a validation, and those unused for a week. Only the list of earlier validation IDs is lost: they then count as
+ * unknown. Returns the number deleted.
  */
-export const forgetUpstreamVouchers = (db: Db) =>
+export const purgeUpstreamVouchers = (db: Db) =>
   db.run(sql`
     delete from upstream_voucher
      where coalesce(validated_until < now() - interval '7 days', true) and coalesce(locked_until < now() - interval '7 days', true)`)

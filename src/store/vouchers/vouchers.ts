@@ -5,22 +5,22 @@ import { formatAmount, getDecimals, parseStoredAmount } from '../../domain/value
 import type { Voucher } from '../../domain/vouchers/vouchers.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import { type MailStatus, newestMail } from '../mail/mails.ts'
-import { bringVouchers, broughtVoucher } from './imported-vouchers.ts'
+import { createImportedVoucher, importVouchers } from './imported-vouchers.ts'
 import { today } from './ledger.ts'
 
-/** A voucher as a sync of finished vouchers brings it: with what was drawn so far. */
+/** A voucher with its used amount. */
 export interface VoucherRow {
   number: string
   pin: string
-  /** Redeemed is one of which all was drawn. */
+  /** `redeemed`: the complete amount was used. */
   state: 'pending' | 'active' | 'redeemed' | 'suspended'
-  /** Amounts with the currency's decimals. */
+  /** Amounts have the currency's decimals. */
   originalAmount: string
   usedAmount: string
   expiryDate: string | null
 }
 
-/** Adds vouchers, each with its ledger. */
+/** Inserts vouchers with their ledgers. */
 export async function insertVouchers(
   db: Database,
   keys: Keys,
@@ -29,41 +29,40 @@ export async function insertVouchers(
 ): Promise<void> {
   const decimals = getDecimals(service.settings.currency)
   const units = (text: string) => parseStoredAmount(text, decimals)
-  const brought = rows.map(({ pin, usedAmount, ...row }) => {
+  const imported = rows.map(({ pin, usedAmount, ...row }) => {
     const balance = formatAmount(units(row.originalAmount) - units(usedAmount), decimals)
-    return broughtVoucher(keys, service, { ...row, pin, balance })
+    return createImportedVoucher(keys, service, { ...row, pin, balance })
   })
-  await bringVouchers(db, service, brought)
+  await importVouchers(db, service, imported)
 }
 
-/** The stored data of a voucher. Amounts in minor units. */
-interface VoucherData extends Pick<Voucher, 'number' | 'status' | 'currency' | 'expiryDate' | 'lockedUntil'> {
+/** The fields of a voucher response. Amounts are in minor units. */
+interface VoucherFields extends Pick<Voucher, 'number' | 'status' | 'currency' | 'expiryDate' | 'lockedUntil'> {
   original: bigint
   balance: bigint
   mail: MailStatus | null
 }
 
-/** Returns the record of a voucher. */
-export function toVoucher({ original, balance, mail, ...voucher }: VoucherData): Voucher {
+export function toVoucher({ original, balance, mail, ...voucher }: VoucherFields): Voucher {
   const { number, status, currency, expiryDate, lockedUntil } = voucher
   const isUsable = status === 'active' || status === 'locked'
-  const shown = (units: bigint) => formatAmount(units, getDecimals(currency))
+  const format = (units: bigint) => formatAmount(units, getDecimals(currency))
   return {
     number,
     status,
     currency,
-    originalAmount: shown(original),
-    usedAmount: shown(original - balance),
-    availableAmount: shown(isUsable ? balance : 0n),
+    originalAmount: format(original),
+    usedAmount: format(original - balance),
+    availableAmount: format(isUsable ? balance : 0n),
     expiryDate,
     lockedUntil,
     email: mail === null ? null : { status: mail },
   }
 }
 
-/** One voucher as it is at this moment: a lock that has run out is none, and one past its last day is expired. */
+/** Returns the current state of a voucher: an expired lock does not count, and a voucher after its last day is expired. */
 export async function readVoucher(db: Db, service: Service, number: string): Promise<Voucher | undefined> {
-  const row = await db.row<Omit<VoucherData, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
+  const row = await db.row<Omit<VoucherFields, 'original' | 'balance'> & Record<'original' | 'balance', string>>(sql`
     select v.number, s.status, v.currency, v.original_amount::text as original, v.balance::text, v.expiry_date::text as "expiryDate",
            case s.status when 'locked' then ${localTime(sql`v.locked_until`, service)} end as "lockedUntil",
            ${newestMail} as mail

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { mergeCustomers, upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { leave } from '../../../src/store/customers/removal.ts'
+import { removeCustomers } from '../../../src/store/customers/removal.ts'
 import { created, startCustomerShop, waiting } from '../../support/customer-bodies.ts'
 import { remove } from '../../support/write.ts'
 
@@ -12,7 +12,7 @@ const admin = await shop.account('admin')
 test('a former customer erased during an import of them stays erased', async () => {
   const { db, service } = shop
   const { id } = await created(shop)
-  await db.transaction(tx => leave(tx, service, [id]))
+  await db.transaction(tx => removeCustomers(tx, service, [id]))
   let erasing: ReturnType<typeof remove> | undefined
   await db.transaction(async tx => {
     await mergeCustomers(tx, service, [{ id, firstname: 'Back' }])

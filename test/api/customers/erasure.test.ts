@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
-import { emptyPlacesOf } from '../../../src/store/privacy/erase-batch.ts'
+import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { fillShop } from '../../support/order-shop.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
@@ -141,12 +141,12 @@ test('an interrupted erasure resumes in batches and repeats nothing', async () =
     )?.n
   const stopped = new AbortController()
   stopped.abort(new Error('The worker stops.'))
-  await assert.rejects(emptyPlacesOf(api.db, api.keys, api.service, id, stopped.signal), /The worker stops/)
+  await assert.rejects(eraseRemainingData(api.db, api.keys, api.service, id, stopped.signal), /The worker stops/)
   assert.equal(await left(), 2_502)
   assert.equal(await erasing(id), 'erasing')
   await Promise.all([
-    emptyPlacesOf(api.db, api.keys, api.service, id),
-    emptyPlacesOf(api.db, api.keys, api.service, id),
+    eraseRemainingData(api.db, api.keys, api.service, id),
+    eraseRemainingData(api.db, api.keys, api.service, id),
   ])
   assert.equal(await left(), 0)
   assert.deepEqual(await tablesWith(api, `"customerId":"${id}"`), [])
@@ -166,7 +166,7 @@ test('a concurrent write never leaves an order without a customer', async () => 
     )
     const answers = await Promise.all([...writes.slice(0, 4), remove(api, `/customers/${id}`), ...writes.slice(4)])
     for (const { status, text } of answers) assert.ok([200, 201, 404, 422].includes(status), text)
-    await emptyPlacesOf(api.db, api.keys, api.service, id)
+    await eraseRemainingData(api.db, api.keys, api.service, id)
     assert.deepEqual(await tablesWith(api, 'canary'), [])
   }
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { openDatabase, sql } from '../../../src/database/db.ts'
 import { getLastDay } from '../../../src/domain/rewards/rules.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
-import { earnRewards, holdRewardAccount, reverseRewards } from '../../../src/store/rewards/ledger.ts'
+import { earnRewards, lockRewardAccount, reverseRewards } from '../../../src/store/rewards/ledger.ts'
 import { balances, member, short, standing, tier } from '../../support/reward-member.ts'
 import { startTestService } from '../../support/service.ts'
 
@@ -52,7 +52,7 @@ test('a customer without a reward account earns and loses nothing', async () => 
   const ann = await member(api)
   await upsertCustomers(api.db, ann.service, [{ id: 'c2', firstname: 'Bob' }])
   await api.db.transaction(async tx => {
-    const account = await holdRewardAccount(tx, ann.service, 'c2')
+    const account = await lockRewardAccount(tx, ann.service, 'c2')
     await earnRewards(tx, ann.service, account, { orderNumber: 'W1', amount: '500.00' })
     await reverseRewards(tx, ann.service, account, { orderNumber: 'W1', returnNumber: 'R1', amount: '500.00' })
   })
@@ -64,7 +64,7 @@ test('an uncommitted order earns nothing', async () => {
   const ann = await member(api)
   await assert.rejects(
     api.db.transaction(async tx => {
-      const account = await holdRewardAccount(tx, ann.service, 'c1')
+      const account = await lockRewardAccount(tx, ann.service, 'c1')
       await earnRewards(tx, ann.service, account, { orderNumber: 'W1', amount: '700.00' })
       throw new Error('the order fails')
     }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
-import { earnRewards, holdRewardAccount } from '../../../src/store/rewards/ledger.ts'
+import { earnRewards, lockRewardAccount } from '../../../src/store/rewards/ledger.ts'
 import { upsertRewardAccounts } from '../../../src/store/rewards/rewards.ts'
 import { until } from '../../support/processes.ts'
 import { member, standing } from '../../support/reward-member.ts'
@@ -14,7 +14,7 @@ test('spend and tier earned during an account import are kept', async () => {
   const ann = await member(api)
   let imported: Promise<unknown> | undefined
   await api.db.transaction(async tx => {
-    const account = await holdRewardAccount(tx, ann.service, 'c1')
+    const account = await lockRewardAccount(tx, ann.service, 'c1')
     await earnRewards(tx, ann.service, account, { orderNumber: 'W1', amount: '600.00' })
     imported = upsertRewardAccounts(api.db, ann.service, [
       { id: 'a1', customerId: 'c1', programId: '1', joinDate: '2024-02-01' },

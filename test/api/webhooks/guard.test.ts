@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { resolveBy } from '../../../src/webhooks/addresses.ts'
-import { senderWithin } from '../../../src/webhooks/sender.ts'
+import { createResolve } from '../../../src/webhooks/addresses.ts'
+import { createSender } from '../../../src/webhooks/sender.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { type NameServer, startNameServer } from '../../support/webhooks/name-server.ts'
 import { answerWith, type Receiver, startReceiver } from '../../support/webhooks/receiver.ts'
@@ -31,9 +31,9 @@ beforeEach(() => {
   receiver.answer = answerWith(204)
 })
 
-const openly = () => senderWithin([], resolveBy(names.resolver))
+const openly = () => createSender([], createResolve(names.resolver))
 /** One that takes the receiver's address for public. */
-const within = () => senderWithin(['127.0.0.2/32'], resolveBy(names.resolver))
+const within = () => createSender(['127.0.0.2/32'], createResolve(names.resolver))
 const signal = () => AbortSignal.timeout(10_000)
 
 test('the guard is tested with a hundred hostile URLs', () => assert.ok(hostileUrls.length >= 100, String(hostileUrls.length)))
@@ -42,9 +42,9 @@ for (const url of hostileUrls)
   test(`a delivery is never sent to ${url}`, async () => {
     names.names.set('shop.example', [['8.8.8.8']])
     const sender = openly()
-    const refusal = await sender.refusal(url)
+    const refusal = await sender.findRejection(url)
     assert.ok(refusal, 'it is refused before it is kept')
-    const channel = sender.channelTo(url)
+    const channel = sender.openChannel(url)
     const { status, fault } = await channel.post('{}', {}, signal())
     channel.close()
     assert.equal(status, null)
@@ -58,8 +58,8 @@ for (const addresses of hostileAnswers)
   test(`a delivery is rejected if its name resolves to ${addresses.join(' and ')}`, async () => {
     names.names.set('shop.example', [addresses])
     const sender = openly()
-    assert.match((await sender.refusal('https://shop.example/')) ?? '', /not public/)
-    const channel = sender.channelTo('https://shop.example/')
+    assert.match((await sender.findRejection('https://shop.example/')) ?? '', /not public/)
+    const channel = sender.openChannel('https://shop.example/')
     const { status, fault } = await channel.post('{}', {}, signal())
     channel.close()
     assert.deepEqual([status, fault], [null, 'The host of `url` leads to an address that is not public.'])
@@ -69,20 +69,20 @@ for (const addresses of publicAnswers)
   test(`a delivery is allowed if its name resolves to ${addresses.join(' and ')}`, async () => {
     names.names.set('shop.example', [addresses])
     for (const url of ['https://shop.example/hooks?a=b', 'https://shop.example:8443/', 'https://shop.example./'])
-      assert.equal(await openly().refusal(url), undefined, url)
+      assert.equal(await openly().findRejection(url), undefined, url)
   })
 
 test('a name is resolved and checked again for each connection', async () => {
   const url = `http://rebound.example:${receiver.port}/hooks`
   names.names.set('rebound.example', [['127.0.0.2'], ['127.0.0.2'], ['127.0.0.1']])
   const sender = within()
-  assert.equal(await sender.refusal(url), undefined)
-  const first = sender.channelTo(url)
+  assert.equal(await sender.findRejection(url), undefined)
+  const first = sender.openChannel(url)
   assert.equal((await first.post('{}', {}, signal())).status, 204)
   assert.equal((await first.post('{}', {}, signal())).status, 204, 'over the same connection')
   first.close()
   assert.equal(names.asked.length, 2, 'once where it was judged, once where it was connected to')
-  const second = sender.channelTo(url)
+  const second = sender.openChannel(url)
   const { status, fault } = await second.post('{}', {}, signal())
   second.close()
   assert.equal(status, null)
@@ -93,7 +93,7 @@ test('a name is resolved and checked again for each connection', async () => {
 
 test('a connection uses the checked address and the requested host name', async () => {
   names.names.set('named.example', [['127.0.0.2']])
-  const channel = within().channelTo(`http://named.example:${receiver.port}/hooks?a=b`)
+  const channel = within().openChannel(`http://named.example:${receiver.port}/hooks?a=b`)
   assert.equal((await channel.post('{"a":1}', { 'x-own': 'own' }, signal())).status, 204)
   channel.close()
   const [{ headers, body, path } = assert.fail()] = receiver.received
@@ -106,7 +106,7 @@ test('a connection uses the checked address and the requested host name', async 
 for (const status of [300, 301, 302, 303, 307, 308])
   test(`a redirect (${status}) to an internal address is not followed`, async () => {
     receiver.answer = answerWith(status, { location: victim.url })
-    const channel = within().channelTo(receiver.url)
+    const channel = within().openChannel(receiver.url)
     const outcome = await channel.post('{}', {}, signal())
     channel.close()
     assert.deepEqual([outcome.status, outcome.fault], [status, `The endpoint answered ${status}.`])
@@ -122,7 +122,7 @@ test("a delivery never uses the environment's proxy", async () => {
     http_proxy: victim.url,
     ALL_PROXY: victim.url,
   }
-  const channel = within().channelTo(receiver.url)
+  const channel = within().openChannel(receiver.url)
   assert.equal((await channel.post('{}', {}, signal())).status, 204)
   channel.close()
   process.env = env
@@ -131,10 +131,10 @@ test("a delivery never uses the environment's proxy", async () => {
 
 test('plain HTTP is limited to allowed networks', async () => {
   names.names.set('shop.example', [['8.8.8.8']])
-  assert.match((await within().refusal('http://shop.example/')) ?? '', /https/)
-  assert.match((await within().refusal('http://8.8.8.8/')) ?? '', /https/)
-  assert.match((await within().refusal(victim.url)) ?? '', /https/)
-  assert.equal(await within().refusal(receiver.url), undefined)
+  assert.match((await within().findRejection('http://shop.example/')) ?? '', /https/)
+  assert.match((await within().findRejection('http://8.8.8.8/')) ?? '', /https/)
+  assert.match((await within().findRejection(victim.url)) ?? '', /https/)
+  assert.equal(await within().findRejection(receiver.url), undefined)
 })
 
 test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
@@ -146,7 +146,7 @@ test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
     }
     more()
   }
-  const channel = within().channelTo(receiver.url)
+  const channel = within().openChannel(receiver.url)
   const { status, answer } = await channel.post('{}', {}, signal())
   channel.close()
   assert.equal(status, 200)
@@ -155,11 +155,11 @@ test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
 
 test('an unresolvable name is a failure with that cause', async () => {
   names.names.set('silent.example', [])
-  const channel = within().channelTo('https://silent.example/')
+  const channel = within().openChannel('https://silent.example/')
   const { fault } = await channel.post('{}', {}, signal())
   channel.close()
   assert.equal(fault, 'The name silent.example has no address.')
-  assert.equal(await within().refusal('https://nowhere.example/'), undefined, 'it may have one later')
+  assert.equal(await within().findRejection('https://nowhere.example/'), undefined, 'it may have one later')
 })
 
 test('a webhook URL cannot be changed to a forbidden address', async () => {

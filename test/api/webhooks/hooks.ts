@@ -4,7 +4,7 @@ import { after, afterEach, before } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { webhookJobs } from '../../../src/jobs/jobs.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
-import { senderWithin } from '../../../src/webhooks/sender.ts'
+import { createSender } from '../../../src/webhooks/sender.ts'
 import { until as met } from '../../support/processes.ts'
 import { keptLog } from '../../support/servers.ts'
 import { type Caller, startTestService, type TestService } from '../../support/service.ts'
@@ -61,7 +61,7 @@ export function setUpHooks({ settings = {} } = {}) {
     begin({ db } = api, more = {}) {
       const worker = startWorker(
         { db, keys: api.keys, log: logged.log, mailTransport: keep },
-        { ...webhookJobs(senderWithin(networks)), ...more },
+        { ...webhookJobs(createSender(networks)), ...more },
       )
       begun.push(worker)
       return worker

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { emptyPlacesOf } from '../../../src/store/privacy/erase-batch.ts'
+import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { created, john } from '../../support/customer-bodies.ts'
 import { isProblem } from '../../support/problem.ts'
 import { post, put, remove } from '../../support/write.ts'
@@ -44,7 +44,7 @@ test('a person erased upstream is erased here and does not return', async () => 
   await simulator.change({ kind: 'remove-person', id: Number(id) })
   const answer = await remove(admin, `/customers/${id}`)
   assert.equal(answer.status, 200, answer.text)
-  await emptyPlacesOf(api.db, api.keys, api.service, id)
+  await eraseRemainingData(api.db, api.keys, api.service, id)
   const { customerId, billingAddress, total } = (await api.get(`/orders/${placed.json.data.id}`)).json.data
   assert.deepEqual([customerId, billingAddress.addressLine1, total], [null, null, placed.json.data.total])
   isProblem(await admin.get(`/customers/${id}/export`), 'not_found', api.baseUrl)

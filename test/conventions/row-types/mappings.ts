@@ -10,7 +10,7 @@ export async function askMappingDoctor(api: TestService) {
   const { open, write } = ecommerceTypes['ecommerce-locations']
   const end = await open(db, service)
   await write(db, service, [{ itemKey: '1', ecommerceId: '1', name: 'Toured', other: 'Toured' }])
-  await end({ isWhole: true, hasCome: true })
+  await end({ isComplete: true, hasImportedLines: true })
   await checkMappings(db, service)
   const [store] = (await api.get('/mappings/issues/stores')).json.data
   for (const to of ['2', '1']) {

@@ -21,7 +21,7 @@ import { findStaffMember, upsertStaff } from '../../../src/store/catalog/staff.t
 import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/stores.ts'
 import { readCurrentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
 import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
-import { readSubscriptions } from '../../../src/store/customers/subscriptions.ts'
+import { updateSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
 import { analyzeGrownTables } from '../../../src/store/lists/statistics.ts'
@@ -34,15 +34,15 @@ import {
   retryMails,
   takeUnsent,
 } from '../../../src/store/mail/mails.ts'
-import { mappingRecord } from '../../../src/store/mappings/mappings.ts'
+import { findMapping } from '../../../src/store/mappings/mappings.ts'
 import { mapSkus } from '../../../src/store/mappings/writes.ts'
-import { bringOrders } from '../../../src/store/orders/imported-orders.ts'
-import { freightOf, voucherPayments } from '../../../src/store/orders/orders.ts'
-import { findReturn, returnedStock } from '../../../src/store/orders/returns.ts'
-import { emptyPlacesOf } from '../../../src/store/privacy/erase-batch.ts'
+import { mergeImportedOrders } from '../../../src/store/orders/imported-orders.ts'
+import { readFreight, readVoucherPayments } from '../../../src/store/orders/orders.ts'
+import { findReturnByNumber, findReturnedStock } from '../../../src/store/orders/returns.ts'
+import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
-import { personalData } from '../../../src/store/privacy/export.ts'
-import { summaryOf } from '../../../src/store/privacy/summary.ts'
+import { exportPersonalData } from '../../../src/store/privacy/export.ts'
+import { findErasureSummary } from '../../../src/store/privacy/summary.ts'
 import { forgetRequests, requestPage, requestRecord } from '../../../src/store/request-log/requests.ts'
 import { beginEmptying, end, shut } from '../../../src/store/service-deletion/deletion.ts'
 import { empty } from '../../../src/store/service-deletion/purge.ts'
@@ -55,7 +55,7 @@ import { findSyncedByEnvironment, readFinishedAt } from '../../../src/store/sync
 import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { listEnding, listServices, readService } from '../../../src/store/tenancy/services.ts'
 import { shownSettings } from '../../../src/store/tenancy/settings.ts'
-import { personsOf, readEmails, readLedger } from '../../../src/store/vouchers/ledger.ts'
+import { readEmails, readLedger, readVoucherPersons } from '../../../src/store/vouchers/ledger.ts'
 import { forgetAnswers } from '../../../src/store/writes/idempotency.ts'
 import { claimIntent, keepClaim, takeLeft } from '../../../src/store/writes/intents.ts'
 import { reaching } from '../../support/database.ts'
@@ -101,11 +101,11 @@ export async function tour(api: TestService) {
     sql`select sku_id as "skuId" from variant where service_id = ${service.id} limit 1`,
   )
   assert.ok(sold)
-  await db.transaction(tx => readSubscriptions(tx, service))
+  await db.transaction(tx => updateSubscriptions(tx, service))
   await findStockKey(db, service, sold.skuId)
   await mapSkus(db, service, [{ ...sold, ecommerceSku: 'toured', ecommerceProductId: 'toured' }])
   await renderStale(api)
-  await mappingRecord(db, service, 'skus', sold.skuId)
+  await findMapping(db, service, 'skus', sold.skuId)
   await withInitialLoad(db, service, 'staff', () =>
     upsertStaff(db, service, [{ id: '77', code: 'JSMITH', surname: 'Smith', updateTimeStamp: '2026-01-31 14:05:00' }]),
   )
@@ -171,14 +171,14 @@ export async function tour(api: TestService) {
   await timesOfDay(db, service, 'POST /vouchers', `/vouchers/${mail.voucher}`)
   await readLedger(db, service, { number: mail.voucher, currency: 'AUD' })
   await readEmails(db, service, mail.voucher)
-  await personsOf(db, service, mail.voucher)
+  await readVoucherPersons(db, service, mail.voucher)
   await expireVouchers(db)
   const none = { number: mail.voucher, most: 1n, orderNumber: 'none' }
   assert.equal(await db.transaction(tx => refundUpTo(tx, service, none)), 0n)
-  await bringOrders(db, service, [])
+  await mergeImportedOrders(db, service, [])
   const noOrder = { id: '', number: '', customerId: '', currency: 'AUD', decimals: 2 }
-  await Promise.all([voucherPayments(db, service, noOrder), freightOf(db, service, noOrder)])
-  await Promise.all([findReturn(db, service, ''), returnedStock(db, service, '')])
+  await Promise.all([readVoucherPayments(db, service, noOrder), readFreight(db, service, noOrder)])
+  await Promise.all([findReturnByNumber(db, service, ''), findReturnedStock(db, service, '')])
   assert.equal((await api.get('/orders/transactions/search?updated_after=2020-01-01&asc=true')).status, 200)
 
   const { earn, giveBack, cancelReturn } = await member(api)
@@ -196,10 +196,10 @@ async function haveErased({ db, keys, service }: TestService) {
   await db.run(
     sql`update customer set email = receiver_email from voucher_sale s where s.service_id = ${service.id} and customer.id = ${buyer.id}`,
   )
-  await personalData(db, service, buyer.id)
-  await summaryOf(db, service, buyer.id)
+  await exportPersonalData(db, service, buyer.id)
+  await findErasureSummary(db, service, buyer.id)
   await db.transaction(tx => erase(tx, service, buyer.id, () => {}))
-  await emptyPlacesOf(db, keys, service, buyer.id)
+  await eraseRemainingData(db, keys, service, buyer.id)
   const mail = await db.row<{ id: string }>(sql`select subject as id from job where name = 'erase-email-file' limit 1`)
   assert.ok(mail)
   await isBeingSent(db, service, mail.id)

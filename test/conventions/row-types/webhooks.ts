@@ -5,14 +5,14 @@ import { addAttempt } from '../../../src/store/webhooks/attempts.ts'
 import { keepDelivery, markFailed, readDue } from '../../../src/store/webhooks/deliveries.ts'
 import { heldWebhook, rotateSecret, webhookRecord } from '../../../src/store/webhooks/endpoints.ts'
 import { findIdleWebhooks, hasWebhooks, newlyFailing } from '../../../src/store/webhooks/schedule.ts'
-import { makeWebhook } from '../../../src/webhooks/create-webhook.ts'
+import { createWebhook } from '../../../src/webhooks/create-webhook.ts'
 import { newSecret } from '../../../src/webhooks/signature.ts'
 import type { TestService } from '../../support/service.ts'
 
 /** An endpoint is told, and takes nothing. */
 export async function tellWebhook({ db, keys, service }: TestService) {
   const wanted = { url: 'https://shop.example/hooks', fromBeginning: true }
-  const { id } = await db.transaction(tx => makeWebhook(tx, keys, service, wanted))
+  const { id } = await db.transaction(tx => createWebhook(tx, keys, service, wanted))
   await db.transaction(tx => rotateSecret(tx, keys, service, id, newSecret()))
   assert.ok(await hasWebhooks(db))
   assert.equal((await findIdleWebhooks(db)).length, 1)

@@ -3,8 +3,8 @@ import { exportedLinePrefix } from '../../../domain/orders/merge-lines.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { isEmail } from '../../../domain/values/email.ts'
 import type { ImportType } from '../../../import/pipeline/import-type.ts'
-import { knownCustomers } from '../../../store/customers/customers.ts'
-import { upsertSalesTold } from '../../../store/orders/transactions.ts'
+import { findCustomersById } from '../../../store/customers/customers.ts'
+import { upsertBackOfficeSales } from '../../../store/orders/transactions.ts'
 import { knownStaff, soldSkus, storeNumbers, toldOtherwise } from '../../../store/sync/export-lookups.ts'
 import { parseLocalTime } from '../xml/values.ts'
 import type { ExportType } from './files.ts'
@@ -57,7 +57,7 @@ const createCustomersPass = (db: Database, service: Service): ExportPass => ({
   type: 'customers',
   columns: ['PERIDX', 'FIRSTNAME', 'SURNAME'],
   async convert(lines) {
-    const known = new Set((await knownCustomers(db, service, listValues(lines, 'PERIDX'))).map(({ id }) => id))
+    const known = new Set((await findCustomersById(db, service, listValues(lines, 'PERIDX'))).map(({ id }) => id))
     return lines.map(line => {
       const own = { id: readCell(line, 'PERIDX'), joinedStoreId: readCell(line, 'JOINED_STORE_ID') }
       return omitMissing(known.has(own.id ?? '') ? own : { ...own, ...readPerson(line) })
@@ -127,7 +127,7 @@ const createSalesPass = (db: Database, service: Service, skip: (reason: string) 
   let stores: ReturnType<typeof storeNumbers> | undefined
   return {
     type: 'transactions',
-    write: upsertSalesTold as ImportType['write'],
+    write: upsertBackOfficeSales as ImportType['write'],
     columns: ['TRANSACTION_ID', 'SALE_DATE', 'SKUIDX', 'QUANTITY', 'PRICE'],
     async convert(lines) {
       stores ??= storeNumbers(db, service)

@@ -2,10 +2,10 @@ import type { Keys } from '../../../crypto/keys.ts'
 import type { Database, Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError, asApiError } from '../../../errors/api-error.ts'
-import { holdCustomers } from '../../../store/customers/removal.ts'
-import { handOver, knownOrders } from '../../../store/orders/orders.ts'
+import { lockCustomerKeys } from '../../../store/customers/removal.ts'
+import { findOrdersById, reassignOrders } from '../../../store/orders/orders.ts'
 import { followOrders, openOrdersAmong } from '../../../store/sync/open-orders.ts'
-import { voucherSaleNumbered } from '../../../store/vouchers/upstream-sales.ts'
+import { findVoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import type { OrderReads } from '../../port/orders.ts'
 import { readOrderIds } from '../mapping/order-from-xml.ts'
 import { parseOrThrow } from '../queries/adopted-orders.ts'
@@ -54,12 +54,12 @@ async function refreshOrders(upstream: Upstream, reading: ReadContext, customerI
 async function storePage(upstream: Upstream, reading: ReadContext, customerId: string, page: readonly Xml[]) {
   const { db, service } = reading
   const orders = new Map(page.map(order => [readText(order, 'Id') ?? '', order]))
-  const stored = await knownOrders(db, service, [...orders.keys()])
+  const stored = await findOrdersById(db, service, [...orders.keys()])
   const storedIds = new Set(stored.map(({ id }) => id))
   const movedIds = stored
     .filter(order => order.customerId !== null && order.customerId !== customerId)
     .map(({ id }) => id)
-  if (movedIds.length) await db.transaction(tx => handOver(tx, service, movedIds, customerId))
+  if (movedIds.length) await db.transaction(tx => reassignOrders(tx, service, movedIds, customerId))
   const steps = (await openOrdersAmong(db, service, [...storedIds])).flatMap(mine => {
     const order = orders.get(mine.id)
     return order ? getLineChanges(order, mine) : []
@@ -84,9 +84,9 @@ async function storeOrder(
 ) {
   const { number, personId } = parseOrThrow(upstream.client, () => readOrderIds(order))
   // The customer may have been erased while the back office responded. The lock prevents an erasure until the commit.
-  const [customer] = await holdCustomers(tx, service, [customerId])
+  const [customer] = await lockCustomerKeys(tx, service, [customerId])
   if (!customer || personId !== customerId) return
   // Voucher sales are skipped: the receiver must not see a present before it is delivered.
-  if (await voucherSaleNumbered(tx, service, number)) return
+  if (await findVoucherSale(tx, service, number)) return
   await adoptCurrentOrder(upstream, tx, { keys, service }, order)
 }

@@ -13,9 +13,9 @@ import { omitUnchanged } from '../../../domain/values/unchanged-fields.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { isCreatedHere, recordConsent } from '../../../store/customers/consent.ts'
-import { customerWithEmail } from '../../../store/customers/customers.ts'
-import { erasedAmong } from '../../../store/customers/erased.ts'
-import { lockReferencesOf } from '../../../store/customers/reference-locks.ts'
+import { findCustomerByEmail } from '../../../store/customers/customers.ts'
+import { findErased } from '../../../store/customers/erased.ts'
+import { lockSettableReferences } from '../../../store/customers/reference-locks.ts'
 import { lockCustomer } from '../../../store/customers/writes.ts'
 import { lockReferences } from '../../../store/lists/references.ts'
 import { erase } from '../../../store/privacy/erasure.ts'
@@ -63,7 +63,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
     const input = withoutNulls(body)
     await fetchReferenceValues(upstream, write, input)
     const judged = await step(
-      async tx => validateChange(write, input, undefined, await lockReferencesOf(tx, service, input)),
+      async tx => validateChange(write, input, undefined, await lockSettableReferences(tx, service, input)),
       {
         names: [`e-mail ${normalizeEmail(input.contact.email)}`],
       },
@@ -88,7 +88,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
       if (!person || readPersonId(person) !== id) return async () => undefined
       const ready = await preparePerson(upstream, write, person)
       const { lastKnown, before, judged } = await step(async tx => {
-        const known = await lockReferencesOf(tx, service, change)
+        const known = await lockSettableReferences(tx, service, change)
         // Lock order: references before the customer.
         await lockReferences(tx, service, [ready.row])
         const lastKnown = await lockCustomer(tx, service, id)
@@ -135,7 +135,7 @@ async function storeWrittenPerson(
   before: Consent | undefined,
 ) {
   const { tx, service } = write
-  await lockReferencesOf(write.tx, write.service, written.change)
+  await lockSettableReferences(write.tx, write.service, written.change)
   const { id, record, consent } = await storePerson(tx, service, person, written)
   await recordConsent(write.tx, write.service, write, id, getConsentChanges(before, consent))
   return { id, record, warnings: written.warnings }
@@ -193,7 +193,7 @@ async function findEarlierPerson(upstream: Upstream, write: Write, input: Custom
   const { email } = input.contact
   const findOwner = () =>
     step(async tx => {
-      const owner = (await customerWithEmail(tx, service, email))?.id
+      const owner = (await findCustomerByEmail(tx, service, email))?.id
       return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
     })
   const { owner, isOurs } = await findOwner()
@@ -213,7 +213,7 @@ async function findEarlierPerson(upstream: Upstream, write: Write, input: Custom
   }
   if (!person || personId === undefined) return
   // An erased customer must not be restored, and the error must not reveal their identifier.
-  if ((await read(db => erasedAmong(db, service, [personId]))).size) throw createEmailTaken(undefined)
+  if ((await read(db => findErased(db, service, [personId]))).size) throw createEmailTaken(undefined)
   const ready = await preparePerson(upstream, write, person)
   if (isCreatedByAttempt(ready.row, input, judged, getToday(client).subtract({ days: 1 }).toString())) return person
   await learn(tx => storePerson(tx, service, ready))

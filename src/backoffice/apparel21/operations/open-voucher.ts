@@ -3,7 +3,7 @@ import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import type { VoucherState } from '../../../domain/vouchers/states.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { forgetGuesses } from '../../../store/vouchers/pin.ts'
+import { resetWrongPins } from '../../../store/vouchers/pin.ts'
 import { readLockState, type UpstreamVoucher } from '../../../store/vouchers/upstream.ts'
 import type { VoucherRead } from '../../port/vouchers.ts'
 import { beginGuess, countWrongGuess, type Guess } from '../../vouchers/guesses.ts'
@@ -46,7 +46,7 @@ export async function resolveGuess(
   if (opened instanceof ApiError) return opened
   const { guess, voucher } = opened
   if (!voucher) return countWrongGuess(tx, service, guess)
-  await forgetGuesses(tx, service, guess)
+  await resetWrongPins(tx, service, guess)
   return voucher
 }
 

@@ -8,16 +8,16 @@ import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { ApiError, asApiError, type FieldError, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStoresByNumber } from '../../../store/catalog/stores.ts'
-import { customerRecord } from '../../../store/customers/customers.ts'
-import { holdOrder, orderRecord } from '../../../store/orders/orders.ts'
+import { findCustomer } from '../../../store/customers/customers.ts'
+import { lockOrder, orderRecord } from '../../../store/orders/orders.ts'
 import {
+  findVariants,
   insertLines,
   insertOrder,
   insertPayments,
-  knownToOrder,
-  orderNumberGiven,
+  isOrderNumberUsed,
+  readOrderContext,
   type SoldVariant,
-  variantsOf,
 } from '../../../store/orders/place.ts'
 import type { Write } from '../../../writes/write.ts'
 import type { OrderWrites } from '../../port/orders.ts'
@@ -91,8 +91,8 @@ async function lockAndValidateOrder(
     step(
       async tx => {
         const [isGiven, known] = await Promise.all([
-          orderNumberGiven(tx, service, number),
-          knownToOrder(tx, service, input),
+          isOrderNumberUsed(tx, service, number),
+          readOrderContext(tx, service, input),
         ])
         const isOurs = typeof input.orderNumber !== 'string'
         const names = { ...known, numberTaken: isGiven && !isOurs }
@@ -114,13 +114,13 @@ async function validateOrder(
   client: Client,
   write: Write,
   input: OrderInput,
-  known: Awaited<ReturnType<typeof knownToOrder>>,
+  known: Awaited<ReturnType<typeof readOrderContext>>,
   { number, decimals }: { number: string; decimals: number },
 ): Promise<ValidatedOrder> {
   const { service } = write
   const skus = input.lines.map(line => line.sku)
   const [found, giftCardSkuId, contact] = await Promise.all([
-    variantsOf(tx, service, skus, decimals),
+    findVariants(tx, service, skus, decimals),
     findGiftCardSkuId(tx, service),
     loadContact(tx, service, input.customerId),
   ])
@@ -159,7 +159,7 @@ async function storeOrder(
   const { currency } = service.settings
   const made = await insertOrder(tx, service, { number, id }, input, { ...priced, currency, decimals })
   // A lookup may have stored this order after the earlier attempt ended. Its vouchers still have their old balance.
-  if (!made && !(await holdOrder(tx, service, { id }))) throw createNumberTaken(number)
+  if (!made && !(await lockOrder(tx, service, { id }))) throw createNumberTaken(number)
   await forEachVoucher(input.payments, draw => recordRedemption(tx, keys, service, draw))
   if (made) {
     await insertLines(tx, service, made, input.lines, priced.lines, variants)
@@ -178,7 +178,7 @@ const missingEmail: FieldError = {
 
 /** Loads the recipient of an order. Returns undefined if the customer has no email address. */
 async function loadContact(tx: Db, service: Service, customerId: string): Promise<OrderContact | undefined> {
-  const found = await customerRecord(tx, service, customerId)
+  const found = await findCustomer(tx, service, customerId)
   const { firstname, surname, contact } = JSON.parse(found?.record ?? '{}')
   if (!contact?.email) return
   const name = [firstname, surname].filter(Boolean).join(' ')

@@ -5,9 +5,9 @@ import { isAtLeast } from '../../../domain/values/release.ts'
 import { ApiError, type FieldError, notFound, toApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { beginChange } from '../../../store/lists/change-timestamp.ts'
-import { stampOrder } from '../../../store/orders/lines.ts'
-import { holdOrder } from '../../../store/orders/orders.ts'
-import { insertReturn, insertReturnLines, returnNumberTaken, returnRecord } from '../../../store/orders/returns.ts'
+import { touchOrder } from '../../../store/orders/lines.ts'
+import { lockOrder } from '../../../store/orders/orders.ts'
+import { findReturn, insertReturn, insertReturnLines, isReturnNumberTaken } from '../../../store/orders/returns.ts'
 import { NotApplied, type Write } from '../../../writes/write.ts'
 import type { OrderWrites } from '../../port/orders.ts'
 import type { Client } from '../client/client.ts'
@@ -73,13 +73,13 @@ export const createReturn =
       skuIds: new Map(lines.map(line => [line.sku, line.skuId])),
     })
     return async tx => {
-      const locked = await holdOrder(tx, service, { id: order.id })
+      const locked = await lockOrder(tx, service, { id: order.id })
       if (!locked) throw new Error(`order ${order.id} has been deleted`)
       const inserted = await insertReturn(tx, service, locked, { number, restock, authorisation })
       if (!inserted) throw toApiError([takenError])
       await insertReturnLines(tx, service, locked, inserted.id, returned, allocations)
-      await stampOrder(tx, service, locked, await beginChange(tx, service, ['sales_order']))
-      const record = await returnRecord(tx, service, inserted.id)
+      await touchOrder(tx, service, locked, await beginChange(tx, service, ['sales_order']))
+      const record = await findReturn(tx, service, inserted.id)
       if (!record) throw new Error(`return ${inserted.id} is missing after its insert`)
       return { id: inserted.id, ...record }
     }
@@ -119,10 +119,10 @@ async function findFreeNumber(
   orderId: string,
   returnNumber: string | undefined,
 ) {
-  if (returnNumber !== undefined) return (await returnNumberTaken(db, service, returnNumber)) ? undefined : returnNumber
+  if (returnNumber !== undefined) return (await isReturnNumberTaken(db, service, returnNumber)) ? undefined : returnNumber
   for (let attempt = 0; ; attempt++) {
     const number = deriveNumber('R', `${reference} ${orderId}`, attempt)
-    if (!(await returnNumberTaken(db, service, number))) return number
+    if (!(await isReturnNumberTaken(db, service, number))) return number
   }
 }
 

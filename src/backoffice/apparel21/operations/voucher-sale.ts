@@ -8,8 +8,8 @@ import { ApiError, type FieldError, toApiError } from '../../../errors/api-error
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { findStockKey } from '../../../store/catalog/skus.ts'
 import { gatewayNames } from '../../../store/tenancy/gateways.ts'
-import { voucherDays } from '../../../store/vouchers/issue.ts'
-import { noteVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
+import { readVoucherDates } from '../../../store/vouchers/issue.ts'
+import { recordVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import { type CommitPhase, isRejection, NotApplied, type Write } from '../../../writes/write.ts'
 import { giftCardSkuId } from '../../vouchers/gift-card.ts'
 import type { Client } from '../client/client.ts'
@@ -57,7 +57,7 @@ export async function sellVoucher(
   })
   const zero = formatAmount(0n, getDecimals(currency))
   return async tx => {
-    if (!(await noteVoucherSale(tx, write.service, sale))) throw createNumberTaken()
+    if (!(await recordVoucherSale(tx, write.service, sale))) throw createNumberTaken()
     return {
       number: null,
       pin: null,
@@ -116,7 +116,7 @@ async function checkSale(release: ReleaseReader, write: Write, input: VoucherInp
   const { settings } = service
   const { days, card, skuId, gateways } = await step(async tx => {
     const [days, skuId, gateways] = await Promise.all([
-      voucherDays(tx, service),
+      readVoucherDates(tx, service),
       findGiftCardSkuId(tx, service),
       gatewayNames(tx, service),
     ])

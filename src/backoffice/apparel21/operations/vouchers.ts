@@ -14,12 +14,12 @@ import type { ValidatedVoucher, Voucher, VoucherOpening } from '../../../domain/
 import { ApiError } from '../../../errors/api-error.ts'
 import {
   countUpstreamLocks,
+  decryptUpstreamValidation,
   endUpstreamValidation,
-  keepValidation,
   lockUpstream,
+  recordDraw,
   storeLock,
-  takeOff,
-  upstreamValidationOf,
+  storeUpstreamValidation,
 } from '../../../store/vouchers/upstream.ts'
 import { after, type CommitPhase, NotApplied, type Write } from '../../../writes/write.ts'
 import type { VoucherRead, VoucherWrites } from '../../port/vouchers.ts'
@@ -119,7 +119,7 @@ async function validateVoucher(
   if (upstreamId instanceof ApiError) return async () => upstreamId
   const { validationId, hash } = validation
   return async tx => {
-    await keepValidation(tx, keys, service, voucher, { hash, upstreamId })
+    await storeUpstreamValidation(tx, keys, service, voucher, { hash, upstreamId })
     return { ...shown, validationId }
   }
 }
@@ -147,7 +147,7 @@ async function lockByValidation(
   )
   if (judged instanceof ApiError) return async () => judged
   const { stored, isNew } = judged
-  const upstreamId = upstreamValidationOf(keys, service, stored)
+  const upstreamId = decryptUpstreamValidation(keys, service, stored)
   const rejection = await lockAtBackOffice(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
     const isRejected = error instanceof ApiError && error.code !== 'outcome_unknown'
     if (isRejected && isNew) await step(tx => storeLock(tx, service, number, 0, username))
@@ -192,7 +192,7 @@ export async function requireDrawableValidation(
   const stored = await lockUpstream(tx, service, number)
   const judged = checkValidation(keys, service, stored, number, validationId)
   requireRedeemable(stored, judged, toMinorUnits(amount, settings), settings, pointer)
-  return upstreamValidationOf(keys, service, stored)
+  return decryptUpstreamValidation(keys, service, stored)
 }
 
 /**
@@ -207,6 +207,6 @@ export async function recordRedemption(
 ): Promise<void> {
   const stored = await lockUpstream(tx, service, number)
   if (checkValidation(keys, service, stored, number, validationId) !== 'newest') return
-  await takeOff(tx, service, number, amount)
+  await recordDraw(tx, service, number, amount)
   await endUpstreamValidation(tx, service, number)
 }

@@ -5,7 +5,7 @@ import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { findSkusById } from '../../../store/catalog/skus.ts'
 import { findStoresById } from '../../../store/catalog/stores.ts'
-import { type HeldOrder, holdOrder, isOfAnother } from '../../../store/orders/orders.ts'
+import { isKnownToAnotherService, type LockedOrder, lockOrder } from '../../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, type SoldVariant } from '../../../store/orders/place.ts'
 import { isTakenByAny } from '../../../store/writes/intents.ts'
 import type { Client } from '../client/client.ts'
@@ -28,7 +28,7 @@ export async function adoptOrder(
   tx: Db,
   { keys, service }: { keys: Keys; service: Service },
   current: Xml,
-): Promise<HeldOrder | undefined> {
+): Promise<LockedOrder | undefined> {
   const { gateways } = client.connection
   const parsed = parseOrThrow(client, () =>
     parseOrder(current, { defaultCurrency: service.settings.currency, gateways }),
@@ -37,7 +37,7 @@ export async function adoptOrder(
   if (parsed.lines.length === 0) return
   // Check the lock before the owner: the owning service stores the order before it releases the lock.
   if (await isTakenByAny(tx, keys, getOrderNumberLock(number))) return
-  if (await isOfAnother(tx, service, { id, number, customerId: parsed.personId })) return
+  if (await isKnownToAnotherService(tx, service, { id, number, customerId: parsed.personId })) return
   const header = { customerId: parsed.personId, billingAddress, deliveryAddress }
   const [pickup] = parsed.pickupStoreId ? await findStoresById(tx, service, [parsed.pickupStoreId]) : []
   const order = await insertOrder(
@@ -48,7 +48,7 @@ export async function adoptOrder(
     { currency, decimals, freight, total: sum(parsed.lines.map(line => line.value)) + freight },
   )
   // A concurrent transaction has stored the order.
-  if (!order) return holdOrder(tx, service, { id })
+  if (!order) return lockOrder(tx, service, { id })
   const sold = await resolveVariants(tx, service, parsed)
   const variants = new Map(sold.map(variant => [variant.sku, variant]))
   const lines = parsed.lines.map(({ skuId, quantity, discounts }, i) => ({

@@ -2,7 +2,7 @@ import type { PricedOrder } from '../../../domain/orders/order-rules.ts'
 import type { OrderInput } from '../../../domain/orders/orders.ts'
 import { sum, toMinorUnits } from '../../../domain/orders/pricing.ts'
 import { ApiError, type ErrorCode, type FieldError } from '../../../errors/api-error.ts'
-import { type SoldVariant, variantsOf } from '../../../store/orders/place.ts'
+import { findVariants, type SoldVariant } from '../../../store/orders/place.ts'
 import { isRejection, NotApplied, type Write } from '../../../writes/write.ts'
 import { findRetailApiError } from '../client/retail-api-error.ts'
 import { type BackOfficeLine, parseOrder } from '../mapping/order-from-xml.ts'
@@ -49,7 +49,7 @@ export async function findEarlierOrder(
   const total = sum(order.lines.map(line => line.value)) + freight
   const paid = sum(input.payments.map(payment => toMinorUnits(payment.amount, decimals)))
   const skus = input.lines.map(({ sku }) => sku)
-  const currentVariants = await read(db => variantsOf(db, service, skus, decimals))
+  const currentVariants = await read(db => findVariants(db, service, skus, decimals))
   const variantsBySku = new Map(currentVariants.map(variant => [variant.sku, variant]))
   const lines = matchLines(input, order.lines, variantsBySku)
   if (!lines || personId !== input.customerId || paid !== total) return

@@ -1,4 +1,4 @@
-import { type VoucherSale, voucherSaleNumbered } from '../../../store/vouchers/upstream-sales.ts'
+import { findVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import type { Write } from '../../../writes/write.ts'
 import type { Client } from '../client/client.ts'
 import { deriveNumber } from '../mapping/numbers.ts'
@@ -20,7 +20,7 @@ export async function* lockSaleNumbers(
   for (let attempt = 0; attempt < (callerNumber ? 1 : maxAttempts); attempt++) {
     const number = callerNumber ?? deriveNumber('W', reference, attempt)
     const lock = { names: [getOrderNumberLock(number)], untilKnown: true }
-    if (!(await step(tx => voucherSaleNumbered(tx, service, number), lock))) yield number
+    if (!(await step(tx => findVoucherSale(tx, service, number), lock))) yield number
   }
 }
 

@@ -8,10 +8,10 @@ import type { SyncRows } from '../../../domain/sync/port.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { ApiError, notFound, toApiError } from '../../../errors/api-error.ts'
 import { mergeReferences } from '../../../store/catalog/references.ts'
-import { knownCustomers } from '../../../store/customers/customers.ts'
-import { erasedAmong } from '../../../store/customers/erased.ts'
-import { leave } from '../../../store/customers/removal.ts'
-import { lockCustomer, putCustomer, type StoredCustomer } from '../../../store/customers/writes.ts'
+import { findCustomersById } from '../../../store/customers/customers.ts'
+import { findErased } from '../../../store/customers/erased.ts'
+import { removeCustomers } from '../../../store/customers/removal.ts'
+import { lockCustomer, type StoredCustomer, upsertCustomer } from '../../../store/customers/writes.ts'
 import { lockReferences } from '../../../store/lists/references.ts'
 import { unknownReferences } from '../../../store/sync/lookups.ts'
 import type { Write } from '../../../writes/write.ts'
@@ -46,7 +46,7 @@ export async function fetchPersonOfCustomer(
   id: string,
 ) {
   const person = await fetchPersonById(client, id)
-  if (!person) await learn(tx => leave(tx, service, [id]))
+  if (!person) await learn(tx => removeCustomers(tx, service, [id]))
   return person
 }
 
@@ -149,7 +149,7 @@ export async function storePerson(
 ): Promise<StoredCustomer> {
   const flags: Partial<Consent> = localChange?.consent ?? {}
   const row = { ...person.row, ...getEcommerceIds(localChange?.change ?? {}) }
-  if ((await erasedAmong(tx, service, [row.id])).size) throw notFound('customer')
+  if ((await findErased(tx, service, [row.id])).size) throw notFound('customer')
   if (person.references.length) await mergeReferences(tx, service, person.references)
   const { email: mappedEmail, sms: mappedSms } = service.settings.subscriptionMapping
   // Privacy in the back office ends every subscription.
@@ -158,8 +158,8 @@ export async function storePerson(
   if (row.privacy === false && !mappedSms && flags.smsSubscription !== undefined)
     row.smsSubscription = flags.smsSubscription
   await lockReferences(tx, service, [row])
-  const isPut = await putCustomer(tx, service, row)
-  if (!isPut) await putCustomer(tx, service, { ...row, email: null })
+  const isPut = await upsertCustomer(tx, service, row)
+  if (!isPut) await upsertCustomer(tx, service, { ...row, email: null })
   const stored = await lockCustomer(tx, service, row.id)
   if (!stored) throw new Error(`customer ${row.id} is missing after its upsert`)
   return stored
@@ -171,9 +171,9 @@ export async function ensureCustomer(
   { service, read, learn }: Pick<Write, 'service' | 'read' | 'learn'>,
   id: string,
 ): Promise<boolean> {
-  const [known] = await read(db => knownCustomers(db, service, [id]))
+  const [known] = await read(db => findCustomersById(db, service, [id]))
   if (known) return true
-  if ((await read(db => erasedAmong(db, service, [id]))).size) return false
+  if ((await read(db => findErased(db, service, [id]))).size) return false
   const person = await fetchPersonById(upstream.client, id)
   if (!person || readPersonId(person) !== id) return false
   const ready = await preparePerson(upstream, { service, read }, person)

@@ -2,12 +2,12 @@ import type { Keys } from '../../../crypto/keys.ts'
 import type { Database, Db } from '../../../database/db.ts'
 import type { LineStatus, OrderName } from '../../../domain/orders/orders.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
-import { knownCustomers } from '../../../store/customers/customers.ts'
-import { holdCustomers } from '../../../store/customers/removal.ts'
+import { findCustomersById } from '../../../store/customers/customers.ts'
+import { lockCustomerKeys } from '../../../store/customers/removal.ts'
 import { beginChange } from '../../../store/lists/change-timestamp.ts'
-import { followLines, type HeldLine, linesOf, stampOrder } from '../../../store/orders/lines.ts'
-import { type HeldOrder, handOver, holdOrder, orderNamed } from '../../../store/orders/orders.ts'
-import { voucherSaleNumbered } from '../../../store/vouchers/upstream-sales.ts'
+import { type LockedLine, readLines, touchOrder, updateProcessingLines } from '../../../store/orders/lines.ts'
+import { findOrderId, type LockedOrder, lockOrder, reassignOrders } from '../../../store/orders/orders.ts'
+import { findVoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import type { Write } from '../../../writes/write.ts'
 import { countUnits, readLineStatuses, readOrderIds } from '../mapping/order-from-xml.ts'
 import { readPersonId } from '../mapping/person-from-xml.ts'
@@ -19,10 +19,10 @@ import type { Upstream } from './upstream.ts'
 
 /** A locked order with its lines in their current state. */
 interface CurrentOrder {
-  order: HeldOrder
-  lines: HeldLine[]
+  order: LockedOrder
+  lines: LockedLine[]
   /** The lines with the quantities that the back office can still take back, if that is less: units came back another way, or fewer were shipped. */
-  returnableLines?: HeldLine[]
+  returnableLines?: LockedLine[]
 }
 
 /**
@@ -38,13 +38,13 @@ export async function refreshOrder(
   const { client, release } = upstream
   const name = { idOrNumber }
   const { storedId, sale } = await step(async tx => ({
-    storedId: await orderNamed(tx, service, name),
-    sale: await voucherSaleNumbered(tx, service, idOrNumber),
+    storedId: await findOrderId(tx, service, name),
+    sale: await findVoucherSale(tx, service, idOrNumber),
   }))
   const current = storedId === undefined ? await fetchOrder(upstream, name, sale) : undefined
   const { id, personId } = current ? parseOrThrow(client, () => readOrderIds(current)) : { id: storedId, personId: '' }
   if (id === undefined) return
-  const locked = await step(tx => holdOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
+  const locked = await step(tx => lockOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
   if (locked) {
     const latest = current ?? (await fetchOrderById(client, release, locked.id, locked.customerId ?? undefined))
     // The back office may have merged two persons.
@@ -54,7 +54,7 @@ export async function refreshOrder(
         : locked.customerId
     const isMerged = owner !== null && owner !== locked.customerId && (await ensureCustomer(upstream, write, owner))
     return learn(async tx => {
-      if (isMerged) await handOver(tx, service, [locked.id], owner)
+      if (isMerged) await reassignOrders(tx, service, [locked.id], owner)
       return updateLines(tx, service, isMerged ? { ...locked, customerId: owner } : locked, latest)
     })
   }
@@ -71,23 +71,23 @@ export async function findOrder(
   { db, keys, service }: { db: Database; keys: Keys; service: Service },
   name: OrderName,
 ): Promise<string | undefined> {
-  const storedId = await orderNamed(db, service, name)
+  const storedId = await findOrderId(db, service, name)
   if (storedId !== undefined) return storedId
   const { client } = upstream
-  const sale = await voucherSaleNumbered(db, service, 'number' in name ? name.number : name.idOrNumber)
+  const sale = await findVoucherSale(db, service, 'number' in name ? name.number : name.idOrNumber)
   const current = await fetchOrder(upstream, name, sale)
   if (!current) return
   const { id, personId } = parseOrThrow(client, () => readOrderIds(current))
-  const known = await orderNamed(db, service, { idOrNumber: id })
+  const known = await findOrderId(db, service, { idOrNumber: id })
   if (known === id) return id
-  const [customer] = await knownCustomers(db, service, [personId])
+  const [customer] = await findCustomersById(db, service, [personId])
   const person = customer ? undefined : await fetchPersonById(client, personId)
   if (!customer && (!person || readPersonId(person) !== personId)) return
   const ready = person && (await preparePerson(upstream, { service, read: work => work(db) }, person))
   return db.transaction(async tx => {
     if (ready) await storePerson(tx, service, ready)
     // If the customer was erased concurrently, the order must not restore them.
-    else if (!(await holdCustomers(tx, service, [personId])).length) return
+    else if (!(await lockCustomerKeys(tx, service, [personId])).length) return
     return (await adoptCurrentOrder(upstream, tx, { keys, service }, current))?.order.id
   })
 }
@@ -110,7 +110,7 @@ export async function adoptCurrentOrder(
 async function fetchOrder(
   { client, release }: Upstream,
   name: OrderName,
-  sale: Awaited<ReturnType<typeof voucherSaleNumbered>>,
+  sale: Awaited<ReturnType<typeof findVoucherSale>>,
 ): Promise<Xml | undefined> {
   if (sale?.orderId && sale.customerId) {
     const sold = await fetchOrderById(client, release, sale.orderId, sale.customerId)
@@ -131,10 +131,10 @@ async function fetchOrder(
 async function updateLines(
   tx: Db,
   service: Service,
-  order: HeldOrder,
+  order: LockedOrder,
   current: Xml | undefined,
 ): Promise<CurrentOrder> {
-  const before = await linesOf(tx, service, order)
+  const before = await readLines(tx, service, order)
   const statuses = current ? readLineStatuses(current, before) : new Map<number, LineStatus>()
   const changes = before.flatMap(({ sequence, status }) => {
     const newStatus = statuses.get(sequence) ?? status
@@ -142,20 +142,20 @@ async function updateLines(
   })
   if (changes.length) {
     const change = await beginChange(tx, service, ['sales_order'])
-    await followLines(tx, service, order, changes)
-    await stampOrder(tx, service, order, change)
+    await updateProcessingLines(tx, service, order, changes)
+    await touchOrder(tx, service, order, change)
   }
-  const lines = changes.length ? await linesOf(tx, service, order) : before
+  const lines = changes.length ? await readLines(tx, service, order) : before
   const returnableLines = current && limitReturnable(lines, statuses, countUnits(current))
   return { order, lines, ...(returnableLines && { returnableLines }) }
 }
 
 /** Limits the returnable quantities to those of the back office. Returns undefined if no line has fewer. */
 function limitReturnable(
-  lines: readonly HeldLine[],
+  lines: readonly LockedLine[],
   statuses: ReadonlyMap<number, LineStatus>,
   units: ReturnType<typeof countUnits>,
-): HeldLine[] | undefined {
+): LockedLine[] | undefined {
   const sumReturned = (skuId: string) => sum(lines.filter(line => line.skuId === skuId).map(line => line.returned))
   // The back office may not have received a return yet, or may report a partly returned line as returned.
   const returnable = new Map(

@@ -2,7 +2,7 @@ import type { Database, Db } from '../../../database/db.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import type { VoucherState } from '../../../domain/vouchers/states.ts'
 import { listServices } from '../../../store/tenancy/services.ts'
-import { pastTheirDay } from '../../../store/vouchers/ledger.ts'
+import { listExpiredVouchers } from '../../../store/vouchers/ledger.ts'
 import { endValidation } from '../../../store/vouchers/validation.ts'
 import { takeStep, takeVoucher } from './transitions.ts'
 
@@ -41,7 +41,7 @@ export async function decideOnVoucher(
 export async function expireVouchers(db: Database): Promise<number> {
   let expired = 0
   for (const service of await listServices(db)) {
-    for (const number of await pastTheirDay(db, service)) {
+    for (const number of await listExpiredVouchers(db, service)) {
       const voucher = await db.transaction(tx => takeVoucher(tx, service, number))
       if (voucher?.state === 'expired') expired++
     }

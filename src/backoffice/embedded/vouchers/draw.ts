@@ -4,7 +4,7 @@ import type { VoucherPayment } from '../../../domain/orders/voucher-payments.ts'
 import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { requireRedeemable, toMinorUnits } from '../../../domain/vouchers/redemption.ts'
 import { checkValidation } from '../../../domain/vouchers/validations.ts'
-import { drawnFor } from '../../../store/vouchers/ledger.ts'
+import { readDrawnAmount } from '../../../store/vouchers/ledger.ts'
 import { endValidation } from '../../../store/vouchers/validation.ts'
 import { takeStep, takeVoucher } from './transitions.ts'
 
@@ -37,7 +37,7 @@ export async function refundUpTo(
   { number, most, orderNumber }: { number: string; most: bigint; orderNumber: string },
 ): Promise<bigint> {
   const voucher = await takeVoucher(tx, service, number)
-  const drawn = voucher ? await drawnFor(tx, service, voucher, orderNumber) : 0n
+  const drawn = voucher ? await readDrawnAmount(tx, service, voucher, orderNumber) : 0n
   const change = drawn < most ? drawn : most
   if (!voucher || change <= 0n) return 0n
   takeStep(tx, service, voucher, 'refund', { change, orderNumber })

@@ -8,9 +8,9 @@ import { ApiError } from '../../../errors/api-error.ts'
 import { throwIfAny } from '../../../errors/throw-if-any.ts'
 import { queueVoucherMail } from '../../../store/mail/mails.ts'
 import { gatewayNames } from '../../../store/tenancy/gateways.ts'
-import { insertPending, insertSale, voucherDays } from '../../../store/vouchers/issue.ts'
+import { insertPendingVoucher, insertVoucherSale, readVoucherDates } from '../../../store/vouchers/issue.ts'
 import { addEntry } from '../../../store/vouchers/ledger.ts'
-import { pinHash } from '../../../store/vouchers/pin.ts'
+import { hashPin } from '../../../store/vouchers/pin.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction, Write } from '../../../writes/write.ts'
 import { giftCardSkuId } from '../../vouchers/gift-card.ts'
@@ -23,10 +23,10 @@ export async function issueVoucher(
   const expiryDate = await validateInput(tx, service, input)
   const { amount, orderNumber = null } = input
   const pin = generatePin()
-  const number = await insertVoucher(tx, service, { amount, expiryDate }, number => pinHash(keys, service, number, pin))
+  const number = await insertVoucher(tx, service, { amount, expiryDate }, number => hashPin(keys, service, number, pin))
   const [, isSold, , voucher] = await Promise.all([
     addEntry(tx, service, number, { kind: 'issue', amount, state: 'active', orderNumber }),
-    insertSale(tx, service, number, { ...input, gateway: getGateway(input, service.settings) }),
+    insertVoucherSale(tx, service, number, { ...input, gateway: getGateway(input, service.settings) }),
     queueVoucherMail(tx, keys, service, {
       number,
       pin,
@@ -52,7 +52,7 @@ export async function issueVoucher(
 async function validateInput(tx: Db, service: Service, input: VoucherInput): Promise<string> {
   const { settings } = service
   const [days, giftCard, gateways] = await Promise.all([
-    voucherDays(tx, service),
+    readVoucherDates(tx, service),
     giftCardSkuId(tx, service),
     gatewayNames(tx, service),
   ])
@@ -73,7 +73,7 @@ export async function insertVoucher(
 ): Promise<string> {
   for (let attempt = 0; attempt < 10; attempt++) {
     const number = draw()
-    if (await insertPending(tx, service, { ...worth, number, pinHash: hashFor(number) })) return number
+    if (await insertPendingVoucher(tx, service, { ...worth, number, pinHash: hashFor(number) })) return number
   }
   throw new Error('ten random numbers in a row were taken')
 }

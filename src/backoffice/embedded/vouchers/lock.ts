@@ -12,7 +12,7 @@ import { checkValidation, createValidation } from '../../../domain/vouchers/vali
 import type { ReadVoucher } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { countAccountLocks } from '../../../store/vouchers/ledger.ts'
-import { putValidation } from '../../../store/vouchers/validation.ts'
+import { storeValidation } from '../../../store/vouchers/validation.ts'
 import { toVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { Origin } from '../../../writes/write.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
@@ -34,7 +34,7 @@ export async function validate(
   const error = checkValidatable(voucher, requested, service.settings)
   if (error) return error
   const { validationId, hash } = createValidation(keys, service, number)
-  await putValidation(tx, service, number, hash)
+  await storeValidation(tx, service, number, hash)
   return validationId
 }
 

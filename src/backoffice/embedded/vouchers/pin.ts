@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { VoucherOpening } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
-import { forgetGuesses, pinHash } from '../../../store/vouchers/pin.ts'
+import { hashPin, resetWrongPins } from '../../../store/vouchers/pin.ts'
 import type { WithTransaction } from '../../../writes/write.ts'
 import type { VoucherRead } from '../../port/vouchers.ts'
 import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
@@ -15,11 +15,11 @@ export async function judgePin(
   { tx, keys, service, origin }: WithTransaction<VoucherRead>,
   { number, pin }: VoucherOpening,
 ): Promise<ApiError | undefined> {
-  const given = pinHash(keys, service, number, pin)
+  const given = hashPin(keys, service, number, pin)
   const guess = await beginGuess(tx, keys, service, { number, origin })
   if (guess instanceof ApiError) return guess
   const isRight = timingSafeEqual(given, guess.pinHash ?? Buffer.alloc(given.length))
   if (!isRight || guess.isRefused) return countWrongGuess(tx, service, guess)
-  await forgetGuesses(tx, service, guess)
+  await resetWrongPins(tx, service, guess)
   return
 }

@@ -4,9 +4,9 @@ import { checkUsable } from '../../../domain/vouchers/redemption.ts'
 import type { Voucher } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
 import { queueVoucherMail, retryWithin, supersedeMails, takeUnsent } from '../../../store/mail/mails.ts'
-import { holdPersons, personsOf } from '../../../store/vouchers/ledger.ts'
-import { redirect } from '../../../store/vouchers/persons.ts'
-import { pinHash, putPin } from '../../../store/vouchers/pin.ts'
+import { lockVoucherPersons, readVoucherPersons } from '../../../store/vouchers/ledger.ts'
+import { changeReceiverEmail } from '../../../store/vouchers/persons.ts'
+import { hashPin, updatePin } from '../../../store/vouchers/pin.ts'
 import { endValidation, endValidationWithLock } from '../../../store/vouchers/validation.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction, Write } from '../../../writes/write.ts'
@@ -33,8 +33,8 @@ export async function resendVoucher(
   const { settings } = service
   const against = checkUsable(voucher, settings)
   if (against) throw against
-  await holdPersons(tx, service, number)
-  const persons = await personsOf(tx, service, number)
+  await lockVoucherPersons(tx, service, number)
+  const persons = await readVoucherPersons(tx, service, number)
   if (!persons?.receiverEmail || persons.receiverName === null || persons.senderName === null)
     throw new ApiError(
       'capability_unavailable',
@@ -49,10 +49,10 @@ export async function resendVoucher(
   }
   const pin = generatePin()
   await supersedeMails(tx, service, number)
-  await putPin(tx, service, number, pinHash(keys, service, number, pin))
+  await updatePin(tx, service, number, hashPin(keys, service, number, pin))
   const end = voucher.state === 'locked' ? endValidationWithLock : endValidation
   await end(tx, service, number)
-  if (to !== persons.receiverEmail) await redirect(tx, service, number, to)
+  if (to !== persons.receiverEmail) await changeReceiverEmail(tx, service, number, to)
   await queueVoucherMail(tx, keys, service, {
     message: null,
     subject: 'Your gift voucher, with a new PIN',

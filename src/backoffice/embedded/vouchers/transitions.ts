@@ -3,14 +3,14 @@ import type { Service } from '../../../domain/tenancy/service-settings.ts'
 import { formatAmount, getDecimals } from '../../../domain/values/money.ts'
 import { formatLocalTime } from '../../../domain/values/timestamp.ts'
 import { getNextState, type VoucherStep } from '../../../domain/vouchers/states.ts'
-import { addEntry, type TakenVoucher, takeRow } from '../../../store/vouchers/ledger.ts'
+import { addEntry, type LockedVoucher, lockVoucherRow } from '../../../store/vouchers/ledger.ts'
 
 /**
  * Takes a voucher for this transaction, and writes into its ledger what time has done to it: a lock that has run out, a last day
  * that is over. Who takes several takes them in the order of their numbers. Undefined: there is none.
  */
-export async function takeVoucher(tx: Db, service: Service, number: string): Promise<TakenVoucher | undefined> {
-  const row = await takeRow(tx, service, number)
+export async function takeVoucher(tx: Db, service: Service, number: string): Promise<LockedVoucher | undefined> {
+  const row = await lockVoucherRow(tx, service, number)
   if (!row) return
   const voucher = row.hasLapsed ? takeStep(tx, service, row, 'unlock') : row
   return row.isPast && voucher.state === 'active' ? takeStep(tx, service, voucher, 'expire') : voucher
@@ -31,10 +31,10 @@ interface Step {
 export function takeStep(
   tx: Db,
   service: Service,
-  voucher: TakenVoucher,
+  voucher: LockedVoucher,
   kind: VoucherStep,
   { change = 0n, lockSeconds, ...rest }: Step = {},
-): TakenVoucher {
+): LockedVoucher {
   const balance = voucher.balance + change
   const state = getNextState(voucher.state, kind, balance)
   if (!state) throw new Error(`a voucher that is ${voucher.state} cannot take the step ${kind}`)
