@@ -6,8 +6,8 @@ import { listServices } from '../store/tenancy/services.ts'
 import type { Job, JobRun } from './job.ts'
 
 /**
- * Sees to it that every sync of every service has its job, and that somebody is told of one that has not been pulled for too long. A job that
- * is there already stays, and so does an alert.
+ * Ensures that each sync of each service has a job, and raises an alert for an overdue sync. Existing jobs and alerts stay, so it can run
+ * twice.
  */
 export const scheduleSyncs = (offices: BackOffices): Job => ({
   run: work => run(offices, work),
@@ -35,7 +35,7 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
     exporting.map(({ id }) => ({ serviceId: id, subject: '' })),
   )
   const hastened = await advanceSyncs(db, syncJob, planned)
-  // What was given a shorter schedule just now is late by no fault.
+  // A sync whose interval was shortened just now is not overdue.
   const isHastened = (one: { serviceId: number; sync: string }) =>
     hastened.some(({ serviceId, sync }) => serviceId === one.serviceId && sync === one.sync)
   const stalled = await findNewlyOverdue(

@@ -22,15 +22,15 @@ import { parseTraceparent, type SpanContext } from '../telemetry/trace-context.t
 import type { Job, JobContext } from './job.ts'
 import { jobs } from './jobs.ts'
 
-/** Something that does jobs until it is stopped. */
+/** Runs jobs until it is stopped. */
 export interface Worker {
-  /** Takes no more jobs, finishes what runs, for at most `graceMs`; what is left then is given back. */
+  /** Leases no more jobs and waits at most `graceMs` milliseconds for running ones. Then it aborts and releases the others. */
   stop(graceMs: number): Promise<void>
 }
 
-/** What a worker that died has begun is taken over after this long. */
+/** Seconds after which another worker takes over the jobs of a dead one. */
 const leaseSeconds = 20
-/** How often what is due is looked for, and jobs of set times are looked after. Milliseconds. */
+/** Intervals of polling for due jobs and of adding scheduled jobs. */
 const pollIntervalMs = 1_000
 const scheduleIntervalMs = 60_000
 
@@ -41,8 +41,8 @@ interface Running {
 }
 
 /**
- * Does what is due (`store/running/jobs.ts`), several at a time, in as many processes as there are: each holds what it does by a lease. While
- * the database is away it waits; nothing that happens here ends the process.
+ * Runs due jobs, several at a time, in any number of processes. Each process leases the jobs that it runs (`store/jobs/jobs.ts`). If the database
+ * is unavailable, the worker waits: no error ends the process.
  */
 export function startWorker(tools: JobContext, table: Readonly<Record<string, Job>> = jobs): Worker {
   const { db, log } = tools
@@ -96,7 +96,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
     try {
       try {
         const service = serviceId === null ? undefined : await readServiceOfJob(db, serviceId)
-        // It moves, or is being removed. Where that is called off, its jobs are there.
+        // The service is moving or being deleted. The job stays in case this is cancelled.
         if (serviceId !== null && !service) {
           await deferJob(db, taken, leaseSeconds)
           return endSpan(place)
@@ -122,7 +122,7 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
         await postponeJob(db, taken, seconds, isItsOwn)
       }
     } catch (error) {
-      // Not even that could be written down: the lease ends by itself.
+      // The outcome could not be stored. The lease expires automatically.
       outage.seen(error)
     }
   }
@@ -170,13 +170,13 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
   }
 }
 
-/** A job that comes again within that many seconds is a look at whether there is anything to do, and no trace. */
-const lookSeconds = 60
+/** A job with a shorter interval only polls for work, so it starts no trace. */
+const minTracedIntervalSeconds = 60
 
-/** A job goes on with the trace of what it was asked for in, or begins one. */
+/** Returns a span in the trace of the request that added the job, or in a new trace. */
 function placeOf({ name, traceparent, attempt, serviceId, subject }: LeasedJob, job: Job | undefined) {
   const asked = parseTraceparent(traceparent)
-  if (!asked && (job?.intervalSeconds ?? lookSeconds) < lookSeconds) return
+  if (!asked && (job?.intervalSeconds ?? minTracedIntervalSeconds) < minTracedIntervalSeconds) return
   const about = {
     'tillbridge.job': name,
     'tillbridge.attempt': attempt,

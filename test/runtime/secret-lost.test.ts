@@ -65,7 +65,7 @@ test('the bundled PostgreSQL accepts a new secret if no process runs', async () 
   await stop(running)
 
   const refused = await run(['start'], environment)
-  assert.match(refused.err, /If it is lost for good: tillbridge secret reset\n$/)
+  assert.match(refused.err, /If it is lost permanently: tillbridge secret reset\n$/)
   const unasked = await run(['secret', 'reset'], environment)
   assert.equal(unasked.code, 1)
   assert.match(

@@ -21,7 +21,7 @@ import {
 const right = 'r'.repeat(32)
 const wrong = 'w'.repeat(32)
 const refusal = 'is not the secret that this database was first started with'
-const lost = 'If it is lost for good: tillbridge secret reset'
+const lost = 'If it is lost permanently: tillbridge secret reset'
 let database: FreshDatabase
 let settings: { DATA_DIR: string; DATABASE_URL: string }
 let access: Awaited<ReturnType<typeof makeAccess>>

@@ -3,7 +3,7 @@ import type { Db } from '../../database/db.ts'
 import { ours } from '../../domain/tenancy/back-office-settings.ts'
 import { findSyncedByEnvironment } from '../../store/sync/status.ts'
 
-/** For each service whose back office only the environment named, which names none any more: a sentence that says what to do. */
+/** Returns a warning with a remedy for each service whose back office was named by the environment only, and is missing there now. */
 export async function orphanedServices({ backOffice }: Config, db: Db): Promise<string[]> {
   if (backOffice !== ours) return []
   return (await findSyncedByEnvironment(db)).map(

@@ -4,8 +4,8 @@ import { type Database, sql } from '../../database/db.ts'
 const nobody = 32_767
 
 /**
- * Makes sure that a change which is announced on one connection is seen from another (contributing/decisions/0002), and throws where it is not:
- * where a proxy or an extension spreads statements over several servers. Lists would lose changes there, and nothing would say so.
+ * Throws if a change that one connection announces is not visible on another connection (contributing/decisions/0002-commit-watermark.md). This
+ * happens if a proxy or an extension spreads statements over several servers. Lists would then lose changes without an error.
  */
 export async function requireOneServer(db: Database) {
   const extension = await db.row(sql`select from pg_extension where extname = 'citus'`)

@@ -10,7 +10,7 @@ import { connect } from './connect.ts'
 
 const lineEveryMs = 10_000
 
-/** Carries a database over to another major version of PostgreSQL as a backup that is restored. Tells in lines how far it is. */
+/** Upgrades a database to another major version of PostgreSQL through a backup and a restore. Reports its progress in lines. */
 export const carryingBy =
   (config: Config, onNotice: (notice: string) => void = () => {}): UpgradeRows =>
   async ({ from, to, file, withOlder: whileOlder, withNewer: whileNewer }) => {
@@ -32,7 +32,7 @@ export const carryingBy =
     )
   }
 
-/** A line now and then on work that takes long. */
+/** Reports the progress of long work, one line every 10 s. */
 function told(what: string, onNotice: (notice: string) => void): Progress {
   let next = performance.now() + lineEveryMs
   return ({ bytes, size }) => {
