@@ -74,5 +74,5 @@ export async function carryLog({ source, target }: Both, { serviceId }: Move, si
   await target.run(sql`
     insert into request_minute as m select * from json_populate_recordset(null::request_minute, ${minutes?.rows ?? '[]'}::json)
     on conflict (service_id, minute) do update
-      set (answered, refused, failed) = (greatest(m.answered, excluded.answered), greatest(m.refused, excluded.refused), greatest(m.failed, excluded.failed))`)
+      set (answered, rejected, failed) = (greatest(m.answered, excluded.answered), greatest(m.rejected, excluded.rejected), greatest(m.failed, excluded.failed))`)
 }
