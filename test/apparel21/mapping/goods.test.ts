@@ -97,9 +97,9 @@ test('free stock is read at each depth', async () => {
   assert.deepEqual(parseFreeStock(odd), {
     rows: [{ productId, colourId, skuId, ...at }],
     rejected: [
-      'Stock is of something without an identifier.',
+      'Stock has no identifier of a style, colour or SKU.',
       'A store with stock has no StoreId.',
-      'A free stock is no number.',
+      'A free stock is not a number.',
     ],
   })
 })
@@ -111,7 +111,7 @@ test('changed stock is absolute and can be zero or negative', async () => {
   const row = (skuId: string, freeStock: number) => ({ storeId: '7101', skuId, freeStock })
   assert.deepEqual(parseChangedStock(found), {
     rows: [row('12001', 0), row('12002', -15), row('12004', 2), row('12005', -1)],
-    rejected: ['A free stock is no number.'],
+    rejected: ['A free stock is not a number.'],
   })
   assert.equal(readLastChange(found), '2024-05-29T14:20:07')
 })
