@@ -88,7 +88,7 @@ export interface ScenarioRun {
   close(): Promise<void>
 }
 
-const spedUpProgram = fileURLToPath(new URL('sped-up-process.ts', import.meta.url))
+const spedUpProgram = fileURLToPath(new URL('../support/sped-up-process.ts', import.meta.url))
 /** Milliseconds after a kill until the back office has finished all requests of the killed process. */
 const upstreamGraceMs = 2_500
 /** A busy machine gets this long to acknowledge each type of operation: a type without any is not checked. */
