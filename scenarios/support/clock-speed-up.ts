@@ -27,7 +27,7 @@ export function openSpedUpDriver(url: string, ca: string): Driver {
   const { client, release } = upstream
   return {
     backOffice: service => createApparel21(upstream, service),
-    isOurs: false,
+    isEmbedded: false,
     syncs: buildSyncs(client, release).map(sync => ({
       ...sync,
       intervalSeconds,
@@ -36,7 +36,7 @@ export function openSpedUpDriver(url: string, ca: string): Driver {
     })),
     source: url,
     breaker: undefined,
-    look: async () => ({ release: undefined, stores: 0, currency: undefined }),
+    probe: async () => ({ release: undefined, stores: 0, currency: undefined }),
     close: client.close,
   }
 }

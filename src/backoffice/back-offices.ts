@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Keys } from '../crypto/keys.ts'
 import type { Database } from '../database/db.ts'
-import { type BackOfficeSettings, ours } from '../domain/tenancy/back-office-settings.ts'
+import { type BackOfficeSettings, embeddedName } from '../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { raiseAlert, resolveAlertsOfKind } from '../store/alerts/alerts.ts'
 import { type StoredBackOffice, storedBackOffices } from '../store/backoffice/connections.ts'
@@ -69,7 +69,7 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
         return [one.serviceId, one]
       }),
     )
-    if (stored.length || defaults.driver !== ours) synced = await readFinishedAt(db)
+    if (stored.length || defaults.driver !== embeddedName) synced = await readFinishedAt(db)
   }
   await look()
   let polling = Promise.resolve()
@@ -111,7 +111,7 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
     of: service => driverOf(service).backOffice(service),
     driverOf,
     settingsOf,
-    syncedAt: service => (settingsOf(service).driver === ours ? undefined : synced.get(service.id)),
+    syncedAt: service => (settingsOf(service).driver === embeddedName ? undefined : synced.get(service.id)),
     opened: () => [...open.values()].map(({ service, driver }) => ({ service: service.name, driver })),
     close() {
       clearInterval(timer)

@@ -1,15 +1,15 @@
-import { type DriverName, ours } from '../domain/tenancy/back-office-settings.ts'
+import { type DriverName, embeddedName } from '../domain/tenancy/back-office-settings.ts'
 import { openApparel21 } from './apparel21/driver.ts'
 import { embedded } from './embedded/embedded.ts'
 import type { Driver, OpenDriver } from './port/driver.ts'
 
 const ownTables: Driver = {
   backOffice: embedded,
-  isOurs: true,
+  isEmbedded: true,
   syncs: [],
-  source: ours,
+  source: embeddedName,
   breaker: undefined,
-  look: async () => ({ release: undefined, stores: 0, currency: undefined }),
+  probe: async () => ({ release: undefined, stores: 0, currency: undefined }),
   close() {},
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { type Database, wrapClient, sql } from '../database/db.ts'
+import { type Database, sql, wrapClient } from '../database/db.ts'
 import { openDedicatedConnection } from '../database/dedicated-connection.ts'
 import { migrate } from '../database/migrate.ts'
 import { readMark } from '../store/shards/shards.ts'

@@ -8,7 +8,7 @@ import type { Installation } from '../runtime/installation/installation.ts'
 import { eraseRemainingData } from '../store/privacy/erase-batch.ts'
 import { exportPersonalData } from '../store/privacy/export.ts'
 import { findErasureSummary, type Summary } from '../store/privacy/summary.ts'
-import { inSteps } from '../writes/stages.ts'
+import { runInStages } from '../writes/stages.ts'
 import { recordCommand } from './terminal/audit.ts'
 import { confirmByTyping } from './terminal/confirmation.ts'
 import { examples } from './terminal/examples.ts'
@@ -88,7 +88,7 @@ async function eraseCustomer({ db, keys }: Pick<Installation, 'db' | 'keys'>, se
   const offices = await openBackOfficesOf(readConfig(), keys, db, quietLog())
   try {
     const office = offices.of(service)
-    await inSteps({ db, keys }, service, async steps => {
+    await runInStages({ db, keys }, service, async steps => {
       const finish = await office.eraseCustomer({ ...steps, service, requireMatch() {} }, id)
       return async tx => {
         if (!(await finish(tx))) throw customerNotFound(id)

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { pino } from 'pino'
 import { envExample } from '../config/config.ts'
 import { errorCodes } from '../errors/api-error.ts'
-import type { Gate } from '../http/admission/admit.ts'
+import type { AppContext } from '../http/app-context.ts'
 import { importTypesDocument } from '../import/formats/document.ts'
 import { buildServer } from '../runtime/server.ts'
 
@@ -34,7 +34,7 @@ async function writeDocuments(check: boolean): Promise<string[]> {
 /** Returns a server with all routes that never listens and has no database. */
 export const buildBareServer = () =>
   buildServer({
-    gate: {} as Gate,
+    appContext: {} as AppContext,
     log: pino({ level: 'silent' }),
     certificate: { cert: '', key: '' },
     http2: false,

@@ -50,7 +50,7 @@ Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed
         try {
           const driver = offices.driverOf(service)
           const facts = options.status ? await readSyncStatuses(db, service) : []
-          if (driver.isOurs && !facts.length)
+          if (driver.isEmbedded && !facts.length)
             throw new Error(
               `${service.name} uses the embedded back office, which has no syncs. Check it: tillbridge back-office show ${service.name}`,
             )

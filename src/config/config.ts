@@ -6,9 +6,9 @@ import {
   type BackOfficeSettings,
   backOfficeFields,
   driverNames,
+  embeddedName,
   findContradictions,
   findProblem,
-  ours,
   type SettingName,
 } from '../domain/tenancy/back-office-settings.ts'
 import { failpoints } from '../testing/failpoints.ts'
@@ -119,7 +119,7 @@ export const settings = {
   } satisfies Setting<string | undefined>,
   BACK_OFFICE: oneOf(
     'The default back office: it applies to every service without a connection set by `tillbridge back-office set`.',
-    ours,
+    embeddedName,
     driverNames,
   ),
   BACK_OFFICE_URL: backOfficeSetting('url'),

@@ -2,16 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { SignedIn } from '../auth/sessions.ts'
 import { defaultSettings } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { byPassword, bySession, type Gate, tooManyFailures } from '../http/admission/admit.ts'
-import { callerOf } from '../http/admission/client-address.ts'
+import { authenticatePassword, authenticateSession, tooManyFailures } from '../http/admission/admit.ts'
+import { getClientAddress } from '../http/admission/client-address.ts'
 import {
-  challenge,
-  endedCookie,
+  expiredCookie,
   invalidCredentials,
-  requireOwnPage,
+  readSessionToken,
+  requireSameOrigin,
+  sessionChallenge,
   sessionCookie,
-  sessionToken,
 } from '../http/admission/credentials.ts'
+import type { AppContext } from '../http/app-context.ts'
 import { readBody, requireJsonBody } from '../http/body/body.ts'
 import { redirectTrailingSlash } from '../http/docs/docs.ts'
 import { getWeight } from '../http/negotiation/accept.ts'
@@ -27,10 +28,10 @@ const Password = Type.Object(
 const Link = Type.Object({ link: text('What follows `#link=` in the link.') }, { additionalProperties: false })
 
 /** Shapes here know of no service: who signs in has not chosen one. */
-const nobodys = { id: 0, name: '', settings: defaultSettings }
+const noService = { id: 0, name: '', settings: defaultSettings }
 
 /** What the page may do: nothing that is not from here. Unlike the API's reference it needs no styles of its own making. */
-const guards = {
+const consoleSecurityHeaders = {
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -46,9 +47,9 @@ const guards = {
 }
 
 /** The console at `/console`: its page, the modules of it, and its sessions. What it shows comes by the API. */
-export function consolePages(server: FastifyInstance, gate: Gate): void {
+export function consolePages(server: FastifyInstance, app: AppContext): void {
   server.get('/console', { onRequest: redirectTrailingSlash }, (_, reply) =>
-    reply.headers(guards).type('text/html; charset=utf-8').send(page()),
+    reply.headers(consoleSecurityHeaders).type('text/html; charset=utf-8').send(page()),
   )
   server.get<{ Params: { digest: string; '*': string } }>('/console/:digest/*', (request, reply) => {
     const { digest, '*': path } = request.params
@@ -58,37 +59,45 @@ export function consolePages(server: FastifyInstance, gate: Gate): void {
   })
 
   server.get('/console/session', async (request, reply) => {
-    if (sessionToken(request) === undefined) return reply.type(json).send('{"data":null}')
-    return sendSignedIn(reply, await bySession(gate, request))
+    if (readSessionToken(request) === undefined) return reply.type(json).send('{"data":null}')
+    return sendSignedIn(reply, await authenticateSession(app, request))
   })
-  server.post('/console/session', { onRequest: async request => fit(request, Password) }, async (request, reply) => {
-    const { username, password } = await readBody({ body: Password, keepsEmptyTexts: true }, request, nobodys)
-    const assignments = await byPassword(gate, request, username, password, challenge)
-    const token = await gate.sessions.open(username, password)
-    if (token === undefined) throw invalidCredentials(challenge)
-    return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), { username, assignments })
-  })
-  server.post('/console/session/link', { onRequest: async request => fit(request, Link) }, async (request, reply) => {
-    const { link } = await readBody({ body: Link, keepsEmptyTexts: true }, request, nobodys)
-    const token = await gate.sessions.openByLink(link, callerOf(request))
-    if (typeof token === 'object') throw tooManyFailures(token)
-    const opened = token === undefined ? undefined : await gate.sessions.read(token)
-    if (token === undefined || !opened) {
-      const detail = 'This link was already used or is older than 60 seconds. Run `tillbridge console` for a new one.'
-      throw new ApiError('invalid_credentials', detail, { headers: challenge })
-    }
-    return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), opened)
-  })
+  server.post(
+    '/console/session',
+    { onRequest: async request => checkRequest(request, Password) },
+    async (request, reply) => {
+      const { username, password } = await readBody({ body: Password, keepsEmptyTexts: true }, request, noService)
+      const assignments = await authenticatePassword(app, request, username, password, sessionChallenge)
+      const token = await app.sessions.open(username, password)
+      if (token === undefined) throw invalidCredentials(sessionChallenge)
+      return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), { username, assignments })
+    },
+  )
+  server.post(
+    '/console/session/link',
+    { onRequest: async request => checkRequest(request, Link) },
+    async (request, reply) => {
+      const { link } = await readBody({ body: Link, keepsEmptyTexts: true }, request, noService)
+      const token = await app.sessions.openByLink(link, getClientAddress(request))
+      if (typeof token === 'object') throw tooManyFailures(token)
+      const opened = token === undefined ? undefined : await app.sessions.read(token)
+      if (token === undefined || !opened) {
+        const detail = 'This link was already used or is older than 60 seconds. Run `tillbridge console` for a new one.'
+        throw new ApiError('invalid_credentials', detail, { headers: sessionChallenge })
+      }
+      return sendSignedIn(reply.header('set-cookie', sessionCookie(token)), opened)
+    },
+  )
   server.delete('/console/session', async (request, reply) => {
-    requireOwnPage(request)
-    const token = sessionToken(request)
-    if (token !== undefined) await gate.sessions.end(token)
-    return reply.header('set-cookie', endedCookie).type(json).send('{"data":null}')
+    requireSameOrigin(request)
+    const token = readSessionToken(request)
+    if (token !== undefined) await app.sessions.end(token)
+    return reply.header('set-cookie', expiredCookie).type(json).send('{"data":null}')
   })
 }
 
-function fit(request: FastifyRequest, shape: typeof Password | typeof Link) {
-  requireOwnPage(request)
+function checkRequest(request: FastifyRequest, shape: typeof Password | typeof Link) {
+  requireSameOrigin(request)
   requireJsonBody(request, shape)
 }
 

@@ -11,7 +11,7 @@ const code = Type.Enum(Object.keys(errorCodes) as ErrorCode[], {
   examples: ['not_found'],
 })
 
-/** RFC 9457 with our members (contract 1.1). */
+/** An error response: RFC 9457 with additional members. */
 export type Problem = Static<typeof Problem>
 export const Problem = Type.Object(
   {
@@ -63,46 +63,49 @@ export const Problem = Type.Object(
   { $id: 'Problem', description: 'An error (RFC 9457).', additionalProperties: false },
 )
 
-/** What a caller is told of any error: what is not foreseen is unexpected. */
-export function apiErrorOf(error: unknown): ApiError {
+/** Converts any error to the error of the response. An unexpected error becomes `internal_error`. */
+export function toPublicError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof CommitUnknown) return new ApiError('outcome_unknown', undefined, { retryAfter: awaySeconds })
+  if (error instanceof CommitUnknown)
+    return new ApiError('outcome_unknown', undefined, { retryAfter: outageRetrySeconds })
   if (error instanceof DiskFull)
     return new ApiError('service_unavailable', 'Writes are not possible at the moment. Reads still work.', {
-      retryAfter: fullSeconds,
+      retryAfter: diskFullRetrySeconds,
     })
-  if (error instanceof ServiceMoving) return new ApiError('service_unavailable', error.message, { retryAfter: awaySeconds })
-  if (error instanceof DatabaseUnavailable) return new ApiError('service_unavailable', undefined, { retryAfter: awaySeconds })
+  if (error instanceof ServiceMoving)
+    return new ApiError('service_unavailable', error.message, { retryAfter: outageRetrySeconds })
+  if (error instanceof DatabaseUnavailable)
+    return new ApiError('service_unavailable', undefined, { retryAfter: outageRetrySeconds })
   const code = String((error as { code?: unknown } | undefined)?.code)
   return bodyErrors[code]?.() ?? new ApiError('internal_error')
 }
 
-/** Logs what is not the caller's doing, of an answer that has begun. */
-export function logFault(request: FastifyRequest, error: unknown) {
-  const known = apiErrorOf(error)
-  if (known.status >= 500) request.log.error({ err: known.cause ?? error }, known.code)
+/** Logs an error after the response has begun, unless the caller caused it. */
+export function logServerError(request: FastifyRequest, error: unknown) {
+  const publicError = toPublicError(error)
+  if (publicError.status >= 500) request.log.error({ err: publicError.cause ?? error }, publicError.code)
 }
 
-/** After this long a database that was restarted is usually there. */
-const awaySeconds = 2
-/** A disk is made room on by somebody. */
-const fullSeconds = 30
+/** Seconds after which a restarted database is usually available. */
+const outageRetrySeconds = 2
+/** Seconds until a retry if the disk is full. An operator must free space. */
+const diskFullRetrySeconds = 30
 
-interface Told {
+interface ProblemContext {
   publicUrl: string
   requestId: string
-  /** The path that was asked for, without its query. */
+  /** The path of the request, without its query. */
   instance?: string
 }
 
-/** The body of an error. */
-export function problem(error: ApiError, { publicUrl, instance, requestId }: Told): Problem {
+/** Creates the body of an error response. */
+export function createProblem(error: ApiError, { publicUrl, instance, requestId }: ProblemContext): Problem {
   return {
     type: `${publicUrl}/errors/${error.code}`,
     title: errorCodes[error.code].title,
     status: error.status,
     code: error.code,
-    // An unexpected fault tells the request id alone.
+    // An unexpected error shows only the request ID.
     ...(error.code === 'internal_error'
       ? {}
       : { detail: error.message, ...(instance === undefined ? {} : { instance }) }),
@@ -112,19 +115,19 @@ export function problem(error: ApiError, { publicUrl, instance, requestId }: Tol
   }
 }
 
-/** On every answer (contract 1). */
-export const standingHeaders = {
+/** The headers of every response. */
+export const defaultHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'strict-transport-security': 'max-age=63072000; includeSubDomains',
 }
 
-/** An error as it goes out, whichever way its bytes take. */
-export function problemAnswer(error: ApiError, told: Told) {
-  const body = JSON.stringify(problem(error, told))
+/** Creates an error response: status, headers and body. */
+export function createProblemResponse(error: ApiError, context: ProblemContext) {
+  const body = JSON.stringify(createProblem(error, context))
   const headers = {
-    ...standingHeaders,
-    'x-request-id': told.requestId,
+    ...defaultHeaders,
+    'x-request-id': context.requestId,
     ...error.headers,
     'content-type': 'application/problem+json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),

@@ -1,5 +1,5 @@
-/** The browser itself refuses whatever is not from here. Scalar writes styles into the page as it goes. */
-export const guards = {
+/** Security headers of the documentation pages. Only our own origin is allowed. Scalar adds inline styles, so those are allowed too. */
+export const pageSecurityHeaders = {
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",

@@ -4,8 +4,8 @@ import { purgeRuns } from '../store/sync/runs.ts'
 import { purgeWrongPins } from '../store/vouchers/pin.ts'
 import { purgeUpstreamVouchers } from '../store/vouchers/upstream.ts'
 import { forgetAttempts } from '../store/webhooks/attempts.ts'
-import { forgetAnswers } from '../store/writes/idempotency.ts'
-import { forgetHolds } from '../store/writes/intents.ts'
+import { purgeResponses } from '../store/writes/idempotency.ts'
+import { purgeReservations } from '../store/writes/intents.ts'
 import { type JobRun, throwErrors } from './job.ts'
 
 /**
@@ -16,14 +16,14 @@ import { type JobRun, throwErrors } from './job.ts'
 export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
   const errors: unknown[] = []
   for (const each of [
-    forgetHolds,
+    purgeReservations,
     purgeWrongPins,
     purgeUpstreamVouchers,
     forgetFailedMails,
     purgeAlerts,
     forgetAttempts,
     purgeRuns,
-    forgetAnswers,
+    purgeResponses,
   ])
     try {
       await each(db, () => signal.aborted)

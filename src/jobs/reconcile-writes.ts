@@ -2,7 +2,7 @@ import type { BackOffices } from '../backoffice/back-offices.ts'
 import type { RouteDefinition } from '../http/routing/route-definitions.ts'
 import { createWriteRegistry } from '../http/routing/write-registry.ts'
 import { readService } from '../store/tenancy/services.ts'
-import { endIntent, takeLeft } from '../store/writes/intents.ts'
+import { claimInDoubtWrite, endIntent } from '../store/writes/intents.ts'
 import { recoverWrite } from '../writes/recover.ts'
 import type { Job } from './job.ts'
 
@@ -14,11 +14,12 @@ export const reconcileWrites = (offices: BackOffices, routes: readonly RouteDefi
   async run({ db, keys, log, signal }) {
     const registry = createWriteRegistry(routes, { keys, backOffice: offices.of, driver: offices.driverOf })
     for (;;) {
-      const left = signal.aborted ? undefined : await takeLeft(db, keys)
+      const left = signal.aborted ? undefined : await claimInDoubtWrite(db, keys)
       if (!left) return
       const service = await readService(db, left.serviceId)
       if (!service) continue
-      if (!offices.driverOf(service).isOurs) await recoverWrite({ site: { db, keys }, registry, log }, service, left)
+      if (!offices.driverOf(service).isEmbedded)
+        await recoverWrite({ context: { db, keys }, registry, log }, service, left)
       else {
         // The service has changed to the embedded back office, which can't know a write to the previous one.
         await db.transaction(tx => endIntent(tx, service, left))

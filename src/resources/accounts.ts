@@ -17,7 +17,7 @@ import {
   unassign,
 } from '../store/accounts/accounts.ts'
 
-const [tag, role, kind, ofAccounts] = ['Accounts', 'admin', 'account', true] as const
+const [tag, role, kind, inControlDatabase] = ['Accounts', 'admin', 'account', true] as const
 const params = { username: { description: 'The account.', example: 'webshop' } }
 const pathOf = (username: string) => `/accounts/${encodeURIComponent(username)}`
 
@@ -34,7 +34,7 @@ export const accounts = [
       operationId: 'listAccounts',
       tag,
       role,
-      ofAccounts,
+      inControlDatabase,
       summary: 'List accounts',
       description: 'Each account has its role in this service and the time of its last use. Passwords are never shown.',
       item: ListedAccount,
@@ -48,12 +48,12 @@ export const accounts = [
       operationId: 'getAccount',
       tag,
       role,
-      ofAccounts,
+      inControlDatabase,
       summary: 'Get an account',
       description: 'The account with its role in this service.',
       params,
-      answer: Account,
-      kind,
+      response: Account,
+      recordName: kind,
       etag: true,
     },
     ({ db, service, params }) => accountRecord(db, service, params.username),
@@ -65,13 +65,13 @@ export const accounts = [
       operationId: 'createAccount',
       tag,
       role,
-      ofAccounts,
+      inControlDatabase,
       summary: 'Create an account',
       description:
         'The password is only in this response. Send `apiKey` after `Authorization: Basic`. Usernames are unique in the installation, so a username that another service uses is 409 too.',
       body: AccountInput,
-      made: ['password', 'apiKey'],
-      answer: IssuedAccount,
+      generated: ['password', 'apiKey'],
+      response: IssuedAccount,
       errors: ['username_taken'],
     },
     ({ keys, service, body: { username, role } }) =>
@@ -88,12 +88,12 @@ export const accounts = [
       operationId: 'updateAccount',
       tag,
       role,
-      ofAccounts,
+      inControlDatabase,
       summary: "Change an account's role",
       description: "Takes effect in all processes within 5 seconds. The last admin can't get a lower role.",
       params,
       body: RoleChange,
-      answer: Account,
+      response: Account,
       etag: true,
       errors: ['last_admin', 'precondition_failed', 'precondition_required'],
     },
@@ -112,15 +112,15 @@ export const accounts = [
       operationId: 'rotatePassword',
       tag,
       role,
-      ofAccounts,
+      inControlDatabase,
       status: 200,
       summary: 'Rotate a password',
       description:
         "The previous password works until the next rotation. You need at least the account's role in each of its services, because its password opens all of them. Otherwise the operator must rotate it.",
       params,
       body: NoBody,
-      made: ['password', 'apiKey'],
-      answer: IssuedAccount,
+      generated: ['password', 'apiKey'],
+      response: IssuedAccount,
     },
     ({ keys, service, params: { username }, username: caller }) =>
       async tx => {
@@ -138,14 +138,14 @@ export const accounts = [
       operationId: 'revokeAccount',
       tag,
       role,
-      ofAccounts,
+      inControlDatabase,
       status: 200,
       summary: 'Revoke an account',
       description:
         "Takes effect in all processes within 5 seconds. The account keeps its other services. If it has none, the account and its passwords are deleted. The last admin can't be revoked.",
       params,
       body: NoBody,
-      answer: RevokedAccount,
+      response: RevokedAccount,
       errors: ['last_admin'],
     },
     ({ service, params: { username } }) =>

@@ -33,7 +33,7 @@ export const alerts = [
       description: 'If the problem recurs, Tillbridge records a new alert.',
       params: { id: { description: 'The alert.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } },
       body: NoBody,
-      answer: AlertRecord,
+      response: AlertRecord,
     },
     ({ service, params: { id } }) =>
       async tx => {

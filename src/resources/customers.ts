@@ -9,13 +9,13 @@ import { Type } from '../schemas/schemas.ts'
 import { customerPage, findCustomer } from '../store/customers/customers.ts'
 import { emptyPage } from '../store/lists/page.ts'
 import { transactionPage } from '../store/orders/transactions.ts'
-import { after } from '../writes/write.ts'
+import { mapCommitPhase } from '../writes/write.ts'
 import { liveRewards } from './rewards.ts'
 import { faultsOfSold, soldBetween } from './transactions.ts'
 
 const tag = 'Customers'
 /** The parameter of the paths of a customer. */
-export const ofCustomer = { id: { description: 'The customer.', example: '65432' } }
+export const customerParams = { id: { description: 'The customer.', example: '65432' } }
 
 const consent =
   'If `emailSubscription` or `smsSubscription` is true, `privacy` becomes false, whatever the body contains (warning `privacy_overridden`). Otherwise, `privacy: true` ends both subscriptions (warning `subscriptions_ended`). A subscription also changes the reference in the setting `subscriptionMapping`. Without a mapping, Tillbridge stores the flag itself (warning `subscription_not_mapped`). Every change of consent is recorded.'
@@ -41,7 +41,7 @@ export const customers = [
     {
       operationId: 'searchCustomers',
       sync: 'customers',
-      needs: 'signUpStore',
+      requires: 'signUpStore',
       tag,
       summary: 'Search customers',
       description:
@@ -57,7 +57,7 @@ export const customers = [
         ),
       }),
       item: Customer,
-      judge: (_, given) => (given.has('name') && given.has('updated_after') ? [nameAlone] : []),
+      validate: (_, given) => (given.has('name') && given.has('updated_after') ? [nameAlone] : []),
     },
     ({ db, service, query: { updated_after: updatedAfter, name } }, asked) =>
       customerPage(db, service, { updatedAfter, name, ecommerceIds: true }, asked),
@@ -72,14 +72,14 @@ export const customers = [
       summary: 'Find a customer by email',
       description:
         'Send exactly one of `email` and `updated_after`. With `updated_after`, both e-commerce identifiers are absent. If the back office is older than version 2022.1, the list is empty with a warning, or an error with `Prefer: handling=strict`.',
-      heedsStrict: true,
+      supportsStrict: true,
       query: Type.Object({
         email: Filter('The exact email address, ignoring case.', 'john.smith@example.com'),
         updated_after: withoutExample(updatedAfter),
       }),
       item: Customer,
       errors: ['capability_unavailable'],
-      judge: (_, given) =>
+      validate: (_, given) =>
         given.has('email') === given.has('updated_after')
           ? [oneOf(given.has('email') ? 'updated_after' : 'email')]
           : [],
@@ -107,9 +107,9 @@ export const customers = [
       tag,
       summary: 'Get a customer',
       description: 'The customer with loyalty program, joined store and both e-commerce identifiers.',
-      params: ofCustomer,
-      answer: Customer,
-      kind: 'customer',
+      params: customerParams,
+      response: Customer,
+      recordName: 'customer',
       etag: true,
     },
     ({ db, service, params }) => findCustomer(db, service, params.id),
@@ -123,14 +123,14 @@ export const customers = [
       summary: 'Create a customer',
       description: `Requires \`firstname\`, \`surname\` and \`contact.email\`. ${consent}`,
       body: CustomerInput,
-      made: ['id', 'code'],
-      answer: Customer,
+      generated: ['id', 'code'],
+      response: Customer,
       etag: true,
       warns: true,
       errors: ['email_taken'],
     },
     async ({ body, backOffice, ...write }) =>
-      after(await backOffice.createCustomer(write, body), ({ id, ...written }) => ({
+      mapCommitPhase(await backOffice.createCustomer(write, body), ({ id, ...written }) => ({
         ...written,
         subject: pathOf(id),
       })),
@@ -143,16 +143,16 @@ export const customers = [
       tag,
       summary: 'Update a customer',
       description: `Keeps fields that the body does not contain, also within \`contact.phones\` and \`address\`. \`null\` or an empty string clears a field. Read-only fields such as \`code\` can be sent unchanged, but another value is rejected. \`updateTimeStamp\` is always rejected. A stored value that violates a rule can be sent unchanged too. ${consent}`,
-      params: ofCustomer,
+      params: customerParams,
       body: CustomerChange,
-      stored: (db, service, { id }) => findCustomer(db, service, id),
-      answer: Customer,
+      loadStored: (db, service, { id }) => findCustomer(db, service, id),
+      response: Customer,
       etag: true,
       warns: true,
       errors: ['email_taken', 'precondition_failed', 'precondition_required'],
     },
     async ({ body, params, backOffice, ...write }) =>
-      after(await backOffice.updateCustomer(write, params.id, body), changed => {
+      mapCommitPhase(await backOffice.updateCustomer(write, params.id, body), changed => {
         if (!changed) throw notFound('customer')
         const { id, ...written } = changed
         return { ...written, subject: pathOf(id) }
@@ -167,15 +167,15 @@ export const customers = [
       summary: "List a customer's transactions",
       description:
         'Newest first. Tillbridge requests the history from a back office that has it. If the back office does not respond within a few seconds, the list contains the last stored history, with a warning. `meta.syncedAt` is the time of its last sync.',
-      params: ofCustomer,
+      params: customerParams,
       query: Type.Object(soldBetween),
       item: RetailTransaction,
       errors: ['not_found', 'date_range_inverted'],
-      judge: faultsOfSold,
+      validate: faultsOfSold,
     },
     async ({ backOffice, db, service, params, query: { sold_after: soldAfter, sold_before: soldBefore } }, asked) => {
       if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
-      const { warning, syncedAt } = (await backOffice.bringHistory({ db, service }, params.id)) ?? {}
+      const { warning, syncedAt } = (await backOffice.refreshHistory({ db, service }, params.id)) ?? {}
       const page = await transactionPage(db, service, { customerId: params.id, soldAfter, soldBefore }, asked)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },
@@ -188,9 +188,9 @@ export const customers = [
       tag,
       summary: "Get a customer's rewards",
       description: liveRewards,
-      params: ofCustomer,
-      answer: RewardAccount,
-      kind: 'reward account',
+      params: customerParams,
+      response: RewardAccount,
+      recordName: 'reward account',
       etag: true,
       errors: ['back_office_error', 'back_office_unavailable'],
     },

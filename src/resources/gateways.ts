@@ -17,7 +17,7 @@ export const paymentGateways = [
       tag: 'Payment gateways',
       summary: 'List payment gateways',
       description: 'The names that `gateway` of a payment or voucher accepts. Merchant identifiers are never returned.',
-      answer: Type.Array(PaymentGateway, { examples: [['paypal', 'shopify', 'visa']] }),
+      response: Type.Array(PaymentGateway, { examples: [['paypal', 'shopify', 'visa']] }),
     },
     async ({ db, service }) => ({ data: await gatewayNames(db, service) }),
   ),

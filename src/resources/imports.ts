@@ -13,7 +13,7 @@ import type { ImportType } from '../import/pipeline/import-type.ts'
 import { findImportType, type ImportTypeName, importTypes } from '../import/pipeline/import-types.ts'
 import { decimalMarks } from '../import/pipeline/numbers.ts'
 import { Type } from '../schemas/schemas.ts'
-import { leaveAuditLine } from '../store/audit/audit.ts'
+import { addAuditEntry } from '../store/audit/audit.ts'
 import { beginFileRun, importRecord, rejectionsRecord } from '../store/sync/file-runs.ts'
 
 const [tag, kind] = ['Imports', 'import'] as const
@@ -63,7 +63,7 @@ export const imports = [
           }),
         ),
       }),
-      answer: ImportRun,
+      response: ImportRun,
       errors: ['capability_unavailable'],
     },
     async ({
@@ -77,14 +77,14 @@ export const imports = [
       charset,
       username,
       requestId,
-      isTrial: isDryRun,
-      ending,
+      isDryRun,
+      shutdownSignal,
       file,
     }) => {
       const typeName = query.type
       const type = findImportType(typeName)
       requireRoleFor(type, role)
-      if (type?.isOnboarding && !driver.isOurs)
+      if (type?.isOnboarding && !driver.isEmbedded)
         throw new ApiError(
           'capability_unavailable',
           `The back office keeps the ${typeName}, so they can't be imported.`,
@@ -98,12 +98,12 @@ export const imports = [
       const audited = { username, requestId, operation: 'POST /imports', subject, body: {} }
       await db.transaction(async tx => {
         await beginFileRun(tx, service, run, isDryRun)
-        if (!isDryRun) await leaveAuditLine(tx, service, audited)
+        if (!isDryRun) await addAuditEntry(tx, service, audited)
       })
       // Read before the work begins: if this failed later, the client would not learn of the import.
       const created = await importRecord(db, service, run.id)
       const withheld = includesRole(role, 'admin') ? [] : (type?.ofAdmins ?? [])
-      const options = { keys, run: run.id, dryRun: isDryRun, stopAfter: query.stop_after, signal: ending, withheld }
+      const options = { keys, run: run.id, dryRun: isDryRun, stopAfter: query.stop_after, signal: shutdownSignal, withheld }
       const source = { name: 'The file', format, stream }
       const work = importFile(db, service, typeName, source, Object.assign(options, dialect)).catch(error => {
         // The run has the cause.
@@ -122,8 +122,8 @@ export const imports = [
       description:
         'Available for 30 days, also for imports of `tillbridge import`. `GET /syncs/:sync/runs` lists them with the origin `file`.',
       params,
-      answer: ImportRun,
-      kind,
+      response: ImportRun,
+      recordName: kind,
     },
     ({ db, service, role, params: { id } }) => visibleTo(role, importRecord(db, service, id)),
   ),
@@ -137,8 +137,8 @@ export const imports = [
       description:
         'Available when the import has ended: at most 1,000 reasons, most frequent first, each with the numbers of its first lines. Tillbridge does not store the content of rejected lines. Correct them in the file and import it again.',
       params,
-      answer: Type.Array(RejectedLines),
-      kind,
+      response: Type.Array(RejectedLines),
+      recordName: kind,
     },
     ({ db, service, role, params: { id } }) => visibleTo(role, rejectionsRecord(db, service, id)),
   ),

@@ -5,8 +5,8 @@ import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findCustomer } from '../store/customers/customers.ts'
 import { orderPage, orderRecord } from '../store/orders/orders.ts'
-import { after } from '../writes/write.ts'
-import { ofCustomer } from './customers.ts'
+import { mapCommitPhase } from '../writes/write.ts'
+import { customerParams } from './customers.ts'
 
 const tag = 'Orders'
 
@@ -32,8 +32,8 @@ export const orders = [
       description:
         'Tillbridge computes all prices. The payments must total exactly the amount due. In one transaction, it redeems the vouchers, reduces the stock and, unless `fulfilment` is `manual`, records the sale. An order is accepted even if stock is insufficient.',
       body: OrderInput,
-      made: ['id', 'orderNumber'],
-      answer: Order,
+      generated: ['id', 'orderNumber'],
+      response: Order,
       etag: true,
       errors: [
         ...(['order_number_taken', 'unknown_sku', 'unknown_gateway', 'payment_total_mismatch'] as const),
@@ -43,7 +43,7 @@ export const orders = [
       ],
     },
     async ({ backOffice, body, ...write }) =>
-      after(await backOffice.placeOrder(write, body), ({ id, record }) => ({ record, subject: `/orders/${id}` })),
+      mapCommitPhase(await backOffice.placeOrder(write, body), ({ id, record }) => ({ record, subject: `/orders/${id}` })),
   ),
 
   get(
@@ -54,8 +54,8 @@ export const orders = [
       summary: 'Get an order',
       description: 'By ID or number. Each line has its status.',
       params: ofOrder,
-      answer: Order,
-      kind: 'order',
+      response: Order,
+      recordName: 'order',
       etag: true,
       errors: ['back_office_error'],
     },
@@ -75,7 +75,7 @@ export const orders = [
       query: Type.Required(Type.Object({ order_number: Filter('The exact order number.', 'W0000123', 30) })),
       item: Order,
       errors: ['back_office_error'],
-      judge: (_, given) => (given.has('order_number') ? [] : [numberNeeded]),
+      validate: (_, given) => (given.has('order_number') ? [] : [numberNeeded]),
     },
     async ({ backOffice, db, keys, service, query }, asked) => {
       const id = await backOffice.findOrder({ db, keys, service }, { number: query.order_number })
@@ -92,14 +92,14 @@ export const orders = [
       summary: "List a customer's orders",
       description:
         'Newest first. For the first page, Tillbridge requests the orders from a back office that has its own. If the back office does not respond within a few seconds, the list contains the orders stored in Tillbridge, with a warning.',
-      params: ofCustomer,
+      params: customerParams,
       item: Order,
       errors: ['not_found'],
     },
     async ({ backOffice, db, keys, service, params }, asked) => {
       if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
       const isFirst = asked.after === undefined
-      const { warning, syncedAt } = (isFirst && (await backOffice.bringOrders({ db, keys, service }, params.id))) || {}
+      const { warning, syncedAt } = (isFirst && (await backOffice.refreshOrders({ db, keys, service }, params.id))) || {}
       const page = await orderPage(db, service, { customerId: params.id }, asked)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },

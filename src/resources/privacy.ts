@@ -4,8 +4,8 @@ import { notFound } from '../errors/api-error.ts'
 import { NoBody } from '../http/body/body.ts'
 import { del, get } from '../http/routing/route-definitions.ts'
 import { exportPersonalData } from '../store/privacy/export.ts'
-import { after } from '../writes/write.ts'
-import { ofCustomer } from './customers.ts'
+import { mapCommitPhase } from '../writes/write.ts'
+import { customerParams } from './customers.ts'
 
 const tag = 'Privacy'
 const role = 'admin'
@@ -21,13 +21,13 @@ export const privacy = [
       summary: 'Erase a customer',
       description:
         "Can't be undone. Deletes contact, address, references, consent, reward account and stored responses at once. Orders, returns, sales and vouchers keep their amounts and lose the names shortly after: repeat the request to see `status`. Voucher emails that are still queued aren't sent, and orders that aren't shipped yet lose their address. If the back office can't erase customers: 409 `capability_unavailable`.",
-      params: ofCustomer,
+      params: customerParams,
       body: NoBody,
-      answer: Erasure,
+      response: Erasure,
       errors: ['capability_unavailable', 'precondition_failed'],
     },
     async ({ params, backOffice, ...write }) =>
-      after(await backOffice.eraseCustomer(write, params.id), erasure => {
+      mapCommitPhase(await backOffice.eraseCustomer(write, params.id), erasure => {
         if (!erasure) throw notFound('customer')
         return { data: erasure, subject: `/customers/${encodeURIComponent(params.id)}` }
       }),
@@ -42,9 +42,9 @@ export const privacy = [
       summary: "Export a customer's data",
       description:
         'One document with all stored data of the person, to be given to them. For a removed customer, it contains the data that is still stored. An erased customer returns 404.',
-      params: ofCustomer,
-      answer: PersonalData,
-      kind: 'customer',
+      params: customerParams,
+      response: PersonalData,
+      recordName: 'customer',
     },
     ({ db, service, params }) => exportPersonalData(db, service, params.id),
   ),

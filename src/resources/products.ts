@@ -51,7 +51,7 @@ export const products = [
         ),
       }),
       item: ListedProduct,
-      judge: ({ removed }, given) =>
+      validate: ({ removed }, given) =>
         removed && (!given.has('updated_after') || given.has('code') || given.has('sku')) ? [removedAlone] : [],
     },
     async ({ db, service, query: { code, sku, updated_after: updatedAfter, removed } }, asked) => {
@@ -71,8 +71,8 @@ export const products = [
       summary: 'Get a product',
       description: 'The product with all its colours and sizes.',
       params: { id: { description: 'The product.', example: '5001' } },
-      answer: Product,
-      kind: 'product',
+      response: Product,
+      recordName: 'product',
       etag: true,
     },
     ({ db, service, params }) => findProduct(db, service, params.id),

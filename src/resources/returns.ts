@@ -3,7 +3,7 @@ import { notFound } from '../errors/api-error.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findReturnable, returnPage, findReturn } from '../store/orders/returns.ts'
-import { after } from '../writes/write.ts'
+import { mapCommitPhase } from '../writes/write.ts'
 import { ofOrder } from './orders.ts'
 
 const tag = 'Returns'
@@ -20,8 +20,8 @@ export const returns = [
         'Each SKU must be on the order. All returns of an order together can return at most the shipped quantity, even if several clients create returns at the same time. SKUs are case-sensitive. Lines with the same SKU are added up. The refund is the share of the amount paid. Only `sku` is required: `quantity` defaults to all remaining units, `reasonCode` to the setting `defaultReturnReason`.',
       params: ofOrder,
       body: ReturnInput,
-      made: ['id', 'returnNumber', 'returnAuthorisationNumber'],
-      answer: Return,
+      generated: ['id', 'returnNumber', 'returnAuthorisationNumber'],
+      response: Return,
       etag: true,
       errors: [
         ...(['not_found', 'order_number_taken', 'quantity_exceeds_returnable', 'sku_not_on_order'] as const),
@@ -29,7 +29,7 @@ export const returns = [
       ],
     },
     async ({ backOffice, body, params, ...write }) =>
-      after(await backOffice.createReturn(write, params.id, body), ({ id, record }) => ({
+      mapCommitPhase(await backOffice.createReturn(write, params.id, body), ({ id, record }) => ({
         record,
         subject: `/returns/${id}`,
       })),
@@ -62,8 +62,8 @@ export const returns = [
       description:
         'The returnable quantity of each SKU. Lines that are not shipped, or cancelled, do not count as sold.',
       params: ofOrder,
-      answer: Type.Array(Returnable),
-      kind: 'order',
+      response: Type.Array(Returnable),
+      recordName: 'order',
       errors: ['back_office_error'],
     },
     async ({ backOffice, db, keys, service, params }) => {
@@ -81,8 +81,8 @@ export const returns = [
       description:
         'The status is `requested`, `received`, `refunded` or `cancelled`. If the capability `returnStatus` is not available (`GET /capabilities`), the status stays `requested`.',
       params: { id: { description: 'The return.', example: '019a7341-52c8-7e0f-8d64-91b7f3a2c5d0' } },
-      answer: Return,
-      kind: 'return',
+      response: Return,
+      recordName: 'return',
       etag: true,
     },
     ({ db, service, params }) => findReturn(db, service, params.id),
@@ -95,7 +95,7 @@ export const returns = [
       tag,
       summary: 'List return reasons',
       description: 'The reasons in the setting `returnReasons` that the back office accepts.',
-      answer: Type.Array(ReturnReason),
+      response: Type.Array(ReturnReason),
       errors: ['back_office_error', 'back_office_unavailable'],
     },
     async ({ backOffice, service }) => ({ data: await backOffice.returnReasons(service) }),

@@ -1,4 +1,4 @@
-import { ours } from '../domain/tenancy/back-office-settings.ts'
+import { embeddedName } from '../domain/tenancy/back-office-settings.ts'
 import { checkSettingsChange, SettingsChange, ShownSettings } from '../domain/tenancy/settings-rules.ts'
 import { Instant, Nullable } from '../domain/values/fields.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
@@ -26,7 +26,7 @@ const Capabilities = Type.Object(
   {
     backOffice: Type.Object(
       {
-        driver: Type.String({ description: 'The driver of the back office.', examples: [ours] }),
+        driver: Type.String({ description: 'The driver of the back office.', examples: [embeddedName] }),
         release: Type.String({ description: 'The version of the back office.', examples: ['2022.1'] }),
       },
       { $id: 'BackOfficeRelease', additionalProperties: false },
@@ -67,7 +67,7 @@ export const service = [
       summary: 'Get capabilities',
       description:
         'The version of the back office, the available and unavailable capabilities, and the lag of each sync.',
-      answer: Capabilities,
+      response: Capabilities,
     },
     async ({ backOffice, db, service }) => {
       const { driver, release, capabilities } = await backOffice.capabilities(db)
@@ -88,7 +88,7 @@ export const service = [
       role: 'admin',
       summary: 'Get settings',
       description: 'The effective value of each setting: the configured value, otherwise the default.',
-      answer: ShownSettings,
+      response: ShownSettings,
       etag: true,
     },
     async ({ db, service }) => ({ data: await shownSettings(db, service) }),
@@ -106,8 +106,8 @@ export const service = [
       body: SettingsChange,
       // Null means the default.
       keepsEmptyTexts: true,
-      ruled: (body, { settings }) => checkSettingsChange(body, settings),
-      answer: ShownSettings,
+      checkRules: (body, { settings }) => checkSettingsChange(body, settings),
+      response: ShownSettings,
       etag: true,
       errors: ['precondition_failed', 'precondition_required'],
     },

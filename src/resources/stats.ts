@@ -21,7 +21,7 @@ export const stats = [
       summary: 'Get dashboard data',
       description:
         'Requests and errors per minute, up to two seconds late; orders and sales of the current day; the outstanding voucher balance; the lag of each sync.',
-      answer: Stats,
+      response: Stats,
     },
     async context => {
       const { db, service, driver } = context
@@ -32,7 +32,7 @@ export const stats = [
           day: await readCurrentDay(db, service),
           orders: await sumOrdersToday(db, service),
           sales: await sumSalesToday(db, service),
-          vouchers: driver.isOurs ? await sumVoucherBalances(db, service) : null,
+          vouchers: driver.isEmbedded ? await sumVoucherBalances(db, service) : null,
           syncs: syncs.map(({ sync, lagSeconds, intervalSeconds, isOverdue }) => ({
             sync,
             lagSeconds,
@@ -51,7 +51,7 @@ export const stats = [
       tag: 'Stats',
       summary: 'Get back-office call statistics',
       description: 'Calls of requests and syncs per minute, a few seconds late.',
-      answer: BackOfficeCallStats,
+      response: BackOfficeCallStats,
     },
     async ({ db, service, driver: { breaker = null } }) => ({
       data: Object.assign({ breaker }, await readCallMinutes(db, service)),

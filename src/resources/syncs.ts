@@ -1,7 +1,7 @@
 import type { Db } from '../database/db.ts'
 import { Sync, SyncRun, SyncRunInput, syncName } from '../domain/sync/syncs.ts'
 import { notFound } from '../errors/api-error.ts'
-import type { Context } from '../http/routing/operation.ts'
+import type { ReadContext } from '../http/routing/operation.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { importTypes } from '../import/pipeline/import-types.ts'
 import { Type } from '../schemas/schemas.ts'
@@ -21,7 +21,7 @@ export const syncs = [
       summary: 'List syncs',
       description:
         'The syncs from the back office come first, in the order of their dependencies. Import types with at least one imported file follow.',
-      answer: Type.Array(Sync),
+      response: Type.Array(Sync),
     },
     async context => ({ record: await readSyncs(context.db, context) }),
   ),
@@ -54,7 +54,7 @@ export const syncs = [
         'The run starts when a worker is free. If a run is in progress, the requested run follows it. `Location` lists the runs of the sync.',
       params,
       body: SyncRunInput,
-      answer: Sync,
+      response: Sync,
     },
     context => async tx => {
       const { service, driver, params, body } = context
@@ -68,7 +68,7 @@ export const syncs = [
 ]
 
 /** Returns the records (`Sync`) of a service as one JSON array. */
-export const readSyncs = (db: Db, { service, driver }: Pick<Context, 'service' | 'driver'>) =>
+export const readSyncs = (db: Db, { service, driver }: Pick<ReadContext, 'service' | 'driver'>) =>
   syncRecords(
     db,
     service,

@@ -21,7 +21,7 @@ export const transactions = [
     {
       operationId: 'searchTransactions',
       sync: 'transactions',
-      needs: 'transactions',
+      requires: 'transactions',
       tag: 'Retail transactions',
       summary: 'Search transactions',
       description:
@@ -36,7 +36,7 @@ export const transactions = [
       }),
       item: RetailTransaction,
       errors: ['date_range_inverted'],
-      judge: query => [
+      validate: query => [
         ...findInvertedRange('updated', query.updated_after, query.updated_before),
         ...faultsOfSold(query),
       ],
@@ -62,8 +62,8 @@ export const transactions = [
       summary: 'Get a transaction',
       description: 'A sale or return of any sales channel.',
       params: { id: { description: 'The transaction.', example: '13748' } },
-      answer: RetailTransaction,
-      kind: 'retail transaction',
+      response: RetailTransaction,
+      recordName: 'retail transaction',
       etag: true,
     },
     ({ db, service, params }) => findTransaction(db, service, params.id),

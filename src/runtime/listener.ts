@@ -53,17 +53,17 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     sessions: sessionsOf(db, keys),
     rate: createRateLimiter(),
     sender: app.webhookSender,
-    ending: shutdown.signal,
+    shutdownSignal: shutdown.signal,
   }
   const behind = ({ of, driverOf, syncedAt }: BackOffices) => ({ backOffice: of, driver: driverOf, syncedAt })
-  const gateway = createShardGateway(shards, (shard, turn) => ({
+  const gateway = createShardGateway(shards, (shard, acquirePermit) => ({
     ...shared,
     ...behind(shard.backOffices),
     db: shard.db,
-    turn,
+    acquirePermit,
   }))
   const server = await buildServer({
-    gate: { ...shared, ...behind(backOffices), db, turn: writes.acquire, elsewhere: gateway.open },
+    appContext: { ...shared, ...behind(backOffices), db, acquirePermit: writes.acquire, shardGateway: gateway.open },
     log,
     accessLog: config.accessLog,
     certificate,

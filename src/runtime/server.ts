@@ -3,26 +3,26 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { Bindings, Logger } from 'pino'
 import { consolePages } from '../console/console.ts'
 import { ApiError } from '../errors/api-error.ts'
-import type { Gate } from '../http/admission/admit.ts'
-import { keepAccountUses } from '../http/admission/last-used.ts'
+import { trackAccountUse } from '../http/admission/last-used.ts'
+import type { AppContext } from '../http/app-context.ts'
 import { parseBodiesAsBytes } from '../http/body/body.ts'
 import { limitBodyTime } from '../http/body/time-limit.ts'
 import { registerPublicPages } from '../http/docs/public.ts'
 import { getLogFields, logRejections, writeAccessLog } from '../http/observability/access-log.ts'
 import { writeRequestLog } from '../http/observability/request-log.ts'
 import { traceRequests } from '../http/observability/tracing.ts'
-import { apiErrorOf, problemAnswer, standingHeaders } from '../http/problem.ts'
+import { createProblemResponse, defaultHeaders, toPublicError } from '../http/problem.ts'
 import { getRequestId, rejectExpectation, rejectMalformedRequest } from '../http/protocol/malformed-requests.ts'
 import { rejectOtherMethods } from '../http/protocol/other-methods.ts'
 import { checkRequestLimits, maxHeaderSize } from '../http/protocol/request-limits.ts'
-import { instanceOf } from '../http/routing/operation.ts'
+import { getRequestPath } from '../http/routing/operation.ts'
 import { registerRoutes } from '../http/routing/router.ts'
-import { takeFiles } from '../http/routing/uploads.ts'
+import { acceptFileBodies } from '../http/routing/uploads.ts'
 import { routes } from '../resources/resources.ts'
 import { tlsOptions } from '../tls/tls.ts'
 
 interface ServerOptions {
-  gate: Gate
+  appContext: AppContext
   log: Logger
   /** Whether each request has a line at `info`, rather than at `debug`. */
   accessLog?: boolean
@@ -37,13 +37,13 @@ interface ServerOptions {
 
 /** The HTTPS server with every resource, not yet listening. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { gate, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
+  const { appContext, log, accessLog = false, certificate, http2, trustedProxies, publicUrl } = options
   const level = accessLog ? 'info' : 'debug'
   const noteRefusal = logRejections(log, level)
   const sendProblem = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => {
     request.errorCode = error.code
-    const told = { publicUrl: publicUrl(), requestId: request.id, instance: instanceOf(request) }
-    const { status, headers, body } = problemAnswer(error, told)
+    const told = { publicUrl: publicUrl(), requestId: request.id, instance: getRequestPath(request) }
+    const { status, headers, body } = createProblemResponse(error, told)
     return reply.code(status).headers(headers).send(body)
   }
   const server = Fastify({
@@ -76,7 +76,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // Queries are read by `readQuery`, and which identifiers there can be is for `pathParams` to say.
+    // Queries are read by `parseQuery`, and which identifiers there can be is for `pathParams` to say.
     routerOptions: {
       ignoreTrailingSlash: true,
       maxParamLength: Number.MAX_SAFE_INTEGER,
@@ -96,30 +96,30 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   const methodsByPath = collectMethods(server)
   traceRequests(server)
   writeAccessLog(server, log, level)
-  writeRequestLog(server, { ...gate, log })
-  keepAccountUses(server, { ...gate, log })
+  writeRequestLog(server, { ...appContext, log })
+  trackAccountUse(server, { ...appContext, log })
   server.decorateRequest('assignment', undefined)
   server.decorateRequest('username', undefined)
-  server.decorateRequest('gate', undefined)
+  server.decorateRequest('appContext', undefined)
   parseBodiesAsBytes(server)
-  takeFiles(server)
+  acceptFileBodies(server)
 
   server.addHook('onRequest', (request, reply, done) => {
-    reply.headers({ ...standingHeaders, 'x-request-id': request.id })
+    reply.headers({ ...defaultHeaders, 'x-request-id': request.id })
     limitBodyTime(request, patience.requestTimeout)
     done(checkRequestLimits(request) ?? (request.is404 ? refusalOf(request.method, request.url) : undefined))
   })
 
   server.setErrorHandler((error, request, reply) => {
-    const known = apiErrorOf(error)
+    const known = toPublicError(error)
     if (known.status >= 500) request.log.error({ err: known.cause ?? error, ...getLogFields(request) }, known.code)
     return sendProblem(known, request, reply)
   })
 
-  registerRoutes(server, gate, routes)
+  registerRoutes(server, appContext, routes)
   const operations = routes.map(({ operation }) => operation)
-  registerPublicPages(server, operations, { gate, publicUrl, ready: options.ready })
-  consolePages(server, gate)
+  registerPublicPages(server, operations, { appContext, publicUrl, ready: options.ready })
+  consolePages(server, appContext)
   const refusalOf = rejectOtherMethods(server, methodsByPath)
   return server
 }

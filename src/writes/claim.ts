@@ -6,112 +6,117 @@ import { ApiError } from '../errors/api-error.ts'
 import { takeKey } from '../store/writes/idempotency.ts'
 import {
   claimIntent,
-  claimSeconds,
+  claimLeaseSeconds,
   endIntent,
-  keepClaim,
-  leaveIntent,
-  type Requested,
+  releaseIntent,
+  renewClaim,
+  type WriteRequest,
 } from '../store/writes/intents.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
 import { failpoint } from '../testing/failpoints.ts'
 import { type Identity, inProgress } from './idempotency.ts'
 import { type Effect, isRejection, NotApplied } from './write.ts'
 
-/** Seconds of a claim that have to be left where a back office is told something: as long as it may take to answer. */
-const telling = 12
-/** Seconds after which it is found out what has become of a write, if its caller has not repeated it. */
-const settleAfter = 5
+/** Seconds that a claim must have left before the back office is called: the longest time that a call can take. */
+const minSecondsForCall = 12
+/** Seconds until the recovery job looks up a write in doubt, unless its caller repeats it earlier. */
+const recoveryDelaySeconds = 5
 
-export type Claim = ReturnType<typeof claimOf>
+export type Claim = ReturnType<typeof createClaim>
 
 /**
- * The claim on one write, and what is known of its effect. It is made by the first step, and ended by the last transaction. With `left`
- * it stands already, and the write is to be settled.
+ * Creates one attempt's claim on a write and tracks the effect in the back office. The first stage stores the claim as a lease, and the
+ * last transaction ends it. `inDoubt` is the stored claim of a write that is being recovered.
  */
-export function claimOf(
+export function createClaim(
   keys: Keys,
   service: Service,
   { id, requestHash, keyed }: Identity,
-  requested: Requested,
-  left?: { token: string },
+  request: WriteRequest,
+  inDoubt?: { token: string },
 ) {
-  const mine = { id, token: left?.token ?? randomUUID() }
-  const isSettling = left !== undefined
-  let endsAt = performance.now() + claimSeconds * 1_000
-  let isMade = isSettling
-  /** Whether an attempt before this one was left open: of that, nothing is known until this one finds out. */
-  let wasOpen = false
-  let effect: Effect = 'not done'
+  const lease = { id, token: inDoubt?.token ?? randomUUID() }
+  const isRecovering = inDoubt !== undefined
+  let endsAt = performance.now() + claimLeaseSeconds * 1_000
+  let isStored = isRecovering
+  /** True if an earlier attempt ended without a known outcome. */
+  let previouslyInDoubt = false
+  let effect: Effect = 'not_applied'
 
-  /** Whether the back office has done it, or may have before. */
-  const mayBeDone = () => wasOpen || effect === 'done'
+  /** True if this attempt or an earlier one may have changed the back office. */
+  const mayBeApplied = () => previouslyInDoubt || effect === 'applied'
 
-  /** Whether the back office may have done it, for all that is known. */
-  function isOpen(error: unknown) {
-    if (mayBeDone()) return !isRejection(error)
-    return effect === 'about to be' && isUnknown(error)
+  /** True if the outcome is unknown after this error. */
+  function isInDoubt(error: unknown) {
+    if (mayBeApplied()) return !isRejection(error)
+    return effect === 'pending' && isUnknown(error)
   }
 
   return {
-    isSettling,
-    /** Whether the first step is committed. */
-    get isMade() {
-      return isMade
+    isRecovering,
+    /** True if the first stage is committed. */
+    get isStored() {
+      return isStored
     },
-    get wasOpen() {
-      return wasOpen
+    get previouslyInDoubt() {
+      return previouslyInDoubt
     },
 
-    /** Makes it, in the first step. */
+    /** Stores the claim, in the first stage. Throws if the key is used for another request or if another attempt is running. */
     async begin(tx: Db) {
-      endsAt = performance.now() + claimSeconds * 1_000
-      const found = await claimIntent(tx, keys, service, { ...mine, keyHash: keyed?.keyHash, requestHash, requested })
-      // Not before: the claim waits for an attempt that is about to end, whose answer is seen only then.
+      endsAt = performance.now() + claimLeaseSeconds * 1_000
+      const state = await claimIntent(tx, keys, service, {
+        ...lease,
+        keyHash: keyed?.keyHash,
+        requestHash,
+        requested: request,
+      })
+      // The claim waits for an attempt that is about to end, and only then is that attempt's response visible.
       if (keyed) await takeKey(tx, service, keyed)
-      if (found === 'other') throw new ApiError('idempotency_key_reused')
-      if (found === 'running') throw inProgress()
-      // Where nobody knows whether this was committed it is done anew, and may find what it has written itself.
-      wasOpen ||= found === 'open'
+      if (state === 'other') throw new ApiError('idempotency_key_reused')
+      if (state === 'running') throw inProgress()
+      // After an unknown commit this runs again and may find this attempt's own claim, so a previous `true` must stay.
+      previouslyInDoubt ||= state === 'open'
     },
-    /** A step is committed. */
-    begun() {
-      if (!isMade) failpoint('after_claim')
-      isMade = true
+    /** Call after each committed stage. */
+    onStageCommitted() {
+      if (!isStored) failpoint('after_claim')
+      isStored = true
     },
-    /** Whether a step may go on under it. */
-    keeps: async (tx: Db) => !isMade || keepClaim(tx, service, mine),
-    /** Whether it was still this attempt's to end. */
-    end: (tx: Db) => endIntent(tx, service, mine),
+    /** Locks the claim until the transaction ends. Returns false if another attempt has taken over. */
+    renew: async (tx: Db) => !isStored || renewClaim(tx, service, lease),
+    /** Ends the claim. Returns false if another attempt has taken over. */
+    end: (tx: Db) => endIntent(tx, service, lease),
 
-    note(told: Effect) {
-      if (told === 'about to be') {
-        if (isSettling) throw new NotApplied()
-        if (performance.now() > endsAt - telling * 1_000) throw away()
+    recordEffect(next: Effect) {
+      if (next === 'pending') {
+        if (isRecovering) throw new NotApplied()
+        if (performance.now() > endsAt - minSecondsForCall * 1_000) throw unavailable()
       }
-      effect = told
+      effect = next
     },
 
     /**
-     * After a failure: of what was never carried out nothing stays; the rest stays as it is until it is found out. Where not even that
-     * can be written down the claim ends by itself.
+     * Gives the claim up after a failure. Deletes the intent if the write was certainly not applied. Otherwise leaves the intent for a
+     * repeat or for recovery. If even that fails, the lease expires.
      */
-    async leave(db: Database, error: unknown) {
-      if (!isMade || isSettling) return
-      const ending = isOpen(error)
-        ? leaveIntent(db, service, mine, settleAfter)
-        : db.transaction(tx => endIntent(tx, service, mine))
-      await ignoreError<unknown>(ending, 'write intent expires')
+    async release(db: Database, error: unknown) {
+      if (!isStored || isRecovering) return
+      const releasing = isInDoubt(error)
+        ? releaseIntent(db, service, lease, recoveryDelaySeconds)
+        : db.transaction(tx => endIntent(tx, service, lease))
+      await ignoreError<unknown>(releasing, 'write intent expires')
     },
-    /** What is told of a failure: nothing is certain where the back office may have done it. */
-    told: (error: unknown) => (mayBeDone() && !isRejection(error) ? outcomeUnknown(error) : error),
+    /** Returns the error for the caller: `outcome_unknown` if the back office may have applied the write. */
+    toCallerError: (error: unknown) => (mayBeApplied() && !isRejection(error) ? outcomeUnknown(error) : error),
   }
 }
 
 const isUnknown = (error: unknown) => !(error instanceof ApiError) || error.code === 'outcome_unknown'
 
-const away = () => new ApiError('back_office_unavailable', undefined, { retryAfter: 2 })
+const unavailable = () => new ApiError('back_office_unavailable', undefined, { retryAfter: 2 })
 
-/** What a caller is told of a write that may have been carried out. */
+/** Creates the error of a write that may have been applied. Keeps the cause of `error`, or `error` itself. */
 export function outcomeUnknown(error: unknown) {
   const { cause } = (error ?? {}) as { cause?: unknown }
   return Object.assign(new ApiError('outcome_unknown', undefined, { retryAfter: 2 }), { cause: cause ?? error })

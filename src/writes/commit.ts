@@ -5,56 +5,56 @@ import { CommitUnknown } from '../database/errors.ts'
 import { isContention } from '../database/pg/contention.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { Held, untilFree } from './locks.ts'
+import { LockNotAvailable, waitUntilReleased } from './reservations.ts'
 
-/** Where writes are carried out. */
-export interface Site {
+/** The database of a write, and what its transactions need. */
+export interface TransactionContext {
   db: Database
   keys: Keys
-  /** Waits until a transaction of the service may have a connection; the answer gives it back. */
-  turn?: (service: Service) => Promise<() => void>
+  /** Waits until a transaction of the service can have a connection. Resolves with a function that gives the permit back. */
+  acquirePermit?: (service: Service) => Promise<() => void>
 }
 
-/** How often a transaction is begun that others stand in the way of, or whose commit nobody knows. */
-const attempts = 4
-/** Milliseconds that something which another one holds is waited for. */
-const patienceMs = 5_000
+/** Attempts at a transaction that meets contention, or whose commit is unknown. */
+const maxAttempts = 4
+/** Milliseconds to wait for reservations of other writes. */
+const reservationTimeoutMs = 5_000
 
 /**
- * Runs a short transaction of a service when its turn has come, and anew where another one stood in its way, or had what it takes. With
- * `isResumable` it can tell whether it was committed, and is begun anew where nobody knows. `before`: what the attempt before ended in. Throws
- * `concurrent_update` in the end.
+ * Runs a short transaction of a service with a permit. Repeats it after contention, and after a reservation of another write was
+ * released. If `isResumable`, also repeats it after an unknown commit: the work must then find out whether it was committed.
+ * `previousError` is the error of the attempt before. Throws `concurrent_update` if contention or a reservation lasts too long.
  */
 export async function transact<T>(
-  site: Pick<Site, 'db' | 'turn'>,
+  context: Pick<TransactionContext, 'db' | 'acquirePermit'>,
   service: Service,
-  work: (tx: Db, before: unknown) => Promise<T>,
+  work: (tx: Db, previousError: unknown) => Promise<T>,
   { isResumable = false }: { isResumable?: boolean } = {},
 ): Promise<T> {
-  let before: unknown
-  const latest = performance.now() + patienceMs
-  const inTurn = async () => {
-    const end = await site.turn?.(service)
-    return site.db.transaction(tx => work(tx, before)).finally(end)
+  let previousError: unknown
+  const deadline = performance.now() + reservationTimeoutMs
+  const runOnce = async () => {
+    const release = await context.acquirePermit?.(service)
+    return context.db.transaction(tx => work(tx, previousError)).finally(release)
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      return await inTurn()
+      return await runOnce()
     } catch (error) {
-      before = error
-      if (error instanceof Held) {
-        if (performance.now() > latest) throw inTheWay()
-        await untilFree(service, error.names)
-        // Nothing was in the way of the transaction itself.
+      previousError = error
+      if (error instanceof LockNotAvailable) {
+        if (performance.now() > deadline) throw concurrentUpdate()
+        await waitUntilReleased(service, error.names)
+        // The transaction itself met no contention, so this attempt doesn't count.
         attempt--
         continue
       }
       const isContended = isContention(error)
       if (!isContended && !(isResumable && error instanceof CommitUnknown)) throw error
-      if (attempt === attempts) throw isContended ? inTheWay() : error
+      if (attempt === maxAttempts) throw isContended ? concurrentUpdate() : error
       await delay(attempt * (isContended ? 10 + Math.random() * 40 : 500))
     }
   }
 }
 
-export const inTheWay = () => new ApiError('concurrent_update', undefined, { retryAfter: 1 })
+export const concurrentUpdate = () => new ApiError('concurrent_update', undefined, { retryAfter: 1 })

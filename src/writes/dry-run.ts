@@ -2,61 +2,60 @@ import { randomUUID } from 'node:crypto'
 import { type Db, sql } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import type { Holding } from '../store/writes/intents.ts'
-import type { Site } from './commit.ts'
-import type { Carrying } from './execute.ts'
-import { inSteps } from './stages.ts'
+import type { Reservation } from '../store/writes/intents.ts'
+import type { TransactionContext } from './commit.ts'
+import type { WriteRuntime } from './execute.ts'
+import { runInStages } from './stages.ts'
 import type { CommitPhase } from './write.ts'
 
-/** What a transaction came to that is undone. */
-class Undone<T> extends Error {
-  readonly done: T
-  constructor(done: T) {
-    super('It was only tried.')
-    this.done = done
+/** Rolls a transaction back and carries its result. */
+class RolledBack<T> extends Error {
+  readonly result: T
+  constructor(result: T) {
+    super('dry run: rolled back')
+    this.result = result
   }
 }
 
 /**
- * Works out what a write would come to, and keeps nothing of it (contract 13): each of its transactions is undone, and no back office
- * is told. What is refused with something that was counted, a wrong PIN, is committed all the same, and it holds what the
- * write would: a trial is no way to guess, however many come at once.
+ * Computes the result of a write and rolls back each of its transactions. The back office is queried but not changed. Two things are
+ * kept, because a dry run must not help to guess PINs: failed attempts are counted, and reservations are taken like those of a write.
  */
-export async function tryOut<T>(
-  site: Site,
+export async function dryRun<T>(
+  context: TransactionContext,
   service: Service,
-  work: (carrying: Carrying) => Promise<CommitPhase<T | ApiError>>,
+  work: (runtime: WriteRuntime) => Promise<CommitPhase<T | ApiError>>,
 ): Promise<T> {
-  const found = await inSteps(site, service, async ({ step, ...steps }) => {
-    const undone = async <R>(of: (tx: Db) => Promise<R>, holding?: Holding): Promise<R> => {
-      // What it holds others have to see: it is taken, and given back in the end.
-      if (holding) await step(async () => {}, holding)
+  const result = await runInStages(context, service, async ({ stage, ...stages }) => {
+    const rollBackStage = async <R>(inTransaction: (tx: Db) => Promise<R>, reservation?: Reservation): Promise<R> => {
+      // Other writes must see a reservation, so it is committed first. It is released at the end.
+      if (reservation) await stage(async () => {}, reservation)
       try {
-        return await step(async tx => {
-          const done = await of(tx)
-          if (done instanceof ApiError) return done
-          // What nobody has waited for would fail with the commit, which does not come: this fails behind it.
+        return await stage(async tx => {
+          const stageResult = await inTransaction(tx)
+          if (stageResult instanceof ApiError) return stageResult
+          // Statements that were not awaited would fail with the commit, which never comes. This one fails behind them.
           await tx.run(sql`select`)
-          throw new Undone(done)
+          throw new RolledBack(stageResult)
         })
       } catch (error) {
-        if (error instanceof Undone) return error.done
+        if (error instanceof RolledBack) return error.result
         throw error
       }
     }
-    const finish = await work({
-      ...steps,
-      step: undone,
+    const commit = await work({
+      ...stages,
+      stage: rollBackStage,
       reference: randomUUID().replaceAll('-', ''),
       isKeyed: false,
-      isSettling: false,
-      wasOpen: () => false,
-      isTrial: true,
-      note() {},
+      isRecovering: false,
+      previouslyInDoubt: () => false,
+      isDryRun: true,
+      recordEffect() {},
     })
-    const done = await undone(finish)
-    return async () => done
+    const commitResult = await rollBackStage(commit)
+    return async () => commitResult
   })
-  if (found instanceof ApiError) throw found
-  return found
+  if (result instanceof ApiError) throw result
+  return result
 }

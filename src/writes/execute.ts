@@ -1,146 +1,172 @@
+/**
+ * Executes each write exactly once.
+ * Pattern: idempotency keys, plus a write-ahead intent if a back office is involved.
+ * Guarantees: effect, audit entry, stored response and key commit together. A crash leaves all of them or none.
+ * Reasons: contributing/decisions/0012-no-locks-during-back-office-calls.md.
+ */
 import { type Db, sendWithCommit } from '../database/db.ts'
 import { CommitUnknown } from '../database/errors.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { type Audited, leaveAuditLine } from '../store/audit/audit.ts'
+import { type Audited, addAuditEntry } from '../store/audit/audit.ts'
 import { requireWritable } from '../store/lists/change-timestamp.ts'
-import { type Answer, isKeyUsed, type KeyedWrite, keepAnswer, takeKey } from '../store/writes/idempotency.ts'
-import type { Holding, Requested } from '../store/writes/intents.ts'
+import { isKeyUsed, type KeyedWrite, type StoredResponse, storeResponse, takeKey } from '../store/writes/idempotency.ts'
+import type { Reservation, WriteRequest } from '../store/writes/intents.ts'
 import { failpoint } from '../testing/failpoints.ts'
-import { type Claim, claimOf, outcomeUnknown } from './claim.ts'
-import { type Site, transact } from './commit.ts'
-import { type Identity, inProgress, whyUsed } from './idempotency.ts'
-import { type Holdings, holdingsOf, TakenOver } from './locks.ts'
+import { type Claim, createClaim, outcomeUnknown } from './claim.ts'
+import { type TransactionContext, transact } from './commit.ts'
+import { findKeyConflict, type Identity, inProgress } from './idempotency.ts'
+import { createReservations, LeaseLost, type Reservations } from './reservations.ts'
 import type { CommitPhase, Write } from './write.ts'
 
-/** What a write is told of itself while it is carried out. */
-export type Carrying = Pick<
+/** The members of a write that its execution provides. */
+export type WriteRuntime = Pick<
   Write,
-  'step' | 'read' | 'learn' | 'note' | 'reference' | 'isKeyed' | 'isSettling' | 'wasOpen' | 'isTrial'
+  | 'stage'
+  | 'read'
+  | 'recordFact'
+  | 'recordEffect'
+  | 'reference'
+  | 'isKeyed'
+  | 'isRecovering'
+  | 'previouslyInDoubt'
+  | 'isDryRun'
 >
 
-/** What a write has come to. */
-export interface Done {
-  answer: Answer
-  /** The line that it leaves in the audit; absent where it leaves none. */
+/** The result of a write. */
+export interface WriteResult {
+  response: StoredResponse
+  /** The audit entry. Absent for an operation that only reads. */
   audited?: Audited | undefined
 }
 
-/** A write that is carried out: by which key, under which claim, and what it holds. */
-interface UnderWay {
-  site: Site
+/** A write in progress: its key, its claim and its reservations. */
+interface WriteExecution {
+  context: TransactionContext
   service: Service
   keyed: KeyedWrite | undefined
   claim: Claim
-  holdings: Holdings
+  reservations: Reservations
 }
 
 /**
- * Carries out one write, once (contributing/decisions/0012). What needs nobody else is one transaction: key, effect, audit and answer. Where a
- * back office is asked, the first step claims the write by a row of its own, and the last transaction, which is valid only under that
- * claim, deletes it. With `left` it is one that nobody is at any more, whose claim this is.
+ * Executes a write once and returns its response. A write without a back office is one transaction: key, effect, audit entry and
+ * response. With a back office, the first stage stores a claim as a row of its own. The last transaction is valid only under that claim,
+ * and deletes it. `inDoubt` is the claim of a write that is being recovered.
  */
-export async function carryOut(
-  site: Site,
+export async function executeWrite(
+  context: TransactionContext,
   service: Service,
   identity: Identity,
-  requested: Requested,
-  work: (carrying: Carrying) => Promise<CommitPhase<Done | ApiError>>,
-  left?: { token: string },
-): Promise<Answer> {
+  request: WriteRequest,
+  work: (runtime: WriteRuntime) => Promise<CommitPhase<WriteResult | ApiError>>,
+  inDoubt?: { token: string },
+): Promise<StoredResponse> {
   const { id, keyed } = identity
-  const claim = claimOf(site.keys, service, identity, requested, left)
-  const holdings = holdingsOf(site.keys, service, id)
-  const write = { site, service, keyed, claim, holdings }
-  let answer: Answer | ApiError
+  const claim = createClaim(context.keys, service, identity, request, inDoubt)
+  const reservations = createReservations(context.keys, service, id)
+  const execution = { context, service, keyed, claim, reservations }
+  let response: StoredResponse | ApiError
   try {
-    const finish = await work({
-      step: (of, holding) => step(write, of, holding),
-      read: of => of(site.db),
-      learn: of => step(write, of),
-      note: claim.note,
+    const commit = await work({
+      stage: (inTransaction, reservation) => runStage(execution, inTransaction, reservation),
+      read: query => query(context.db),
+      recordFact: inTransaction => runStage(execution, inTransaction),
+      recordEffect: claim.recordEffect,
       reference: id.replaceAll('-', ''),
       isKeyed: keyed !== undefined,
-      isSettling: claim.isSettling,
-      wasOpen: () => claim.wasOpen || claim.isSettling,
-      isTrial: false,
+      isRecovering: claim.isRecovering,
+      previouslyInDoubt: () => claim.previouslyInDoubt || claim.isRecovering,
+      isDryRun: false,
     })
-    answer = await inLastTransaction(write, finish)
+    response = await commitWrite(execution, commit)
   } catch (error) {
-    throw await failed(write, error)
+    throw await handleFailure(execution, error)
   } finally {
-    holdings.letGo()
+    reservations.release()
   }
-  if (answer instanceof ApiError) throw answer
-  return answer
+  if (response instanceof ApiError) throw response
+  return response
 }
 
-/** A step, the first of which claims the write. */
-async function step<T>(
-  { site, service, claim, holdings }: UnderWay,
-  of: (tx: Db) => Promise<T>,
-  holding?: Holding,
+/** Runs one stage in a transaction of its own. The first stage claims the write. */
+async function runStage<T>(
+  { context, service, claim, reservations }: WriteExecution,
+  work: (tx: Db) => Promise<T>,
+  reservation?: Reservation,
 ): Promise<T> {
-  const inStep = async (tx: Db) => {
+  const inTransaction = async (tx: Db) => {
     sendWithCommit(requireWritable(tx, service))
-    if (!claim.isMade) await claim.begin(tx)
-    const [isClaimed, areKept] = await Promise.all([claim.keeps(tx), holdings.keeps(tx)])
-    if (!isClaimed || !areKept) throw new TakenOver()
-    await holdings.take(tx, holding)
-    return of(tx)
+    if (!claim.isStored) await claim.begin(tx)
+    const [isClaimed, areReserved] = await Promise.all([claim.renew(tx), reservations.renew(tx)])
+    if (!isClaimed || !areReserved) throw new LeaseLost()
+    await reservations.reserve(tx, reservation)
+    return work(tx)
   }
-  const done = await transact(site, service, inStep, { isResumable: true })
-  holdings.taken(holding)
-  claim.begun()
-  return done
+  const result = await transact(context, service, inTransaction, { isResumable: true })
+  reservations.onCommitted(reservation)
+  claim.onStageCommitted()
+  return result
 }
 
-/** Ends the claim, where there is one, finishes, and keeps audit line and answer. */
-async function inLastTransaction(write: UnderWay, finish: CommitPhase<Done | ApiError>): Promise<Answer | ApiError> {
-  const { site, service, keyed, claim, holdings } = write
-  /** Of an attempt whose commit nobody knows. */
-  let answered: Answer | ApiError | undefined
-  /** Of the last attempt, whatever became of it. */
-  let proposed: Answer | ApiError | undefined
-  const attempt = async (tx: Db, before: unknown) => {
-    // What is known not to be kept is no answer.
-    if (before instanceof CommitUnknown) answered = proposed ?? answered
+/** Runs the last transaction: ends the claim if there is one, runs the commit phase, and stores audit entry and response. */
+async function commitWrite(
+  execution: WriteExecution,
+  commit: CommitPhase<WriteResult | ApiError>,
+): Promise<StoredResponse | ApiError> {
+  const { context, service, keyed, claim, reservations } = execution
+  /** The response of an attempt whose commit is unknown. */
+  let unconfirmed: StoredResponse | ApiError | undefined
+  /** The response of the last attempt, whatever its outcome. */
+  let proposed: StoredResponse | ApiError | undefined
+  const inTransaction = async (tx: Db, previousError: unknown) => {
+    // A response counts only if its transaction may have been committed.
+    if (previousError instanceof CommitUnknown) unconfirmed = proposed ?? unconfirmed
     proposed = undefined
-    const [areKept, isEnded] = await Promise.all([holdings.keeps(tx), claim.isMade && claim.end(tx)])
-    if (claim.isMade && !isEnded) {
+    const [areReserved, isEnded] = await Promise.all([reservations.renew(tx), claim.isStored && claim.end(tx)])
+    if (claim.isStored && !isEnded) {
       if (keyed) await takeKey(tx, service, keyed)
-      if (answered) return answered
-      throw new TakenOver()
+      if (unconfirmed) return unconfirmed
+      throw new LeaseLost()
     }
-    if (!areKept) throw new TakenOver()
-    answered = undefined
-    const done = await (keyed && !claim.isMade ? underKey(tx, service, keyed, finish) : finish(tx))
-    proposed = done instanceof ApiError ? done : keep(tx, write, done)
+    if (!areReserved) throw new LeaseLost()
+    unconfirmed = undefined
+    const result = await (keyed && !claim.isStored ? runWithKey(tx, service, keyed, commit) : commit(tx))
+    proposed = result instanceof ApiError ? result : storeResult(tx, execution, result)
     failpoint('before_commit')
     return proposed
   }
-  return transact(site, service, attempt, { isResumable: keyed !== undefined || claim.isMade })
+  return transact(context, service, inTransaction, { isResumable: keyed !== undefined || claim.isStored })
 }
 
-/** Nobody waits for the key: where it is not free nothing behind it is carried out, and what came of that is nobody's business. */
-async function underKey<T>(tx: Db, service: Service, keyed: KeyedWrite, of: CommitPhase<T>): Promise<T> {
-  const [taken, done] = [takeKey(tx, service, keyed), of(tx)]
-  await Promise.allSettled([taken, done])
-  await taken
-  return done
+/**
+ * Pipelines the key lock with the work. If the key is already taken, the lock statement fails, PostgreSQL skips everything queued behind
+ * it, and those errors can be ignored.
+ */
+async function runWithKey<T>(tx: Db, service: Service, keyed: KeyedWrite, work: CommitPhase<T>): Promise<T> {
+  const [locked, result] = [takeKey(tx, service, keyed), work(tx)]
+  await Promise.allSettled([locked, result])
+  await locked
+  return result
 }
 
-/** Keeps audit line and answer, which go out with the commit. */
-function keep(tx: Db, { site, service, keyed }: UnderWay, { answer, audited }: Done) {
-  sendWithCommit(audited ? leaveAuditLine(tx, service, audited) : requireWritable(tx, service))
-  if (keyed) sendWithCommit(keepAnswer(tx, site.keys, service, keyed, answer, audited?.subject))
-  return answer
+/** Stores audit entry and response. The statements are not awaited: they go out with the commit. */
+function storeResult(tx: Db, { context, service, keyed }: WriteExecution, { response, audited }: WriteResult) {
+  sendWithCommit(audited ? addAuditEntry(tx, service, audited) : requireWritable(tx, service))
+  if (keyed) sendWithCommit(storeResponse(tx, context.keys, service, keyed, response, audited?.subject))
+  return response
 }
 
-/** What is told of a write that failed; its claim is left as it has to be. */
-async function failed({ site: { db, keys }, service, keyed, claim }: UnderWay, error: unknown): Promise<unknown> {
-  if (keyed && isKeyUsed(error)) return whyUsed(db, keys, service, keyed)
-  if (error instanceof TakenOver) return keyed && !claim.isSettling ? inProgress() : outcomeUnknown(error)
-  await claim.leave(db, error)
-  return claim.told(error)
+/** Releases the claim of a failed write. Returns the error for the caller. */
+async function handleFailure(execution: WriteExecution, error: unknown): Promise<unknown> {
+  const {
+    context: { db, keys },
+    service,
+    keyed,
+    claim,
+  } = execution
+  if (keyed && isKeyUsed(error)) return findKeyConflict(db, keys, service, keyed)
+  if (error instanceof LeaseLost) return keyed && !claim.isRecovering ? inProgress() : outcomeUnknown(error)
+  await claim.release(db, error)
+  return claim.toCallerError(error)
 }

@@ -3,9 +3,12 @@ import { hmac, type Keys } from '../crypto/keys.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import { type Answer, type KeyedWrite, storedAnswer } from '../store/writes/idempotency.ts'
+import { findStoredResponse, type KeyedWrite, type StoredResponse } from '../store/writes/idempotency.ts'
 
-/** The value of an `Idempotency-Key` header, quoted or bare: 1 to 255 printable characters (contract 1.5). */
+/**
+ * Returns the value of an `Idempotency-Key` header, quoted or bare: 1 to 255 printable characters. Returns undefined if the header is
+ * absent. Throws `idempotency_key_invalid` if the key is invalid, or absent although the service requires it.
+ */
 export function readIdempotencyKey(header: string | undefined, service: Service): string | undefined {
   if (header === undefined) {
     if (service.settings.requireIdempotencyKey)
@@ -22,46 +25,49 @@ export function readIdempotencyKey(header: string | undefined, service: Service)
   return key
 }
 
-/** What a write is told apart by. */
+/** The identity of a write. */
 export interface Identity {
-  /** A UUID: from the key where there is one, so that it is a repeat's too. */
+  /** A UUID. Derived from the key if there is one, so that a repeat has the same. */
   id: string
   requestHash: Buffer
   keyed: KeyedWrite | undefined
 }
 
-/** `requested`: path and body, as canonical JSON. */
-export function identityOf(
+/** Creates the identity of a write. `request` is path and body as canonical JSON. */
+export function createIdentity(
   keys: Keys,
   service: Service,
   operation: string,
   key: string | undefined,
-  requested: string,
+  request: string,
 ): Identity {
-  const requestHash = hmac(keys.subjects, 'request', requested)
+  const requestHash = hmac(keys.subjects, 'request', request)
   if (key === undefined) return { id: randomUUID(), requestHash, keyed: undefined }
   const keyHash = hmac(keys.subjects, 'idempotency key', String(service.id), operation, key)
-  return { id: uuidFrom(keyHash), requestHash, keyed: { operation, keyHash, requestHash } }
+  return { id: toUuid(keyHash), requestHash, keyed: { operation, keyHash, requestHash } }
 }
 
-const uuidFrom = (hash: Buffer) =>
+const toUuid = (hash: Buffer) =>
   hash.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
-/** The write was carried out before: this is what was answered. */
-export class AnsweredBefore extends Error {
-  readonly answer: Answer
-  constructor(answer: Answer) {
-    super('The write was carried out before.')
-    this.answer = answer
+/** Thrown if the write was executed before. Carries the stored response. */
+export class IdempotentReplay extends Error {
+  readonly response: StoredResponse
+  constructor(response: StoredResponse) {
+    super('the write was executed before')
+    this.response = response
   }
 }
 
-/** Why a key is not free, to be thrown: `AnsweredBefore` where there is an answer; else another transaction has it, or it is another write's. */
-export async function whyUsed(db: Db, keys: Keys, service: Service, write: KeyedWrite): Promise<Error> {
-  const stored = await storedAnswer(db, keys, service, write)
+/**
+ * Finds out why a key can't be used, and returns the error to throw: `IdempotentReplay` if there is a response,
+ * `idempotency_in_progress` if another transaction has the key, `idempotency_key_reused` if the key belongs to another request.
+ */
+export async function findKeyConflict(db: Db, keys: Keys, service: Service, write: KeyedWrite): Promise<Error> {
+  const stored = await findStoredResponse(db, keys, service, write)
   if (!stored) return inProgress()
   if (!stored.requestHash.equals(write.requestHash)) return new ApiError('idempotency_key_reused')
-  if (stored.answer) return new AnsweredBefore(stored.answer)
+  if (stored.answer) return new IdempotentReplay(stored.answer)
   return new ApiError(
     'idempotency_key_reused',
     'The response for this key was deleted, because the customer was erased.',

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { Service } from '../domain/tenancy/service-settings.ts'
-import { endIntent, type Left, leaveIntent } from '../store/writes/intents.ts'
-import type { Site } from './commit.ts'
-import { carryOut } from './execute.ts'
-import { AnsweredBefore } from './idempotency.ts'
+import { endIntent, type InDoubtWrite, releaseIntent } from '../store/writes/intents.ts'
+import type { TransactionContext } from './commit.ts'
+import { executeWrite } from './execute.ts'
+import { IdempotentReplay } from './idempotency.ts'
 import type { WriteRegistry } from './registry.ts'
 import { isRejection, NotApplied } from './write.ts'
 
@@ -15,39 +15,44 @@ const lookUpIntervalSeconds = 60
 const outageDelaySeconds = 30
 
 interface Recovery {
-  site: Site
+  context: TransactionContext
   registry: WriteRegistry
   log: Logger
 }
 
 /**
- * Recovers a write in doubt (contributing/decisions/0012-no-locks-during-back-office-calls.md). If the back office has applied it, stores effect, audit entry and response. Never
- * applies a write that the back office doesn't know.
+ * Recovers a write in doubt (contributing/decisions/0012-no-locks-during-back-office-calls.md). If the back office has applied it,
+ * stores effect, audit entry and response. Never applies a write that the back office doesn't know.
  */
-export async function recoverWrite({ site, registry, log }: Recovery, service: Service, left: Left): Promise<void> {
-  const { db } = site
-  const { id, keyHash, requestHash, requested, looks } = left
-  const { operation: name, requestId } = requested
-  const about = { service: service.name, operation: name, requestId }
+export async function recoverWrite(
+  { context, registry, log }: Recovery,
+  service: Service,
+  write: InDoubtWrite,
+): Promise<void> {
+  const { db } = context
+  const { id, keyHash, requestHash, requested: request, failedChecks } = write
+  const { operation: name, requestId } = request
+  const facts = { service: service.name, operation: name, requestId }
   const operation = registry.get(name)
   if (!operation?.isAudited) {
-    await db.transaction(tx => endIntent(tx, service, left))
+    await db.transaction(tx => endIntent(tx, service, write))
     return
   }
   const keyed = keyHash && { operation: name, keyHash, requestHash }
   try {
-    await carryOut(site, service, { id, requestHash, keyed }, requested, operation.resume(service, requested), left)
-    log.info(about, 'write in doubt recovered: it was applied and is stored now')
+    const work = operation.resume(service, request)
+    await executeWrite(context, service, { id, requestHash, keyed }, request, work, write)
+    log.info(facts, 'write in doubt recovered: it was applied and is stored now')
   } catch (error) {
-    if (error instanceof AnsweredBefore) return
+    if (error instanceof IdempotentReplay) return
     const isFinal = error instanceof NotApplied || isRejection(error)
-    if (isFinal && looks + 1 < requiredMisses) await leaveIntent(db, service, left, lookUpIntervalSeconds, 1)
+    if (isFinal && failedChecks + 1 < requiredMisses) await releaseIntent(db, service, write, lookUpIntervalSeconds, 1)
     else if (isFinal) {
-      await db.transaction(tx => endIntent(tx, service, left))
-      log.info({ ...about, err: error }, 'write in doubt discarded: it was not applied')
+      await db.transaction(tx => endIntent(tx, service, write))
+      log.info({ ...facts, err: error }, 'write in doubt discarded: it was not applied')
     } else {
-      await leaveIntent(db, service, left, outageDelaySeconds)
-      log.warn({ ...about, err: error }, 'write in doubt not recovered yet')
+      await releaseIntent(db, service, write, outageDelaySeconds)
+      log.warn({ ...facts, err: error }, 'write in doubt not recovered yet')
     }
   }
 }

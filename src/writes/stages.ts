@@ -2,46 +2,50 @@ import { randomUUID } from 'node:crypto'
 import { type Db, sendWithCommit } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { requireWritable } from '../store/lists/change-timestamp.ts'
-import { giveBackHolds } from '../store/writes/intents.ts'
+import { releaseReservations } from '../store/writes/intents.ts'
 import { ignoreError } from '../telemetry/ignored-errors.ts'
-import { inTheWay, type Site, transact } from './commit.ts'
-import { holdingsOf, TakenOver } from './locks.ts'
-import type { CommitPhase, Steps } from './write.ts'
+import { concurrentUpdate, type TransactionContext, transact } from './commit.ts'
+import { createReservations, LeaseLost } from './reservations.ts'
+import type { CommitPhase, Stages } from './write.ts'
 
-/** Does something that takes steps, and of which nothing is left to find out, whatever becomes of it: a reading that counts, or holds. */
-export async function inSteps<T>(
-  site: Site,
+/** Runs work in stages, without a claim: for a read that counts or reserves something, and leaves nothing to recover. */
+export async function runInStages<T>(
+  context: TransactionContext,
   service: Service,
-  work: (steps: Steps) => Promise<CommitPhase<T>>,
+  work: (stages: Stages) => Promise<CommitPhase<T>>,
 ): Promise<T> {
   const owner = randomUUID()
-  const holdings = holdingsOf(site.keys, service, owner)
-  let holds = false
-  const inTransaction = <R>(of: (tx: Db) => Promise<R>) =>
-    transact(site, service, async tx => {
+  const reservations = createReservations(context.keys, service, owner)
+  let hasReserved = false
+  const runTransaction = <R>(inTransaction: (tx: Db) => Promise<R>) =>
+    transact(context, service, async tx => {
       sendWithCommit(requireWritable(tx, service))
-      if (!(await holdings.keeps(tx))) throw new TakenOver()
-      return of(tx)
+      if (!(await reservations.renew(tx))) throw new LeaseLost()
+      return inTransaction(tx)
     })
-  const step: Steps['step'] = async (of, holding) => {
-    holds ||= holding !== undefined
-    const done = await inTransaction(async tx => {
-      await holdings.take(tx, holding)
-      return of(tx)
+  const stage: Stages['stage'] = async (inTransaction, reservation) => {
+    hasReserved ||= reservation !== undefined
+    const result = await runTransaction(async tx => {
+      await reservations.reserve(tx, reservation)
+      return inTransaction(tx)
     })
-    holdings.taken(holding)
-    return done
+    reservations.onCommitted(reservation)
+    return result
   }
   try {
-    const finish = await work({ step, read: of => of(site.db), learn: of => step(of) })
-    return await inTransaction(async tx => {
-      if (holds) await giveBackHolds(tx, service, owner)
-      return finish(tx)
+    const commit = await work({
+      stage,
+      read: query => query(context.db),
+      recordFact: inTransaction => stage(inTransaction),
+    })
+    return await runTransaction(async tx => {
+      if (hasReserved) await releaseReservations(tx, service, owner)
+      return commit(tx)
     })
   } catch (error) {
-    if (holds) await ignoreError(giveBackHolds(site.db, service, owner), 'write reservations expire')
-    throw error instanceof TakenOver ? inTheWay() : error
+    if (hasReserved) await ignoreError(releaseReservations(context.db, service, owner), 'write reservations expire')
+    throw error instanceof LeaseLost ? concurrentUpdate() : error
   } finally {
-    holdings.letGo()
+    reservations.release()
   }
 }

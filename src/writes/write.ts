@@ -2,82 +2,82 @@ import type { Keys } from '../crypto/keys.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { ApiError } from '../errors/api-error.ts'
-import type { Holding } from '../store/writes/intents.ts'
+import type { Reservation } from '../store/writes/intents.ts'
 
-/** Where a request comes from: what failed attempts are counted against. */
+/** The origin of a request: failed attempts are counted by its members. */
 export interface Origin {
-  /** That of the shopper, where the caller names one; else the caller's. */
+  /** The address of the shopper if a trusted account reports it. The address of the caller otherwise. */
   address: string
-  /** The account that asks. */
+  /** The account that sent the request. */
   account?: string | undefined
-  /** The account, where it has named the shopper. */
-  namedBy?: string
+  /** The account, if it reported the address of the shopper. */
+  reportedBy?: string
 }
 
-/** Transactions of something that takes several, because somebody else is asked in between. */
-export interface Steps {
+/** Transactions of an operation that calls another system in between. */
+export interface Stages {
   /**
-   * Does work in a short transaction of its own, and commits it; work may be done anew where another transaction was in its way. Waits
-   * for what it is to hold where somebody else has it; `concurrent_update` where that takes too long.
+   * Runs work in a short transaction of its own and commits it. The work can run again after contention. Waits for names that another
+   * write has reserved. Throws `concurrent_update` if that takes too long.
    */
-  step<T>(work: (tx: Db) => Promise<T>, holding?: Holding): Promise<T>
-  /** Reads what our tables have, with no transaction: after the first step of a write, which claims it. */
-  read<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** A step for what a back office has told, which is true whatever becomes of the write, and kept in a trial too. */
-  learn<T>(work: (tx: Db) => Promise<T>): Promise<T>
+  stage<T>(work: (tx: Db) => Promise<T>, reservation?: Reservation): Promise<T>
+  /** Reads our tables without a transaction. In a write, call it after the first stage, which claims the write. */
+  read<T>(query: (db: Db) => Promise<T>): Promise<T>
+  /** Stores a fact that the back office returned. It is true whatever the outcome of the write, so a dry run keeps it too. */
+  recordFact<T>(work: (tx: Db) => Promise<T>): Promise<T>
 }
 
-/** What a back office has done of a write, as far as this attempt at it knows. */
-export type Effect = 'about to be' | 'done' | 'not done'
+/** The effect of a write on the back office, as far as this attempt can know. */
+export type Effect = 'pending' | 'applied' | 'not_applied'
 
-/** A write under way: who asked for it, and the steps in which it is carried out. */
-export interface Write extends Steps {
+/** A write in progress: its request, and the stages in which it is executed. */
+export interface Write extends Stages {
   service: Service
   keys: Keys
   username: string
   requestId: string
   origin: Origin
-  /** The same for a repeat with the same Idempotency-Key, else one of its own: what numbers upstream are derived from. */
+  /** 32 hexadecimal digits; the numbers of records in the back office derive from it. A repeat with the same Idempotency-Key has the same. */
   reference: string
-  /** Whether it has an Idempotency-Key: only then may it be the repeat of an attempt whose outcome nobody knows. */
+  /** True if the write has an Idempotency-Key. Only then can it repeat an attempt whose outcome is unknown. */
   isKeyed: boolean
-  /** Whether its caller has gone: all that is wanted is what has become of it, and nothing is carried out any more (`NeverDone`). */
-  isSettling: boolean
-  /** Whether an attempt before was left open, and may have been carried out, as the first step finds; so it is of all that is settled. */
-  wasOpen(): boolean
-  /** Whether nothing of it is to be kept (contract 13): a back office may be asked, but not told. */
-  isTrial: boolean
+  /** True if the caller has gone and only the outcome is wanted. Nothing new is executed (`NotApplied`). */
+  isRecovering: boolean
+  /** True if an earlier attempt may have been applied. The first stage finds out. Always true during recovery. */
+  previouslyInDoubt(): boolean
+  /** True for a dry run: the back office can be queried but must not be changed. */
+  isDryRun: boolean
   /**
-   * Says that a back office is about to be told, has been, or has not done what it was told. Throws `NeverDone`, or where the claim is about
-   * to end.
+   * Records that a change of the back office is about to be sent, was applied, or was not applied. Before a change, throws `NotApplied`
+   * during recovery, and `back_office_unavailable` if the claim expires soon.
    */
-  note(effect: Effect): void
-  /** Throws where `If-Match` names another state than this record, or is missing where the service wants it. */
+  recordEffect(effect: Effect): void
+  /** Throws if `If-Match` doesn't match this record, or is missing although the service requires it. */
   requireMatch: (record: string) => void
 }
 
 /**
- * What is left of a write: work for the transaction in which audit and answer are stored with it. Nobody is asked in it. An
- * `ApiError` that it returns is committed with what was counted; one that it throws undoes all of it.
+ * The last transaction of a write, which also stores audit entry and response. No other system is called in it. An `ApiError` that it
+ * returns is committed together with counted failures. One that it throws rolls everything back.
  */
 export type CommitPhase<T> = (tx: Db) => Promise<T>
 
 /** A write in its last transaction. */
 export type WithTransaction<W = Write> = W & { tx: Db }
 
-/** What is left, and what is made of it. */
-export const after =
-  <A, B>(finish: CommitPhase<A>, then: (done: A) => B): CommitPhase<B> =>
+/** Applies a function to the result of a commit phase. */
+export const mapCommitPhase =
+  <A, B>(commit: CommitPhase<A>, map: (result: A) => B): CommitPhase<B> =>
   async tx =>
-    then(await finish(tx))
+    map(await commit(tx))
 
-/** A write that is settled was never carried out, as far as can be found out. */
+/** Thrown during recovery if the back office does not have the write. */
 export class NotApplied extends Error {
   constructor() {
-    super('The back office knows nothing of it.')
+    super('the back office does not have the write')
   }
 }
 
-/** Whether an error says what there is to know of a write; not where something is in use. */
+/** True if an error is the final outcome of a write. `concurrent_update` is not: a repeat can succeed. */
 export const isRejection = (error: unknown) =>
   error instanceof ApiError && error.status < 500 && error.code !== 'concurrent_update'

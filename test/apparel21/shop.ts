@@ -10,7 +10,7 @@ import type { Settings } from '../../src/domain/tenancy/service-settings.ts'
 import { createWriteRegistry } from '../../src/http/routing/write-registry.ts'
 import { routes } from '../../src/resources/resources.ts'
 import { upsertGateways } from '../../src/store/tenancy/gateways.ts'
-import { takeLeft } from '../../src/store/writes/intents.ts'
+import { claimInDoubtWrite } from '../../src/store/writes/intents.ts'
 import { runSync } from '../../src/sync/sync.ts'
 import { recoverWrite } from '../../src/writes/recover.ts'
 import type { CommitPhase } from '../../src/writes/write.ts'
@@ -105,13 +105,13 @@ export async function openShop(own: Partial<Settings> = {}, simulated: Simulator
       const registry = createWriteRegistry(routes, {
         keys,
         backOffice,
-        driver: () => ({ isOurs: false, syncs, breaker: undefined }),
+        driver: () => ({ isEmbedded: false, syncs, breaker: undefined }),
       })
       const seen = new Set<string>()
-      for (let left = await takeLeft(db, keys); left; left = await takeLeft(db, keys)) {
+      for (let left = await claimInDoubtWrite(db, keys); left; left = await claimInDoubtWrite(db, keys)) {
         seen.add(left.id)
         await recoverWrite(
-          { site: { db, keys }, registry, log: pino({ level: 'silent' }) },
+          { context: { db, keys }, registry, log: pino({ level: 'silent' }) },
           { ...service, settings: { ...service.settings, ...changed } },
           left,
         )

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import {
   AccessError,
-  responseMeta,
   ConflictError,
   InvalidRequestError,
   NotFoundError,
+  responseMeta,
   TillbridgeError,
 } from '../../client/src/index.ts'
 import { sql } from '../../src/database/db.ts'

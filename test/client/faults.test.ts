@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import {
   type AccessError,
-  responseMeta,
   type ConflictError,
   OutcomeUnknownError,
+  responseMeta,
   TooManyError,
   tillbridge,
   UnavailableError,

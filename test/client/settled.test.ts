@@ -24,7 +24,9 @@ test('an unknown outcome without retry timeout returns its key', async () => {
   const before = made()
   const body = john()
   loseAnswer()
-  const unknown = await client.customers.create(body, { retryTimeoutMs: 0, reconcileTimeoutMs: 0 }).catch(error => error)
+  const unknown = await client.customers
+    .create(body, { retryTimeoutMs: 0, reconcileTimeoutMs: 0 })
+    .catch(error => error)
   assert.ok(unknown instanceof OutcomeUnknownError)
   await client.customers.create(body, { idempotencyKey: unknown.idempotencyKey })
   assert.equal(made(), before + 1)

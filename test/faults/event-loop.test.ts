@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { parseRelease } from '../../src/backoffice/apparel21/client/release.ts'
-import { isStrict } from '../../src/http/routing/prefer.ts'
+import { prefersStrict } from '../../src/http/routing/prefer.ts'
 import { moneyCheck, wholeCheck } from '../../src/import/pipeline/numbers.ts'
 import { momentsLike } from '../../src/import/pipeline/times.ts'
 import { bring } from '../support/bringing.ts'
@@ -83,8 +83,8 @@ test('parsers of foreign text take linear time', () => {
     ['an amount', () => moneyCheck('AUD')(`1.${'0'.repeat(1_000_000)}1`)],
     ['an integer', () => wholeCheck({})(`1.${'0'.repeat(1_000_000)}1`)],
     ['an amount with groups', () => moneyCheck('AUD', ',')(`${'1.000'.repeat(200_000)}x`)],
-    ['a preference', () => isStrict(`a${' \t'.repeat(500_000)}x`)],
-    ['an open quote of a preference', () => isStrict(`${'a="'.repeat(300_000)}`)],
+    ['a preference', () => prefersStrict(`a${' \t'.repeat(500_000)}x`)],
+    ['an open quote of a preference', () => prefersStrict(`${'a="'.repeat(300_000)}`)],
     ['a page of open brackets', () => parseRelease('<'.repeat(1_000_000))],
     ['a page of titles', () => parseRelease('Retail API Release '.repeat(50_000))],
     ['a page of blanks', () => parseRelease(`Retail API Release${' '.repeat(1_000_000)}`)],

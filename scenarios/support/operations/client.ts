@@ -6,9 +6,9 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import {
-  responseMeta,
   type Connection,
   type Fetch,
+  responseMeta,
   type Tillbridge,
   TillbridgeError,
   tillbridge,

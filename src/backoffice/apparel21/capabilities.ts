@@ -1,7 +1,7 @@
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
-import { capability, common, needing, returns } from '../port/capabilities.ts'
+import { capability, common, capabilitySince, returns } from '../port/capabilities.ts'
 import { featureReleases, type ReleaseReader } from './client/release.ts'
 import { noErasureReason } from './operations/customers.ts'
 
@@ -70,14 +70,14 @@ export async function loadCapabilities(
       ...alwaysAvailable.map(name => capability(name)),
       ...[...exportCapabilities].map(([name, reason]) => capability(name, hasExports ? undefined : reason)),
       ...neverAvailable,
-      needing(
+      capabilitySince(
         'voucherDeliveryDate',
         installed,
         featureReleases.voucherDeliveryDate,
         'A `deliveryDate` other than today',
       ),
       settings.returnReasons.length
-        ? needing('returns', installed, featureReleases.returns, 'A return')
+        ? capabilitySince('returns', installed, featureReleases.returns, 'A return')
         : returns(settings),
       capability('gatewayMerchants', findMissingMerchants(merchants, configured)),
       ...common(settings, installed, configured),

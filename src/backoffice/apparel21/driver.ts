@@ -12,7 +12,7 @@ import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import { ApiError, asApiError } from '../../errors/api-error.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
 import type { BackOffice } from '../port/back-office.ts'
-import type { Driver, DriverLog, OnCall, OnCredentials, Sight } from '../port/driver.ts'
+import type { Driver, DriverLog, OnCall, OnCredentials, ProbeResult } from '../port/driver.ts'
 import { exportCapabilities, loadCapabilities } from './capabilities.ts'
 import type { Client } from './client/client.ts'
 import type { Connection } from './client/connection.ts'
@@ -36,7 +36,7 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
   ...createRewardReads(upstream),
   ...createHistoryReads(upstream),
   ...createOrderReads(upstream),
-  untold: hasExports ? new Map() : exportCapabilities,
+  unsupportedFields: hasExports ? new Map() : exportCapabilities,
   capabilities: async db => {
     const merchants = Object.keys(upstream.client.connection.gateways ?? {})
     return loadCapabilities(
@@ -78,14 +78,14 @@ export function openApparel21(
   const syncs = buildSyncs(client, release, settings.syncIntervals)
   return {
     backOffice: forService => createApparel21(upstream, forService, settings.exportFolder !== undefined),
-    isOurs: false,
+    isEmbedded: false,
     // The export files have all sales, including those without a customer.
     syncs: settings.exportFolder === undefined ? syncs : syncs.filter(({ name }) => name !== 'transactions'),
     source: `apparel21 ${client.connection.url} ${client.connection.countryCode}`,
     get breaker() {
       return breaker
     },
-    look: () => probe(client, release),
+    probe: () => probe(client, release),
     close: client.close,
   }
 }
@@ -104,7 +104,7 @@ function toConnection(settings: BackOfficeSettings, service: Service): Connectio
   }
 }
 
-async function probe(client: Client, release: ReleaseReader): Promise<Sight> {
+async function probe(client: Client, release: ReleaseReader): Promise<ProbeResult> {
   const installedRelease = await release.read()
   const { records } = await client.list({
     endpoint: 'stores',

@@ -1,5 +1,5 @@
 import type { Db } from '../../database/db.ts'
-import { ours } from '../../domain/tenancy/back-office-settings.ts'
+import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service, Settings } from '../../domain/tenancy/service-settings.ts'
 import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
@@ -24,7 +24,7 @@ const always: readonly CapabilityName[] = [
 /** What works for a service, and what does not and why: with the embedded back office that depends on its settings alone. */
 export function capabilitiesOf({ settings }: Service, known?: VoucherConfiguration): Capabilities {
   return {
-    driver: ours,
+    driver: embeddedName,
     release: settings.backOfficeVersion,
     capabilities: [
       ...always.map(name => capability(name)),

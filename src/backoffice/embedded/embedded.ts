@@ -29,9 +29,9 @@ export const embedded = (service: Service): BackOffice => ({
   lockVoucher: inOneTransaction(lockVoucher),
   issueVoucher: inOneTransaction(issueVoucher),
   ...rewardReads,
-  untold: new Map(),
-  bringHistory: async () => undefined,
-  bringOrders: async () => undefined,
+  unsupportedFields: new Map(),
+  refreshHistory: async () => undefined,
+  refreshOrders: async () => undefined,
   capabilities: async db => capabilitiesOf(service, db && (await configured(db, service))),
 })
 

@@ -49,7 +49,7 @@ export interface Capabilities {
 /** What the API needs a retail back office to do. A driver is one object of this shape. */
 export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, RewardReads, HistoryReads, OrderReads {
   /** What lists lack because this back office does not tell it. Nobody is asked. */
-  readonly untold: ReadonlyMap<CapabilityName, string>
+  readonly unsupportedFields: ReadonlyMap<CapabilityName, string>
   /** Without a database what depends on the records of the service is not looked at. */
   capabilities(db?: Db): Promise<Capabilities>
 }

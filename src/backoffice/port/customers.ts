@@ -20,7 +20,7 @@ export interface CustomerWrites {
    * data.
    */
   eraseCustomer(
-    write: Pick<Write, 'service' | 'step' | 'learn' | 'requireMatch'>,
+    write: Pick<Write, 'service' | 'stage' | 'recordFact' | 'requireMatch'>,
     id: string,
   ): Promise<CommitPhase<Erasure | undefined>>
 }

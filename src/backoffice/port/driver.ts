@@ -16,7 +16,7 @@ export type OnCredentials = (state: 'accepted' | 'rejected') => void
 export type OnCall = (milliseconds: number, hasFailed: boolean) => void
 
 /** What a driver sees of its back office when it looks. */
-export interface Sight {
+export interface ProbeResult {
   /** Undefined where it does not tell. */
   release: string | undefined
   stores: number
@@ -28,7 +28,7 @@ export interface Sight {
 export interface Driver {
   backOffice(service: Service): BackOffice
   /** All of it is in our own tables: nobody is called, and nothing is pulled. */
-  readonly isOurs: boolean
+  readonly isEmbedded: boolean
   /** What can be pulled, in the order in which one needs the other. */
   readonly syncs: readonly SyncDefinition[]
   /** Which back office it is, without secrets: what was noted of another one means nothing to it. */
@@ -36,7 +36,7 @@ export interface Driver {
   /** Whether calls go through; `open` is a breaker that keeps them back. Undefined: there are none. */
   readonly breaker: 'closed' | 'open' | undefined
   /** Asks for its release, and for something that needs the user and the country to be right. Throws `ApiError`s. */
-  look(): Promise<Sight>
+  probe(): Promise<ProbeResult>
   close(): void
 }
 

@@ -29,7 +29,7 @@ export interface OrderWrites {
 /** A driver's reads of one customer's orders. */
 export interface OrderReads {
   /** Refreshes the stored orders within the time that a caller can wait. Returns undefined if they are always current. */
-  bringOrders(
+  refreshOrders(
     reading: { db: Database; keys: Keys; service: Service },
     customerId: string,
   ): Promise<HistoryFreshness | undefined>
@@ -38,5 +38,5 @@ export interface OrderReads {
 /** A driver's reads of one customer's retail history. */
 export interface HistoryReads {
   /** Refreshes the stored history within the time that a caller can wait. Returns undefined if it is always current. */
-  bringHistory(reading: { db: Database; service: Service }, customerId: string): Promise<HistoryFreshness | undefined>
+  refreshHistory(reading: { db: Database; service: Service }, customerId: string): Promise<HistoryFreshness | undefined>
 }

@@ -11,7 +11,7 @@ import type { ApiError } from '../../errors/api-error.ts'
 import type { CommitPhase, Write } from '../../writes/write.ts'
 
 /** The part of a write that a look-up needs, because it counts wrong PINs. */
-export type VoucherRead = Pick<Write, 'step' | 'keys' | 'service' | 'origin' | 'isTrial'>
+export type VoucherRead = Pick<Write, 'stage' | 'keys' | 'service' | 'origin' | 'isDryRun'>
 
 /**
  * A driver's operations on gift vouchers. They return an error instead of throwing it if a failed attempt was counted, because the count

@@ -46,7 +46,7 @@ export async function beginGuess(
 }
 
 /** A shopper is one of the account that names them: by what one account says, nobody is refused who comes by another. */
-const namesOf = ({ address, namedBy }: Origin) => (namedBy === undefined ? [address] : [namedBy, address])
+const namesOf = ({ address, reportedBy }: Origin) => (reportedBy === undefined ? [address] : [reportedBy, address])
 
 function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
   const subject = (...parts: string[]) => hmac(keys.subjects, 'pin', String(service.id), ...parts)

@@ -10,9 +10,9 @@ import {
   backOfficeFields,
   type DriverName,
   driverNames,
+  embeddedName,
   findContradictions,
   findProblem,
-  ours,
 } from '../../domain/tenancy/back-office-settings.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../../store/backoffice/connections.ts'
@@ -214,7 +214,9 @@ async function merge(
     ...options.applyOptions(before?.settings, choices),
   }
   const merged = Object.fromEntries(Object.entries(requested).filter(([, value]) => value !== undefined))
-  const settings = (requested.driver === ours ? { driver: requested.driver } : merged) as unknown as BackOfficeSettings
+  const settings = (requested.driver === embeddedName
+    ? { driver: requested.driver }
+    : merged) as unknown as BackOfficeSettings
   const problems = findContradictions(settings, name => name)
   if (!problems.length) problems.push(...options.findUnknownSyncs(choices, settings, service))
   if (problems.length) throw new Error(problems.join('\n'))

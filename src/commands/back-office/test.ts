@@ -20,8 +20,8 @@ async function testApi(settings: BackOfficeSettings, service: Service, db: Datab
   const log = { info() {}, warn: (facts: object, message: string) => console.error(message, JSON.stringify(facts)) }
   const driver = drivers[settings.driver](settings, service, log)
   try {
-    if (!driver.isOurs) {
-      const { release, stores, currency } = await driver.look()
+    if (!driver.isEmbedded) {
+      const { release, stores, currency } = await driver.probe()
       console.log(`Connected: version ${release ?? 'unknown'}, ${stores} stores${currency ? `, ${currency}` : ''}.`)
       if (currency !== undefined && currency !== service.settings.currency)
         console.log(

@@ -13,7 +13,7 @@ export async function checkBackOffices(db: Database, offices: BackOffices, confi
   for (const service of await listServices(db)) {
     const opened = offices.driverOf(service)
     try {
-      if (!opened.isOurs) await opened.look()
+      if (!opened.isEmbedded) await opened.probe()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       unreachable.push(`${service.name}: ${error.message} Run "tillbridge back-office test ${service.name}".`)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { type Audited, leaveAuditLine } from '../../store/audit/audit.ts'
+import { type Audited, addAuditEntry } from '../../store/audit/audit.ts'
 
 /** The user name in the audit entries of commands. It can't be the name of an account. */
 const username = 'tillbridge (command line)'
@@ -11,4 +11,4 @@ export const recordCommand = (
   tx: Db,
   service: Service,
   entry: Pick<Audited, 'operation' | 'subject'> & { body?: object },
-) => leaveAuditLine(tx, service, { username, requestId: randomUUID(), body: {}, ...entry })
+) => addAuditEntry(tx, service, { username, requestId: randomUUID(), body: {}, ...entry })

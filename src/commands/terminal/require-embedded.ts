@@ -1,5 +1,5 @@
 import { readConfig } from '../../config/config.ts'
-import { ours } from '../../domain/tenancy/back-office-settings.ts'
+import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import { storedBackOffice } from '../../store/backoffice/connections.ts'
 import type { LocatedService, Session } from './session.ts'
 
@@ -11,5 +11,6 @@ export async function requireEmbeddedBackOffice(
   remedy: string,
 ): Promise<void> {
   const driver = (await storedBackOffice(db, keys, service))?.settings.driver ?? readConfig().backOffice
-  if (driver !== ours) throw new Error(`${what} of ${service.name} belong to its back office (${driver}): ${remedy}.`)
+  if (driver !== embeddedName)
+    throw new Error(`${what} of ${service.name} belong to its back office (${driver}): ${remedy}.`)
 }

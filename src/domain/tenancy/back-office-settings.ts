@@ -51,7 +51,7 @@ export type SettingName = Exclude<keyof BackOfficeSettings, 'syncIntervals' | 'g
 export const driverNames = ['embedded', 'apparel21'] as const
 export type DriverName = (typeof driverNames)[number]
 /** The driver of the embedded back office: the records are in Tillbridge's own tables. */
-export const ours = 'embedded' satisfies DriverName
+export const embeddedName = 'embedded' satisfies DriverName
 
 /** One setting: its description, an example and its validation. */
 interface Field {
@@ -182,7 +182,7 @@ export function findContradictions(
 ): string[] {
   const problems: string[] = []
   const names = (Object.keys(settings) as (keyof typeof settings)[]).filter(name => settings[name] !== undefined)
-  if (driver === ours) {
+  if (driver === embeddedName) {
     if (names.length)
       problems.push(
         `${names.map(nameOf).join(', ')} can't be set for the embedded back office. Set ${nameOf('driver')}=apparel21 too.`,

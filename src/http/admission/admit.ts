@@ -1,8 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Sessions, SignedIn } from '../../auth/sessions.ts'
-import type { SignIn } from '../../auth/sign-in.ts'
-import type { BackOffice } from '../../backoffice/port/back-office.ts'
-import type { Driver } from '../../backoffice/port/driver.ts'
+import type { SignedIn } from '../../auth/sessions.ts'
 import { DatabaseUnavailable, ServiceMoving } from '../../database/errors.ts'
 import { includesRole, type Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
@@ -10,55 +7,19 @@ import { ApiError } from '../../errors/api-error.ts'
 import type { Assignment, Assignments } from '../../store/accounts/accounts.ts'
 import { databaseNow } from '../../store/tenancy/services.ts'
 import { addStep } from '../../telemetry/timeline.ts'
-import type { Sender } from '../../webhooks/sender.ts'
-import type { Site } from '../../writes/commit.ts'
-import { formatRateLimitHeaders, type Policy, type Rate } from '../limits/rate-limit.ts'
+import type { AppContext } from '../app-context.ts'
+import { formatRateLimitHeaders, type Policy } from '../limits/rate-limit.ts'
 import { chooseMedium, type Media } from '../negotiation/accept.ts'
-import { callerOf } from './client-address.ts'
+import { getClientAddress } from './client-address.ts'
 import {
   basicChallenge,
-  basicCredentials,
   invalidCredentials,
-  isFromOwnPage,
-  requireOwnPage,
+  isSameOriginScript,
+  parseBasicCredentials,
+  readSessionToken,
+  requireSameOrigin,
   sessionEnded,
-  sessionToken,
 } from './credentials.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** What the request acts on and as what; set by the gate. */
-    assignment: Assignment | undefined
-    username: string | undefined
-    /** That of the database in which the service is. */
-    gate: Gate | undefined
-  }
-}
-
-/** What admitting a request, and serving it, depends on. */
-export interface Gate extends Site {
-  signIn: SignIn
-  /** The sessions of the console. */
-  sessions: Sessions
-  rate: (service: Service, username: string, policy: Policy) => Rate | undefined
-  backOffice: (service: Service) => BackOffice
-  /** What stands behind a service, beyond what requests need of it. */
-  driver: (service: Service) => Pick<Driver, 'isOurs' | 'syncs' | 'breaker'>
-  /** The way out to the endpoints of webhooks. */
-  sender: Sender
-  /** When the syncs of a service were last pulled, by their names; undefined where nothing is pulled. Costs nothing. */
-  syncedAt?: (service: Service) => ReadonlyMap<string, string> | undefined
-  /** Aborted once the process is on its way out: nobody waits for anything any longer. */
-  ending: AbortSignal
-  /** Of the control database's gate: that of a data database, and what reads there what a service is set to. Both throw `DatabaseAway` while it cannot be reached. */
-  elsewhere?: (database: string) => Promise<ShardAccess>
-}
-
-export interface ShardAccess {
-  gate: Gate
-  /** As it was two seconds ago or later. Undefined: it is not there. */
-  service: (id: number) => Promise<Service | undefined>
-}
 
 interface Admission {
   role: Role
@@ -66,19 +27,19 @@ interface Admission {
   media: Media
 }
 
-/** Credentials, service, rate, role and what the caller takes, in this order (contract 1). */
+/** Admits a request, or throws. Checks credentials, service, rate, role and accepted media types, in this order. */
 export async function admit(
-  gate: Gate,
+  app: AppContext,
   request: FastifyRequest,
   reply: FastifyReply,
   { role, policy, media }: Admission,
 ) {
   const began = performance.now()
-  const { username, assignment, gate: at } = await known(gate, request)
-  // Also of who is refused: it is told whose request it was.
+  const { username, assignment, appContext } = await identifyCaller(app, request)
+  // Set even if the request is rejected below, so that the logs show its service.
   request.assignment = assignment
-  request.gate = at
-  const rate = gate.rate(assignment.service, username, policy)
+  request.appContext = appContext
+  const rate = app.rate(assignment.service, username, policy)
   if (rate) reply.headers(formatRateLimitHeaders(rate))
   if (rate?.exceeded) throw new ApiError('rate_limited', undefined, { retryAfter: rate.resetsIn })
   requireRole(assignment, role)
@@ -86,67 +47,74 @@ export async function admit(
   addStep(request.executionContext?.timeline, 'gate', began)
 }
 
-/** The service as it is now, for a caller who was admitted a while ago: it throws where they would not be any more. */
-export async function admittedStill(gate: Gate, request: FastifyRequest, role: Role): Promise<Service> {
-  const { assignment, gate: at } = await known(gate, request)
+/** Checks that the caller of a long request still has access. Returns the current service. Throws if the service has moved. */
+export async function checkStillAdmitted(app: AppContext, request: FastifyRequest, role: Role): Promise<Service> {
+  const { assignment, appContext } = await identifyCaller(app, request)
   requireRole(assignment, role)
-  // What was begun where it was would be told nothing of what it is told here: its caller begins anew.
-  if (at.db !== request.gate?.db) throw new ServiceMoving(undefined)
+  // A request that started on the previous shard would miss every change on the new one, so the caller must start again.
+  if (appContext.db !== request.appContext?.db) throw new ServiceMoving(undefined)
   return assignment.service
 }
 
-interface Known {
+interface Caller {
   username: string
   assignment: Assignment
-  gate: Gate
+  appContext: AppContext
 }
 
-/** Who asks, for which of their services, and where that is. */
-async function known(gate: Gate, request: FastifyRequest): Promise<Known> {
-  const { username, assignments } = await signedIn(gate, request)
-  // Also of who asks for a service that is not theirs.
+/** Identifies the caller, the service, and the context of the database that has the service. */
+async function identifyCaller(app: AppContext, request: FastifyRequest): Promise<Caller> {
+  const { username, assignments } = await authenticate(app, request)
+  // Set even if the service is not assigned, for the logs.
   request.username = username
   const name = request.headers['x-service-name']
   if (typeof name !== 'string' || name === '') throw new ApiError('service_name_required')
   const assignment = assignments.get(name)
   if (!assignment) throw new ApiError('service_not_assigned')
   const { id } = assignment.service
-  // Who asked two seconds ago knows where it was.
-  const database = assignment.isMoving ? await databaseNow(gate.db, id) : assignment.service.database
-  if (database === undefined || !gate.elsewhere) return { username, assignment, gate }
-  const { gate: at, service } = await gate.elsewhere(database)
-  const found = await service(id)
-  if (!found) throw new DatabaseUnavailable(undefined, `The database ${database} does not have the service ${id}.`)
-  return { username, assignment: { ...assignment, service: { ...found, database } }, gate: at }
+  // The cached assignment can be 2 s old. While a service is moving, read its current shard.
+  const database = assignment.isMoving ? await databaseNow(app.db, id) : assignment.service.database
+  if (database === undefined || !app.shardGateway) return { username, assignment, appContext: app }
+  const shard = await app.shardGateway(database)
+  const service = await shard.service(id)
+  if (!service) throw new DatabaseUnavailable(undefined, `The database ${database} does not have the service ${id}.`)
+  return {
+    username,
+    assignment: { ...assignment, service: { ...service, database } },
+    appContext: shard.appContext,
+  }
 }
 
-/** Who asks: by the header, which programs send, or else by a session of the console. */
-async function signedIn(gate: Gate, request: FastifyRequest): Promise<SignedIn> {
-  if (request.headers.authorization === undefined && (sessionToken(request) !== undefined || isFromOwnPage(request)))
-    return bySession(gate, request)
-  const { username, password } = basicCredentials(request.headers.authorization)
-  const assignments = await byPassword(gate, request, username, password)
+/** Authenticates by the `Authorization` header, which programs send, or else by a session of the console. */
+async function authenticate(app: AppContext, request: FastifyRequest): Promise<SignedIn> {
+  const hasSession = readSessionToken(request) !== undefined || isSameOriginScript(request)
+  if (request.headers.authorization === undefined && hasSession) return authenticateSession(app, request)
+  const { username, password } = parseBasicCredentials(request.headers.authorization)
+  const assignments = await authenticatePassword(app, request, username, password)
   return { username, assignments }
 }
 
-/** Who is signed in to the console. */
-export async function bySession({ sessions }: Pick<Gate, 'sessions'>, request: FastifyRequest): Promise<SignedIn> {
-  requireOwnPage(request)
-  const token = sessionToken(request)
-  const found = token === undefined ? undefined : await sessions.read(token)
-  if (!found) throw sessionEnded()
-  return found
+/** Returns the account that is signed in to the console. Throws `session_ended` if there is no session. */
+export async function authenticateSession(
+  { sessions }: Pick<AppContext, 'sessions'>,
+  request: FastifyRequest,
+): Promise<SignedIn> {
+  requireSameOrigin(request)
+  const token = readSessionToken(request)
+  const signedIn = token === undefined ? undefined : await sessions.read(token)
+  if (!signedIn) throw sessionEnded()
+  return signedIn
 }
 
-/** The services that a username and password open; `challenge` says where to sign in instead. */
-export async function byPassword(
-  { signIn }: Pick<Gate, 'signIn'>,
+/** Returns the services of an account. Throws `invalid_credentials` with the headers of `challenge`, or `too_many_failures`. */
+export async function authenticatePassword(
+  { signIn }: Pick<AppContext, 'signIn'>,
   request: FastifyRequest,
   username: string,
   password: string,
   challenge: Record<string, string> = basicChallenge,
 ): Promise<Assignments> {
-  const assignments = await signIn(username, password, () => callerOf(request))
+  const assignments = await signIn(username, password, () => getClientAddress(request))
   if (!assignments) throw invalidCredentials(challenge)
   if ('retryAfter' in assignments) throw tooManyFailures(assignments)
   return assignments
@@ -155,6 +123,6 @@ export async function byPassword(
 export const tooManyFailures = ({ retryAfter }: { retryAfter: number }) =>
   new ApiError('too_many_failures', undefined, { retryAfter })
 
-export function requireRole({ role }: Pick<Assignment, 'role'>, needed: Role) {
-  if (!includesRole(role, needed)) throw new ApiError('insufficient_role', `This requires the role \`${needed}\`.`)
+export function requireRole({ role }: Pick<Assignment, 'role'>, required: Role) {
+  if (!includesRole(role, required)) throw new ApiError('insufficient_role', `This requires the role \`${required}\`.`)
 }

@@ -3,31 +3,31 @@ import type { FastifyRequest } from 'fastify'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Origin } from '../../writes/write.ts'
 
-/** Where a request comes from: the shopper whom a trusted account names; else the caller. */
-export function originOf(request: FastifyRequest): Origin {
+/** Returns the origin of a request: the shopper that a trusted account reports in `X-Shopper-IP`, or else the caller. */
+export function getOrigin(request: FastifyRequest): Origin {
   const { headers, assignment, username: account } = request
-  const own = { address: callerOf(request), account }
-  const named = headers['x-shopper-ip']
-  if (named === undefined) return own
-  const network = networkOf(String(named))
+  const caller = { address: getClientAddress(request), account }
+  const shopperIp = headers['x-shopper-ip']
+  if (shopperIp === undefined) return caller
+  const network = toNetwork(String(shopperIp))
   if (network === undefined) {
     const detail = '`X-Shopper-IP` must be one IP address.'
     throwIfAny([{ parameter: 'X-Shopper-IP', code: 'invalid_parameter', detail }])
   }
   return network !== undefined && account !== undefined && assignment?.trustsShopperIp
-    ? { address: network, account, namedBy: account }
-    : own
+    ? { address: network, account, reportedBy: account }
+    : caller
 }
 
-/** What the failures of a caller are counted by, as told by a trusted proxy where there is one: some write the port behind the address. */
-export function callerOf(request: Pick<FastifyRequest, 'ip'>): string {
-  // Fastify's types do not say so: of a connection that has ended nobody knows where it came from.
+/** Returns the address by which failures of a caller are counted. Trusted proxies report it; some append the port. */
+export function getClientAddress(request: Pick<FastifyRequest, 'ip'>): string {
+  // Fastify's types don't show it: the address of a closed connection is undefined.
   const { ip = '' } = request as { ip?: string }
-  return networkOf(ip.replace(/^\[([^\]]*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')) ?? ip
+  return toNetwork(ip.replace(/^\[([^\]]*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')) ?? ip
 }
 
-/** An address in one way of writing it; of IPv6 the network (/64), whose addresses a shopper may choose from. Undefined: it is none. */
-function networkOf(text: string): string | undefined {
+/** Returns an IPv4 address, or the /64 network of an IPv6 address, because its user can choose any address in it. Undefined if invalid. */
+function toNetwork(text: string): string | undefined {
   if (isIP(text) === 4) return text
   if (isIP(text) !== 6 || text.includes('%')) return
   const address = new URL(`https://[${text}]`).hostname.slice(1, -1)

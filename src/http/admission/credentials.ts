@@ -2,41 +2,41 @@ import type { FastifyRequest } from 'fastify'
 import { hasControls } from '../../domain/values/characters.ts'
 import { ApiError } from '../../errors/api-error.ts'
 
-/** Where programs are to say who they are. */
+/** The challenge for programs. */
 export const basicChallenge = { 'www-authenticate': 'Basic realm="Tillbridge", charset="UTF-8"' }
-/** The same answer for none, for an unknown user and for a wrong password. */
+/** One error for missing credentials, an unknown user and a wrong password. */
 export const invalidCredentials = (challenge: Record<string, string>) =>
   new ApiError('invalid_credentials', undefined, { headers: challenge })
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Username and password of an `Authorization: Basic` header (RFC 7617); strict where Node's decoder is lenient. */
-export function basicCredentials(header: string | undefined): { username: string; password: string } {
+/** Parses an `Authorization: Basic` header (RFC 7617), strictly. Throws `invalid_credentials` if it is absent or malformed. */
+export function parseBasicCredentials(header: string | undefined): { username: string; password: string } {
   const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '') ?? []
   const bytes = Buffer.from(token ?? '', 'base64')
   if (!token || bytes.toString('base64') !== token) throw invalidCredentials(basicChallenge)
-  let text: string
+  let userPass: string
   try {
-    text = decoder.decode(bytes)
+    userPass = decoder.decode(bytes)
   } catch {
     throw invalidCredentials(basicChallenge)
   }
-  const colon = text.indexOf(':')
-  if (colon < 1 || hasControls(text)) throw invalidCredentials(basicChallenge)
-  return { username: text.slice(0, colon), password: text.slice(colon + 1) }
+  const colon = userPass.indexOf(':')
+  if (colon < 1 || hasControls(userPass)) throw invalidCredentials(basicChallenge)
+  return { username: userPass.slice(0, colon), password: userPass.slice(colon + 1) }
 }
 
-// Until the browser is closed: that a session has ended is for the server to say. A cookie that went before the page would have the
-// browser ask for a password by a window of its own.
+// A cookie without an expiry date: the server ends sessions. If the cookie expired while the page is open, the browser would show its own
+// password dialog.
 const cookieName = '__Host-tillbridge'
 const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 
-/** The cookie that a session's token is kept in (RFC 6265bis: of this host and of HTTPS alone, out of reach of scripts and other sites). */
+/** Returns the session cookie (RFC 6265bis): for this host and HTTPS only, not readable by scripts, not sent by other sites. */
 export const sessionCookie = (token: string) => `${cookieName}=${token}; ${attributes}`
-export const endedCookie = `${cookieName}=; ${attributes}; Max-Age=0`
+export const expiredCookie = `${cookieName}=; ${attributes}; Max-Age=0`
 
-/** The token of the session that a request comes with. */
-export function sessionToken({ headers: { cookie = '' } }: FastifyRequest): string | undefined {
+/** Returns the session token of a request, or undefined. */
+export function readSessionToken({ headers: { cookie = '' } }: FastifyRequest): string | undefined {
   for (const part of cookie.split(';')) {
     const [key, value] = part.trim().split('=', 2)
     if (key === cookieName && value) return value
@@ -44,19 +44,19 @@ export function sessionToken({ headers: { cookie = '' } }: FastifyRequest): stri
   return
 }
 
-/** Where to sign in, for a page: at `Basic` a browser would show a window of its own. */
-export const challenge = { 'www-authenticate': 'Session realm="Tillbridge"' }
-export const sessionEnded = () => new ApiError('session_ended', undefined, { headers: challenge })
+/** The challenge for the console. For `Basic`, the browser would show its own password dialog. */
+export const sessionChallenge = { 'www-authenticate': 'Session realm="Tillbridge"' }
+export const sessionEnded = () => new ApiError('session_ended', undefined, { headers: sessionChallenge })
 
-/** Whether a script of one of our own pages asks: then no browser is to be told of `Basic`, for which it would show a window. */
-export const isFromOwnPage = ({ headers }: FastifyRequest) =>
+/** True if a script of our own pages sent the request. It must not get a `Basic` challenge, for which the browser shows a dialog. */
+export const isSameOriginScript = ({ headers }: FastifyRequest) =>
   headers['sec-fetch-site'] === 'same-origin' && headers['sec-fetch-dest'] === 'empty'
 
-/** Refuses a write that a page of another origin has the browser send along with the cookie. */
-export function requireOwnPage({ method, headers }: FastifyRequest) {
+/** Throws `cross_origin_request` if a page of another origin made the browser send a write with the cookie. */
+export function requireSameOrigin({ method, headers }: FastifyRequest) {
   if (method === 'GET' || method === 'HEAD') return
-  const site = headers['sec-fetch-site']
+  const fetchSite = headers['sec-fetch-site']
   const host = headers[':authority'] ?? headers.host
-  const own = site === undefined ? headers.origin === `https://${host}` : site === 'same-origin'
-  if (!own) throw new ApiError('cross_origin_request')
+  const isSameOrigin = fetchSite === undefined ? headers.origin === `https://${host}` : fetchSite === 'same-origin'
+  if (!isSameOrigin) throw new ApiError('cross_origin_request')
 }

@@ -69,7 +69,7 @@ interface BodyRules<B extends TSchema> {
   body: B
   keepsEmptyTexts: boolean
   /** Returns the errors of rules that the schema can't express. Called if the types are right but the body has other errors. */
-  ruled?: ((body: Static<B>, service: Service) => FieldError[]) | undefined
+  checkRules?: ((body: Static<B>, service: Service) => FieldError[]) | undefined
 }
 
 interface BodyContext {
@@ -81,7 +81,7 @@ interface BodyContext {
 
 /** Parses and validates a body. Throws all errors of the request at once, `invalid_body` first, at most 100. */
 export async function readBody<B extends TSchema>(
-  { body: schema, keepsEmptyTexts, ruled }: BodyRules<B>,
+  { body: schema, keepsEmptyTexts, checkRules }: BodyRules<B>,
   request: FastifyRequest,
   service: Service,
   { faults: otherErrors = [], stored }: BodyContext = {},
@@ -96,7 +96,7 @@ export async function readBody<B extends TSchema>(
   const { record } = (schemaErrors.length && (await stored?.())) || {}
   const errors = record === undefined ? schemaErrors : omitUnchanged(schemaErrors, value, JSON.parse(record))
   const matchesSchema = errors.every(({ code }) => code !== 'invalid_body')
-  const ruleErrors = errors.length && matchesSchema ? (ruled?.(value as Static<B>, service) ?? []) : []
+  const ruleErrors = errors.length && matchesSchema ? (checkRules?.(value as Static<B>, service) ?? []) : []
   const all = [...otherErrors, ...errors, ...ruleErrors].sort(
     (a, b) => errorCodes[a.code].status - errorCodes[b.code].status,
   )

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 import { acceptsHtml } from '../negotiation/accept.ts'
-import { instanceOf, namesTag, tagOf } from '../routing/operation.ts'
-import { guards } from '../security-headers.ts'
+import { createEtag, getRequestPath, matchesEtag } from '../routing/operation.ts'
+import { pageSecurityHeaders } from '../security-headers.ts'
 
 /** Registers the API reference at `/docs`: the page, its script and the viewer. All files are served by Tillbridge. */
 export function registerDocsPages(server: FastifyInstance): void {
@@ -15,7 +15,7 @@ export function registerDocsPages(server: FastifyInstance): void {
     )
   })
   server.get('/docs', { onRequest: redirectTrailingSlash }, (_, reply) =>
-    reply.headers(guards).type('text/html; charset=utf-8').send(page),
+    reply.headers(pageSecurityHeaders).type('text/html; charset=utf-8').send(page),
   )
   server.get('/docs/start.js', (_, reply) => reply.type(javascript).send(start))
   server.get('/docs/icon.svg', (request, reply) => sendCachedFile(request, reply, icon))
@@ -24,7 +24,7 @@ export function registerDocsPages(server: FastifyInstance): void {
 
 /** Redirects a path with a trailing slash. The pages have relative links, which would break below it. */
 export async function redirectTrailingSlash(request: FastifyRequest, reply: FastifyReply) {
-  if (/^[^?]*\/(\?|$)/.test(request.url)) return reply.redirect(instanceOf(request), 308)
+  if (/^[^?]*\/(\?|$)/.test(request.url)) return reply.redirect(getRequestPath(request), 308)
 }
 
 const readAsset = (name: string) => readFileSync(new URL(name, import.meta.url))
@@ -39,7 +39,7 @@ interface CachedFile {
   tag: string
 }
 
-const toCachedFile = (type: string, bytes: Buffer): CachedFile => ({ type, bytes, tag: tagOf(bytes) })
+const toCachedFile = (type: string, bytes: Buffer): CachedFile => ({ type, bytes, tag: createEtag(bytes) })
 
 const icon = toCachedFile('image/svg+xml', readAsset('icon.svg'))
 
@@ -70,6 +70,6 @@ async function readViewer(): Promise<CachedFile> {
 
 function sendCachedFile(request: FastifyRequest, reply: FastifyReply, { type, bytes, tag }: CachedFile) {
   reply.headers({ ...cacheHeaders, etag: tag })
-  if (namesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   return reply.type(type).send(bytes)
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { sql } from '../../database/db.ts'
 import { type ErrorCode, errorCodes, notFound } from '../../errors/api-error.ts'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
-import type { Gate } from '../admission/admit.ts'
+import type { AppContext } from '../app-context.ts'
 import { buildOpenApiDocument } from '../openapi/openapi.ts'
 import type { Operation } from '../routing/operation.ts'
 import { changelog } from './changelog.ts'
@@ -10,7 +10,7 @@ import { redirectTrailingSlash, registerDocsPages } from './docs.ts'
 import { errorPage } from './error-page.ts'
 
 interface Public {
-  gate: Gate
+  appContext: AppContext
   publicUrl: () => string
   ready: () => boolean
 }
@@ -19,7 +19,7 @@ interface Public {
 export function registerPublicPages(
   server: FastifyInstance,
   operations: readonly Operation[],
-  { gate, publicUrl, ready }: Public,
+  { appContext, publicUrl, ready }: Public,
 ) {
   const sendJson = (reply: FastifyReply, text: string) => reply.type('application/json; charset=utf-8').send(text)
   const json = (reply: FastifyReply, value: unknown) => sendJson(reply, JSON.stringify(value))
@@ -27,7 +27,7 @@ export function registerPublicPages(
   server.get('/health/live', (_, reply) => json(reply, { data: { status: 'live' } }))
 
   server.get('/health/ready', async (_, reply) => {
-    const database = ready() && (await ignoreError(gate.db.row(sql`select 1 as answer`), 'health check failed'))
+    const database = ready() && (await ignoreError(appContext.db.row(sql`select 1 as answer`), 'health check failed'))
     if (!database) return json(reply.code(503).header('retry-after', '2'), { data: { status: 'not ready' } })
     return json(reply, { data: { status: 'ready' } })
   })

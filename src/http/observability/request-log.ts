@@ -12,7 +12,7 @@ import {
   openDay,
 } from '../../store/request-log/blocks.ts'
 import { droppedLogs } from '../../telemetry/durations.ts'
-import { instanceOf } from '../routing/operation.ts'
+import { getRequestPath } from '../routing/operation.ts'
 
 /** Milliseconds between two writes, unless `flushThreshold` is reached earlier. */
 const writeIntervalMs = 1_000
@@ -40,10 +40,10 @@ export function writeRequestLog(server: FastifyInstance, { db, keys, log }: { db
   }
 
   server.addHook('onResponse', (request, reply, done) => {
-    const { assignment, gate } = request
+    const { assignment, appContext } = request
     if (assignment && assignment.service.settings.requestLogRetentionDays > 0) {
       const { id } = assignment.service
-      const shardLog = getLog(gate?.db ?? db)
+      const shardLog = getLog(appContext?.db ?? db)
       if (shardLog.hasRoom()) shardLog.add(id, toLogEntry(request, reply, id, keys))
       else droppedLogs.requests++
     }
@@ -134,7 +134,7 @@ function createShardLog(db: Db, log: Logger) {
 function toLogEntry(request: FastifyRequest, reply: FastifyReply, serviceId: number, keys: Keys): Logged {
   const { headers } = request
   const { statements = 0, databaseMs = 0, steps = [] } = request.executionContext?.timeline ?? {}
-  const path = instanceOf(request).slice(0, maxPathLength)
+  const path = getRequestPath(request).slice(0, maxPathLength)
   const key = headers['idempotency-key']
   return {
     at: Date.now(),

@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http'
 import { ApiError, type ErrorCode, errorCodes, notFound, toApiError } from '../../errors/api-error.ts'
 import { Type } from '../../schemas/schemas.ts'
 import { pagingParameters, updatedAfter } from '../pagination/lists.ts'
-import { type Problem, problem } from '../problem.ts'
-import { readQuery } from '../routing/query.ts'
+import { createProblem, type Problem } from '../problem.ts'
+import { parseQuery } from '../routing/query.ts'
 import { exampleRequestId, type ResponseHeader, rateLimitHeaders, referToHeaders } from './headers.ts'
 
 /** Errors of every request, even without credentials. */
@@ -108,7 +108,7 @@ function buildExampleError(each: ErrorCode): ApiError {
   const query = exampleQueries[each]
   if (query !== undefined) {
     const schema = Type.Object({ updated_after: updatedAfter, ...pagingParameters() })
-    const [first, ...more] = readQuery(schema, query, 'UTC').errors
+    const [first, ...more] = parseQuery(schema, query, 'UTC').errors
     if (first) return toApiError([first, ...more])
   }
   if (each === 'not_found') return notFound('record')
@@ -120,4 +120,4 @@ function buildExampleError(each: ErrorCode): ApiError {
 }
 
 const buildExampleProblem = (each: ErrorCode, publicUrl: string): Problem =>
-  problem(buildExampleError(each), { publicUrl, instance: '/customers/search', requestId: exampleRequestId })
+  createProblem(buildExampleError(each), { publicUrl, instance: '/customers/search', requestId: exampleRequestId })

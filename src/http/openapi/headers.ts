@@ -1,6 +1,6 @@
 import { formatRateLimitHeaders } from '../limits/rate-limit.ts'
-import { standingHeaders } from '../problem.ts'
-import { guards } from '../security-headers.ts'
+import { defaultHeaders } from '../problem.ts'
+import { pageSecurityHeaders } from '../security-headers.ts'
 import type { Schema } from './schema.ts'
 
 export const exampleRequestId = '0f8fad5b-d9cb-469f-a165-70867728950e'
@@ -78,15 +78,15 @@ const responseHeader = (description: string, value: object, required = false) =>
 const rateLimitNote =
   'Counted per process. Absent if the limit is off, and in errors that occur before the request is counted.'
 
-const constantHeaderReasons: Record<keyof typeof standingHeaders, string> = {
+const constantHeaderReasons: Record<keyof typeof defaultHeaders, string> = {
   'cache-control': 'Responses belong to one caller, so shared caches must not store them.',
   'x-content-type-options': 'Browsers must not guess another content type.',
   'strict-transport-security': 'Browsers must use HTTPS from now on.',
 }
 
-const constantHeaders = Object.entries(standingHeaders).map(([name, value]) => {
+const constantHeaders = Object.entries(defaultHeaders).map(([name, value]) => {
   const wireName = name.replace(/(^|-)[a-z]/g, letter => letter.toUpperCase())
-  const reason = constantHeaderReasons[name as keyof typeof standingHeaders]
+  const reason = constantHeaderReasons[name as keyof typeof defaultHeaders]
   return [wireName, responseHeader(reason, stringValue(value, { const: value }), true)] as const
 })
 
@@ -128,12 +128,12 @@ const ownResponseHeaders = {
   ),
   'Content-Security-Policy': responseHeader(
     'The page can load files from Tillbridge only.',
-    stringValue(guards['content-security-policy']),
+    stringValue(pageSecurityHeaders['content-security-policy']),
     true,
   ),
   'Referrer-Policy': responseHeader(
     'The browser must not send the address of this page to other sites.',
-    stringValue(guards['referrer-policy']),
+    stringValue(pageSecurityHeaders['referrer-policy']),
     true,
   ),
   'X-As-Of': responseHeader(

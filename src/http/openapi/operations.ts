@@ -46,16 +46,16 @@ export const writeOperation = (writer: Writer, operation: Operation) => ({
 })
 
 function buildContent({ write, components, content, json }: Writer, operation: Operation) {
-  const { answer, media, whole, warns } = operation
-  if (media[0] === 'events') return content('text/event-stream', answer)
-  const defaultContent = json(isList(operation) ? answer : (warns ? ResponseWithWarnings : DataResponse)(answer))
-  return whole
-    ? { ...defaultContent, 'application/x-ndjson': ndjsonContent(write(whole.item), components) }
+  const { response, media, bulkExport, warns } = operation
+  if (media[0] === 'events') return content('text/event-stream', response)
+  const defaultContent = json(isList(operation) ? response : (warns ? ResponseWithWarnings : DataResponse)(response))
+  return bulkExport
+    ? { ...defaultContent, 'application/x-ndjson': ndjsonContent(write(bulkExport.item), components) }
     : defaultContent
 }
 
 function buildResponses(writer: Writer, operation: Operation) {
-  const { method, statuses, media, whole, etag, repeatable } = operation
+  const { method, statuses, media, bulkExport, etag, repeatable } = operation
   const content = buildContent(writer, operation)
   const etagHeaders = etag ? (['ETag'] as const) : []
   const streamHeaders = media[0] === 'events' ? (['X-Accel-Buffering'] as const) : []
@@ -63,7 +63,7 @@ function buildResponses(writer: Writer, operation: Operation) {
   const replayHeaders = repeatable ? (['Idempotent-Replayed'] as const) : []
   const buildSuccess = (status: number) => {
     const locationHeaders = status === 201 || status === 202 ? (['Location'] as const) : []
-    const exportHeaders = whole ? getExportHeaders(whole) : []
+    const exportHeaders = bulkExport ? getExportHeaders(bulkExport) : []
     const headers = referToHeaders(
       ...rateLimitHeaders,
       ...etagHeaders,
@@ -109,7 +109,7 @@ function getErrors(operation: Operation): ErrorCode[] {
   if (body) for (const code of errorsOfEveryWrite) codes.add(code)
   if (repeatable) for (const code of errorsOfRepeatable) codes.add(code)
   if (isList(operation)) codes.add('invalid_cursor')
-  if (operation.whole) codes.add('too_many_exports')
+  if (operation.bulkExport) codes.add('too_many_exports')
   if (Object.values(query.properties).some(isTimestamp)) codes.add('invalid_timestamp')
   if (Object.keys(params).length) codes.add('not_found')
   if (role !== undefined && role !== 'visitor') codes.add('insufficient_role')
@@ -117,9 +117,9 @@ function getErrors(operation: Operation): ErrorCode[] {
 }
 
 /** Describes the fields that are null in the response of a dry run. */
-const describeGenerated = ({ made = [] }: Operation) =>
-  made.length
+const describeGenerated = ({ generated = [] }: Operation) =>
+  generated.length
     ? [
-        `In a dry run, these fields are null unless the body contains them: ${made.map(name => `\`${name}\``).join(', ')}.`,
+        `In a dry run, these fields are null unless the body contains them: ${generated.map(name => `\`${name}\``).join(', ')}.`,
       ]
     : []

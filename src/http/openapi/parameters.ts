@@ -1,5 +1,5 @@
 import { timestampFormats } from '../../domain/values/timestamp.ts'
-import type { Operation, OwnHeaders } from '../routing/operation.ts'
+import type { Operation, RequestHeaders } from '../routing/operation.ts'
 import type { headerParameters } from './headers.ts'
 import type { Schema } from './schema.ts'
 
@@ -10,14 +10,14 @@ export const commonHeaders = ['RequestId', 'Traceparent'] as const satisfies (ke
 export const getRequestHeaders = ({
   etag,
   errors,
-  heedsStrict,
+  supportsStrict,
   method,
   repeatable,
 }: Operation): (keyof typeof headerParameters)[] => [
   ...(etag && method === 'GET' ? (['IfNoneMatch'] as const) : []),
   ...(errors.includes('precondition_failed') ? (['IfMatch'] as const) : []),
   ...(repeatable ? (['IdempotencyKey'] as const) : []),
-  ...(heedsStrict ? (['Prefer'] as const) : []),
+  ...(supportsStrict ? (['Prefer'] as const) : []),
   ...(method === 'GET' ? [] : (['Trial'] as const)),
   ...commonHeaders,
 ]
@@ -35,7 +35,7 @@ const anyString = { type: 'string' }
 
 export const headerParameter = (
   name: string,
-  { description, example, required = true, schema = anyString }: OwnHeaders[string],
+  { description, example, required = true, schema = anyString }: RequestHeaders[string],
 ) => ({
   name,
   in: 'header',

@@ -30,7 +30,7 @@ const bodyFormats: Readonly<Record<string, Schema | undefined>> = {
   multiline: { pattern: lines },
 }
 
-/** Adds the rules that `readQuery` and `validateBody` apply to strings by their formats, and to every string. */
+/** Adds the rules that `parseQuery` and `validateBody` apply to strings by their formats, and to every string. */
 export function toRequestSchema(schema: Schema, inQuery: boolean): Schema {
   const { type, enum: words, const: word, format, pattern } = schema
   if (type !== 'string' || words || word !== undefined || isStandardFormat(format)) return schema

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net'
 import { getCurrentResponse } from '../../database/pg/internals.ts'
 import { ApiError, type ErrorCode } from '../../errors/api-error.ts'
 import type { LogRejection } from '../observability/access-log.ts'
-import { problemAnswer } from '../problem.ts'
-import { instanceOf } from '../routing/operation.ts'
+import { createProblemResponse } from '../problem.ts'
+import { getRequestPath } from '../routing/operation.ts'
 
 type PublicUrl = () => string
 
@@ -32,7 +32,7 @@ export const rejectMalformedRequest =
       if (!socket.writable) return socket.destroy()
       const apiError = new ApiError(codesByNodeError[error.code ?? ''] ?? 'malformed_request')
       const requestId = randomUUIDv7()
-      const { status, headers, body } = problemAnswer(apiError, { publicUrl: publicUrl(), requestId })
+      const { status, headers, body } = createProblemResponse(apiError, { publicUrl: publicUrl(), requestId })
       logRejection({ requestId, status, code: apiError.code })
       const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`)
       socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`)
@@ -70,10 +70,10 @@ function sendRejection(
   response: ServerResponse,
 ) {
   const requestId = getRequestId(request)
-  const { status, headers, body } = problemAnswer(error, {
+  const { status, headers, body } = createProblemResponse(error, {
     publicUrl: publicUrl(),
     requestId,
-    instance: instanceOf(request),
+    instance: getRequestPath(request),
   })
   logRejection({ requestId, method: request.method, status, code: error.code })
   response.writeHead(status, headers).end(body)

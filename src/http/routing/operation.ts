@@ -10,12 +10,12 @@ import { hasControls } from '../../domain/values/characters.ts'
 import { type ErrorCode, notFound } from '../../errors/api-error.ts'
 import type { TObject, TSchema } from '../../schemas/schemas.ts'
 import type { Sender } from '../../webhooks/sender.ts'
-import { inSteps } from '../../writes/stages.ts'
-import type { CommitPhase, Origin, Steps } from '../../writes/write.ts'
-import type { Gate } from '../admission/admit.ts'
-import { originOf } from '../admission/client-address.ts'
+import { runInStages } from '../../writes/stages.ts'
+import type { CommitPhase, Origin, Stages } from '../../writes/write.ts'
+import { getOrigin } from '../admission/client-address.ts'
+import type { AppContext } from '../app-context.ts'
 import type { Media } from '../negotiation/accept.ts'
-import { isStrict } from './prefer.ts'
+import { prefersStrict } from './prefer.ts'
 
 /** The description of each tag. */
 export const tagDescriptions = {
@@ -48,96 +48,96 @@ export const tagDescriptions = {
 /** A tag of the OpenAPI document. */
 export type Tag = keyof typeof tagDescriptions
 
-/** One operation as the OpenAPI document tells it. */
+/** One operation, as the OpenAPI document describes it. */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
-  /** What a client calls it by: a verb and what it acts on, `placeOrder`. */
+  /** The method name in the generated client: verb and noun, such as `placeOrder`. */
   operationId: string
   summary: string
   description: string
   tag: Tag
-  /** Who may; absent: anyone, without credentials. */
+  /** The role that a caller needs. Absent if no credentials are needed. */
   role?: Role
-  /** Path parameters and what they are. */
   params: Params
   query: TObject
-  /** Request headers of its own. */
-  headers: OwnHeaders
+  /** The request headers of this operation, in addition to the common ones. */
+  headers: RequestHeaders
   body?: TSchema
-  /** Takes a file as its body. */
+  /** True if the body is a file. */
   files?: boolean
-  answer: TSchema
-  /** What it can answer with. */
+  response: TSchema
+  /** The media types that it can return. */
   media: Media
-  /** Where it can answer with a whole list. */
-  whole?: WholeList
-  /** The statuses it succeeds with. */
+  /** Present if the operation has a bulk export. */
+  bulkExport?: BulkExportFormat
+  /** The status codes of success. */
   statuses: readonly number[]
-  /** Whether an empty text in an optional field of the body is something else than null. */
+  /** True if an empty string in an optional field of the body differs from null. */
   keepsEmptyTexts?: boolean
-  /** Answers with an ETag. */
+  /** True if responses have an ETag. */
   etag: boolean
-  /** Takes an Idempotency-Key. */
+  /** True if the operation accepts an `Idempotency-Key`. */
   repeatable: boolean
-  /** Heeds `Prefer: handling=strict`. */
-  heedsStrict?: true
-  /** What of the answer a trial shows as null. */
-  made?: readonly string[]
-  /** May answer with warnings. */
+  /** True if the operation honours `Prefer: handling=strict`. */
+  supportsStrict?: true
+  /** The response fields that are null after a dry run. */
+  generated?: readonly string[]
+  /** True if responses can have warnings. */
   warns: boolean
-  /** The errors of its own, beside those that every operation has. */
+  /** The error codes of this operation, in addition to the common ones. */
   errors: readonly ErrorCode[]
 }
 
-export interface WholeList {
-  /** What each line is. */
+export interface BulkExportFormat {
+  /** The schema of each line. */
   item: TSchema
-  /** Whether a header has the cursor to follow on from, and none tells of a sync or of warnings. */
+  /** True if a header has the end cursor. Such an export has no headers about syncs or warnings. */
   hasEndCursor?: boolean
 }
 
-/** The parameters of a path: what each is. */
+/** The parameters of a path, by name. */
 export type Params = Record<string, { description: string; example: string }>
-export type OwnHeaders = Record<string, OwnHeader>
+export type RequestHeaders = Record<string, RequestHeader>
 
-interface OwnHeader {
+interface RequestHeader {
   description: string
   example: string
-  /** True unless told otherwise. */
+  /** Default true. */
   required?: boolean
-  /** Its schema, where it is not any text. */
+  /** Default: any string. */
   schema?: object
 }
 
-/** What any function of a resource is given. */
-export interface Asked<P extends Params = Params> {
+/** The request, as every handler receives it. */
+export interface RequestContext<P extends Params = Params> {
   service: Service
   backOffice: BackOffice
-  driver: Pick<Driver, 'isOurs' | 'syncs' | 'breaker'>
+  driver: Pick<Driver, 'isEmbedded' | 'syncs' | 'breaker'>
   params: { [name in keyof P]: string }
-  /** A request header, by its name. */
+  /** Returns a request header by its name, in any case. */
   header: (name: string) => string | undefined
   origin: Origin
   keys: Keys
-  /** The way out to the endpoints of webhooks. */
+  /** Sends requests to webhook endpoints. */
   sender: Sender
-  /** `Prefer: handling=strict` (RFC 7240). */
+  /** True for `Prefer: handling=strict` (RFC 7240). */
   strict: boolean
 }
 
-/** What one that reads is given. */
-export interface Context<Query = unknown, P extends Params = Params> extends Asked<P> {
-  /** What the caller is there. */
+/** The request, as a handler that reads receives it. */
+export interface ReadContext<Query = unknown, P extends Params = Params> extends RequestContext<P> {
+  /** The caller's role in the service. */
   role: Role
   db: Database
-  /** For what a read counts or holds. */
-  inSteps: <T>(work: (steps: Steps) => Promise<CommitPhase<T>>) => Promise<T>
+  /** Runs a read that counts failed attempts or reserves names. */
+  runInStages: <T>(work: (steps: Stages) => Promise<CommitPhase<T>>) => Promise<T>
   query: Query
 }
 
-export interface Described<P extends Params> {
-  /** What a client calls it by: a verb and what it acts on, `placeOrder`. */
+/** The options of every route. */
+export interface RouteOptions<P extends Params> {
+  /** The method name in the generated client: verb and noun, such as `placeOrder`. */
   operationId: string
   summary: string
   description: string
@@ -145,79 +145,83 @@ export interface Described<P extends Params> {
   role?: Role
   params?: P
   errors?: readonly ErrorCode[]
-  /** Whether it heeds `Prefer: handling=strict`. */
-  heedsStrict?: true
-  /** Request headers of its own, by name. */
-  headers?: OwnHeaders
-  /** Whether it is about accounts: these are in the control database, wherever the service is. */
-  ofAccounts?: boolean
+  /** True if the operation honours `Prefer: handling=strict`. */
+  supportsStrict?: true
+  /** Request headers of this operation, by name. */
+  headers?: RequestHeaders
+  /** True for accounts: they are in the control database, wherever the service is. */
+  inControlDatabase?: boolean
 }
 
-/** Where an operation is carried out: in the database of the service, unless it is about accounts. */
-export function gateOf(control: Gate, { gate }: FastifyRequest, { ofAccounts = false }: { ofAccounts?: boolean } = {}) {
-  return ofAccounts || !gate ? control : gate
+/** Returns the context of the shard that has the service. Returns the control database's context for accounts. */
+export function selectAppContext(
+  control: AppContext,
+  { appContext }: FastifyRequest,
+  { inControlDatabase = false }: { inControlDatabase?: boolean } = {},
+) {
+  return inControlDatabase || !appContext ? control : appContext
 }
 
-function assignmentOf({ assignment }: FastifyRequest) {
-  if (!assignment) throw new Error('the gate admits with an assignment')
+function getAssignment({ assignment }: FastifyRequest) {
+  if (!assignment) throw new Error('the request was not admitted: it has no assignment')
   return assignment
 }
 
-/** What a request says, as resources are told it. */
-export function askedOf(gate: Gate, request: FastifyRequest): Asked {
-  const { service } = assignmentOf(request)
+export function createRequestContext(app: AppContext, request: FastifyRequest): RequestContext {
+  const { service } = getAssignment(request)
   const header = (name: string) => request.headers[name.toLowerCase()]?.toString()
   return {
     service,
-    backOffice: gate.backOffice(service),
-    driver: gate.driver(service),
-    params: pathParams(request),
+    backOffice: app.backOffice(service),
+    driver: app.driver(service),
+    params: readPathParams(request),
     header,
-    origin: originOf(request),
-    keys: gate.keys,
-    sender: gate.sender,
-    strict: isStrict(header('prefer')),
+    origin: getOrigin(request),
+    keys: app.keys,
+    sender: app.sender,
+    strict: prefersStrict(header('prefer')),
   }
 }
 
-export function contextOf(gate: Gate, request: FastifyRequest): Context {
-  const { service, role } = assignmentOf(request)
+/** Creates the context of a read, still without its query. */
+export function createReadContext(app: AppContext, request: FastifyRequest): ReadContext {
+  const { service, role } = getAssignment(request)
   return {
-    ...askedOf(gate, request),
+    ...createRequestContext(app, request),
     role,
-    db: gate.db,
-    inSteps: work => inSteps(gate, service, work),
+    db: app.db,
+    runInStages: work => runInStages(app, service, work),
     query: undefined,
   }
 }
 
-/** The context with a query that was read by its shape; that the path has the parameters that it was described with is the router's doing. */
-export const withQuery = <Query, P extends Params>(context: Context, query: Query) =>
-  ({ ...context, query }) as Context<Query, P>
+/** Adds a parsed query to a context. The router guarantees that the path has the parameters of the definition. */
+export const withQuery = <Query, P extends Params>(context: ReadContext, query: Query) =>
+  ({ ...context, query }) as ReadContext<Query, P>
 
 export const json = 'application/json; charset=utf-8'
 
 /**
- * The path that was asked for: without its query, without the host that a proxy may put before it (RFC 9112, section 3.2.2), and
- * without a slash at its end, which makes no other path (contract 15).
+ * Returns the path of a request without its query, without a trailing slash, and without the host that a proxy can put before it
+ * (RFC 9112, section 3.2.2).
  */
-export function instanceOf({ url = '' }: { url?: string | undefined }) {
+export function getRequestPath({ url = '' }: { url?: string | undefined }) {
   const end = url.indexOf('?')
   const path = end < 0 ? url : url.slice(0, end)
-  // As most paths are: two expressions would take longer than all else that is said of a request in its log.
+  // The common case. The two expressions would take longer than the rest of a request log entry.
   if (path.startsWith('/') && !path.endsWith('/')) return path
   return path.replace(/^https?:\/\/[^/]*/i, '').replace(/(?<=[^/])\/$/, '')
 }
 
-/** A path with each of its parts written in the one way there is (RFC 3986, section 6.2.2): `%2D` is `-`. */
-export const plainly = (path: string) =>
+/** Normalizes the percent-encoding of each segment of a path (RFC 3986, section 6.2.2): `%2D` becomes `-`. */
+export const normalizePath = (path: string) =>
   path
     .split('/')
     .map(part => encodeURIComponent(decodeURIComponent(part)))
     .join('/')
 
-/** The path's parameters; one that no identifier can be names no record. */
-function pathParams(request: FastifyRequest) {
+/** Returns the path parameters. Throws `not_found` if one of them can't be an identifier. */
+function readPathParams(request: FastifyRequest) {
   const params = (request.params ?? {}) as Record<string, string>
   for (const value of Object.values(params)) {
     if (value.length > 250 || hasControls(value)) throw notFound('record')
@@ -225,12 +229,12 @@ function pathParams(request: FastifyRequest) {
   return params
 }
 
-/** The ETag of an answer: of its bytes (RFC 9110, section 8.8.3). */
-export const tagOf = (body: string | Buffer) =>
+/** Creates the ETag of a response from its bytes (RFC 9110, section 8.8.3). */
+export const createEtag = (body: string | Buffer) =>
   `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
 
-/** Whether a list of tags, as `If-Match` and `If-None-Match` have it, names this one; proxies that pack an answer mark its tag as weak. */
-export function namesTag(list: string | undefined, tag: string) {
+/** True if a list of tags (`If-Match`, `If-None-Match`) has this one. Proxies that compress a response mark its tag as weak. */
+export function matchesEtag(list: string | undefined, tag: string) {
   const tags = (list ?? '').split(',').map(text => text.trim().replace(/^W\//, ''))
   return tags.includes(tag) || tags.includes('*')
 }

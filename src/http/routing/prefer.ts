@@ -62,7 +62,7 @@ const hasPreference = (header: string, name: string, value: string) =>
   )
 
 /** True if the request asks for a dry run: `Prefer: tx=rollback`. */
-export const isTrial = (prefer = '') => hasPreference(prefer, 'tx', 'rollback')
+export const prefersDryRun = (prefer = '') => hasPreference(prefer, 'tx', 'rollback')
 
 /** True if fields that can't be returned completely must be an error: `Prefer: handling=strict`. */
-export const isStrict = (prefer = '') => hasPreference(prefer, 'handling', 'strict')
+export const prefersStrict = (prefer = '') => hasPreference(prefer, 'handling', 'strict')

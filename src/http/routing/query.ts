@@ -14,11 +14,11 @@ interface Schema {
 }
 
 /** Parses a query string by its schema. Returns the parsed values, the parameters as sent, and every error. */
-export function readQuery<T extends TObject>(
+export function parseQuery<T extends TObject>(
   schema: T,
   text: string,
   timeZone: string,
-): { query: Static<T>; given: URLSearchParams; errors: FieldError[] } {
+): { query: Static<T>; sent: URLSearchParams; errors: FieldError[] } {
   const query: Record<string, unknown> = {}
   const errors: FieldError[] = []
   const known = schema.properties as Record<string, TSchema>
@@ -37,7 +37,7 @@ export function readQuery<T extends TObject>(
       else query[name] = found
     }
   }
-  return { query: query as Static<T>, given: sent, errors }
+  return { query: query as Static<T>, sent, errors }
 }
 
 const unencoded = 'must be percent-encoded UTF-8. Write a `%` as `%25`.'

@@ -12,32 +12,38 @@ import type { Media } from '../negotiation/accept.ts'
 import { PageResponse, type PageResult, pagingParameters } from '../pagination/lists.ts'
 import type { BulkExport } from '../streaming/bulk-export.ts'
 import type { LongRequest } from '../streaming/long-poll.ts'
-import type { Context, Described, Operation, Params, WholeList } from './operation.ts'
-import type { AcceptedUpload, UploadContext, UploadDescribed } from './uploads.ts'
-import { type How, howOf, type WriteDescribed, type WriteMethod, type WriteWork } from './writes.ts'
+import type { BulkExportFormat, Operation, Params, ReadContext, RouteOptions } from './operation.ts'
+import type { AcceptedUpload, UploadContext, UploadRouteOptions } from './uploads.ts'
+import {
+  toWriteOptions,
+  type WriteMethod,
+  type WriteOptions,
+  type WriteRouteOptions,
+  type WriteWork,
+} from './writes.ts'
 
-interface ReadOptions<Q extends TObject, P extends Params> extends Described<P> {
+interface ReadOptions<Q extends TObject, P extends Params> extends RouteOptions<P> {
   query?: Q
-  /** Returns the errors of a query that its schema can't express. `given` also has the parameters that could not be read. */
-  judge?: (query: Partial<Static<Q>>, given: URLSearchParams, service: Service) => FieldError[]
+  /** Returns the errors of a query that its schema can't express. `sent` also has the parameters that could not be read. */
+  validate?: (query: Partial<Static<Q>>, sent: URLSearchParams, service: Service) => FieldError[]
 }
 
 export interface GetOptions<Q extends TObject = TObject, P extends Params = Params> extends ReadOptions<Q, P> {
-  answer: TSchema
+  response: TSchema
   /** The name of the record in a 404. Default `record`. */
-  kind?: string
+  recordName?: string
   /** Sends an ETag and handles `If-None-Match`. */
   etag?: boolean
   /** The bulk export of a list. */
-  whole?: WholeList & { of: (context: Context<Static<Q>, P>, turn: RunLimited) => Promise<BulkExport> }
+  bulkExport?: BulkExportFormat & { of: (context: ReadContext<Static<Q>, P>, limit: RunLimited) => Promise<BulkExport> }
 }
 
 export interface ListOptions<Q extends TObject = TObject, P extends Params = Params> extends ReadOptions<Q, P> {
   item: TSchema
   /** The number of records on a page without a `limit`. Default 100. */
-  withoutLimit?: number
+  defaultLimit?: number
   /** The capability of a back office without which the list is incomplete. A warning then says what is missing. */
-  needs?: CapabilityName
+  requires?: CapabilityName
   /** The sync that fills the list. `meta.syncedAt` is the time of its last run. */
   sync?: string
 }
@@ -46,16 +52,16 @@ export interface ListOptions<Q extends TObject = TObject, P extends Params = Par
 type GetResult = ({ record: string } | { data: unknown }) & { meta?: object }
 
 type GetHandler<Q extends TObject, P extends Params> = (
-  context: Context<Static<Q>, P>,
-  waits: () => LongRequest,
+  context: ReadContext<Static<Q>, P>,
+  startLong: () => LongRequest,
 ) => Promise<GetResult | undefined>
 type ListHandler<Q extends TObject, P extends Params> = (
-  context: Context<Static<Q>, P>,
-  asked: PageRequest,
+  context: ReadContext<Static<Q>, P>,
+  page: PageRequest,
 ) => Promise<Page | PageResult>
 type StreamHandler<Q extends TObject, P extends Params> = (
-  context: Context<Static<Q>, P>,
-  waiting: LongRequest,
+  context: ReadContext<Static<Q>, P>,
+  long: LongRequest,
 ) => Promise<AsyncIterable<string>>
 type UploadHandler<Q extends TObject, P extends Params> = (
   context: UploadContext<Static<Q>, P>,
@@ -84,14 +90,14 @@ export interface StreamRoute {
 export interface WriteRoute {
   type: 'write'
   operation: Operation
-  options: WriteDescribed<TSchema, Params>
-  how: How
+  options: WriteRouteOptions<TSchema, Params>
+  writeOptions: WriteOptions
   handler: WriteWork
 }
 export interface UploadRoute {
   type: 'upload'
   operation: Operation
-  options: UploadDescribed<TObject, Params>
+  options: UploadRouteOptions<TObject, Params>
   handler: UploadHandler<TObject, Params>
 }
 export type RouteDefinition = GetRoute | ListRoute | StreamRoute | WriteRoute | UploadRoute
@@ -101,11 +107,14 @@ const listMedia: Media = ['json', 'lines']
 
 function readOperation(
   path: string,
-  described: Described<Params> & Pick<GetOptions, 'query' | 'answer' | 'etag'>,
-  { whole, media = whole ? listMedia : ['json'] }: { whole?: WholeList | undefined; media?: Media } = {},
+  options: RouteOptions<Params> & Pick<GetOptions, 'query' | 'response' | 'etag'>,
+  {
+    bulkExport,
+    media = bulkExport ? listMedia : ['json'],
+  }: { bulkExport?: BulkExportFormat | undefined; media?: Media } = {},
 ): Operation {
-  const { operationId, tag, summary, description, heedsStrict, answer } = described
-  const { params = {}, headers = {}, errors = [], query = noQuery, etag = false, role = 'visitor' } = described
+  const { operationId, tag, summary, description, supportsStrict, response } = options
+  const { params = {}, headers = {}, errors = [], query = noQuery, etag = false, role = 'visitor' } = options
   return {
     method: 'GET',
     path,
@@ -117,15 +126,15 @@ function readOperation(
     params,
     query,
     headers,
-    answer,
+    response,
     media,
     errors,
     statuses: [200],
     etag,
     repeatable: false,
     warns: false,
-    ...(heedsStrict && { heedsStrict }),
-    ...(whole && { whole }),
+    ...(supportsStrict && { supportsStrict }),
+    ...(bulkExport && { bulkExport }),
   }
 }
 
@@ -135,9 +144,9 @@ export const get = <Q extends TObject, P extends Params>(
   options: GetOptions<Q, P>,
   handler: GetHandler<Q, P>,
 ): GetRoute => {
-  const { whole } = options
-  const exported = whole && { item: whole.item, ...(whole.hasEndCursor && { hasEndCursor: true }) }
-  const operation = readOperation(path, options, { whole: exported })
+  const { bulkExport } = options
+  const exportFormat = bulkExport && { item: bulkExport.item, ...(bulkExport.hasEndCursor && { hasEndCursor: true }) }
+  const operation = readOperation(path, options, { bulkExport: exportFormat })
   return { type: 'get', operation, options: options as never, handler: handler as never }
 }
 
@@ -147,9 +156,9 @@ export const list = <Q extends TObject, P extends Params>(
   options: ListOptions<Q, P>,
   handler: ListHandler<Q, P>,
 ): ListRoute => {
-  const { item, withoutLimit = 100, query: filters } = options
-  const query = Type.Object({ ...(filters?.properties ?? {}), ...pagingParameters(withoutLimit) })
-  const operation = readOperation(path, { ...options, query, answer: PageResponse(item) }, { whole: { item } })
+  const { item, defaultLimit = 100, query: filters } = options
+  const query = Type.Object({ ...(filters?.properties ?? {}), ...pagingParameters(defaultLimit) })
+  const operation = readOperation(path, { ...options, query, response: PageResponse(item) }, { bulkExport: { item } })
   return { type: 'list', operation, options: options as never, query, handler: handler as never }
 }
 
@@ -167,13 +176,22 @@ const write =
   (method: WriteMethod) =>
   <B extends TSchema, P extends Params>(
     path: string,
-    options: WriteDescribed<B, P>,
+    options: WriteRouteOptions<B, P>,
     handler: WriteWork<Static<B>, P>,
   ): WriteRoute => {
     const { params = {}, headers = {}, errors = [], role = 'maintainer' } = options
-    const how = howOf(method, path, options)
-    const { warns = false, statuses = [how.status], operationId, tag, summary, description, answer, body } = options
-    const { etag, repeatable, keepsEmptyTexts, made } = how
+    const writeOptions = toWriteOptions(method, path, options)
+    const {
+      warns = false,
+      statuses = [writeOptions.status],
+      operationId,
+      tag,
+      summary,
+      description,
+      response,
+      body,
+    } = options
+    const { etag, repeatable, keepsEmptyTexts, generated } = writeOptions
     const operation: Operation = {
       method,
       path,
@@ -186,7 +204,7 @@ const write =
       query: noQuery,
       headers,
       body,
-      answer,
+      response,
       media: ['json'],
       errors,
       statuses,
@@ -194,9 +212,9 @@ const write =
       repeatable,
       warns,
       keepsEmptyTexts,
-      made,
+      generated,
     }
-    return { type: 'write', operation, options: options as never, how, handler: handler as never }
+    return { type: 'write', operation, options: options as never, writeOptions, handler: handler as never }
   }
 
 /** Define writes. Their effect, audit entry and response are committed in one transaction. */
@@ -207,10 +225,10 @@ export const del = write('DELETE')
 /** Defines a POST whose body is a file. Its work continues after the response. */
 export const upload = <Q extends TObject, P extends Params>(
   path: string,
-  options: UploadDescribed<Q, P>,
+  options: UploadRouteOptions<Q, P>,
   handler: UploadHandler<Q, P>,
 ): UploadRoute => {
-  const { operationId, tag, summary, description, heedsStrict, answer, query } = options
+  const { operationId, tag, summary, description, supportsStrict, response, query } = options
   const { params = {}, headers = {}, errors: own = [], role = 'maintainer' } = options
   const errors = [...own, 'unsupported_media_type', 'body_too_large', 'too_many_imports'] as const
   const operation: Operation = {
@@ -224,7 +242,7 @@ export const upload = <Q extends TObject, P extends Params>(
     params,
     query,
     headers,
-    answer,
+    response,
     errors,
     files: true,
     media: ['json'],
@@ -232,7 +250,7 @@ export const upload = <Q extends TObject, P extends Params>(
     etag: false,
     repeatable: false,
     warns: false,
-    ...(heedsStrict && { heedsStrict }),
+    ...(supportsStrict && { supportsStrict }),
   }
   return { type: 'upload', operation, options: options as never, handler: handler as never }
 }

@@ -4,7 +4,8 @@ import { notFound } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Static, TObject } from '../../schemas/schemas.ts'
 import type { PageRequest } from '../../store/lists/page.ts'
-import { admit, type Gate } from '../admission/admit.ts'
+import { admit } from '../admission/admit.ts'
+import type { AppContext } from '../app-context.ts'
 import { requireJsonBody } from '../body/body.ts'
 import { concurrencyLimit } from '../limits/concurrency-limit.ts'
 import { chooseMedium } from '../negotiation/accept.ts'
@@ -14,17 +15,17 @@ import { exportPages, findExportConflicts } from '../streaming/export-chunks.ts'
 import { bulkExporter } from '../streaming/export-route.ts'
 import { type LongRequest, startLongRequest } from '../streaming/long-poll.ts'
 import {
-  type Context,
-  contextOf,
-  gateOf,
-  instanceOf,
+  createEtag,
+  createReadContext,
+  getRequestPath,
   json,
-  namesTag,
+  matchesEtag,
   type Params,
-  tagOf,
+  type ReadContext,
+  selectAppContext,
   withQuery,
 } from './operation.ts'
-import { readQuery } from './query.ts'
+import { parseQuery } from './query.ts'
 import {
   type GetOptions,
   type GetRoute,
@@ -40,46 +41,46 @@ import { handleWrite } from './writes.ts'
 type Handle = (
   request: FastifyRequest,
   reply: FastifyReply,
-  context: Context,
+  context: ReadContext,
   startLong: () => LongRequest,
 ) => Promise<unknown>
 
 const wantsExport = ({ headers }: FastifyRequest) => chooseMedium(headers.accept, ['json', 'lines']) === 'lines'
 
-export function registerRoutes(server: FastifyInstance, gate: Gate, definitions: readonly RouteDefinition[]) {
+export function registerRoutes(server: FastifyInstance, app: AppContext, definitions: readonly RouteDefinition[]) {
   const limitStreams = concurrencyLimit('too_many_streams')
-  const { limitFor, send: sendExport } = bulkExporter(gate)
-  const registerUpload = uploadRouter(server, gate)
+  const { limitFor, send: sendExport } = bulkExporter(app)
+  const registerUpload = uploadRouter(server, app)
 
   const registerRead = ({ operation, options }: GetRoute | ListRoute | StreamRoute, handle: Handle) => {
     const { path, media } = operation
-    const { ofAccounts = false, role = 'visitor' } = options
+    const { inControlDatabase = false, role = 'visitor' } = options
     server.get(
       path,
-      { onRequest: (request, reply) => admit(gate, request, reply, { role, policy: 'read', media }) },
+      { onRequest: (request, reply) => admit(app, request, reply, { role, policy: 'read', media }) },
       async (request, reply) =>
-        handle(request, reply, contextOf(gateOf(gate, request, { ofAccounts }), request), () =>
-          startLongRequest(gate, request, reply, role),
+        handle(request, reply, createReadContext(selectAppContext(app, request, { inControlDatabase }), request), () =>
+          startLongRequest(app, request, reply, role),
         ),
     )
   }
 
   const registerGet = (route: GetRoute) => {
-    const { whole, role, kind = 'record', etag } = route.options
-    registerRead(route, async (request, reply, unread, startLong) => {
-      const isExport = whole !== undefined && wantsExport(request)
-      const context = withParsedQuery(route.options, request, unread, isExport)
-      if (isExport) return sendExport(request, reply, role, () => whole.of(context, limitFor(context)))
-      const found = await route.handler(context, startLong)
-      if (!found) throw notFound(kind)
-      const body = 'record' in found ? enveloped(found.record, found.meta) : JSON.stringify(found)
+    const { bulkExport, role, recordName = 'record', etag } = route.options
+    registerRead(route, async (request, reply, withoutQuery, startLong) => {
+      const isExport = bulkExport !== undefined && wantsExport(request)
+      const context = withParsedQuery(route.options, request, withoutQuery, isExport)
+      if (isExport) return sendExport(request, reply, role, () => bulkExport.of(context, limitFor(context)))
+      const result = await route.handler(context, startLong)
+      if (!result) throw notFound(recordName)
+      const body = 'record' in result ? enveloped(result.record, result.meta) : JSON.stringify(result)
       return etag ? sendTagged(request, reply, body) : reply.type(json).send(body)
     })
   }
 
   const registerStream = (route: StreamRoute) =>
-    registerRead(route, async (request, reply, unread, startLong) => {
-      const context = withParsedQuery(route.options, request, unread)
+    registerRead(route, async (request, reply, withoutQuery, startLong) => {
+      const context = withParsedQuery(route.options, request, withoutQuery)
       return limitStreams(request, async () => {
         const long = startLong()
         const events = await route.handler(context, long)
@@ -89,46 +90,46 @@ export function registerRoutes(server: FastifyInstance, gate: Gate, definitions:
     })
 
   const registerList = (route: ListRoute) => {
-    const { withoutLimit = 100, needs, sync, judge, role } = route.options
+    const { defaultLimit = 100, requires, sync, validate, role } = route.options
     registerRead(route, async (request, reply, context) => {
       const { service } = context
-      const { query, given, errors } = readQuery(route.query, request.query as string, service.settings.timeZone)
+      const { query, sent, errors } = parseQuery(route.query, request.query as string, service.settings.timeZone)
       const { limit, after_cursor, ...filters } = query as { limit?: number; after_cursor?: string }
-      errors.push(...(judge?.(filters, given, service) ?? []))
-      const missing = needs && context.backOffice.untold.get(needs)
-      const loadPage = async (asked: PageRequest) => {
-        const result = await route.handler(withQuery(context, filters), asked)
+      errors.push(...(validate?.(filters, sent, service) ?? []))
+      const missing = requires && context.backOffice.unsupportedFields.get(requires)
+      const loadPage = async (pageRequest: PageRequest) => {
+        const result = await route.handler(withQuery(context, filters), pageRequest)
         const {
           page,
-          warnings: own = [],
-          syncedAt = sync && gateOf(gate, request).syncedAt?.(service)?.get(sync),
+          warnings: ownWarnings = [],
+          syncedAt = sync && selectAppContext(app, request).syncedAt?.(service)?.get(sync),
           asOf = page.asOf,
         }: PageResult = 'page' in result ? result : { page: result }
-        const warnings = missing ? [...own, { code: 'capability_unavailable', detail: missing }] : own
+        const warnings = missing ? [...ownWarnings, { code: 'capability_unavailable', detail: missing }] : ownWarnings
         return { page, meta: { asOf, syncedAt, warnings: warnings.length ? warnings : undefined } }
       }
       if (wantsExport(request)) {
-        throwIfAny([...errors, ...findExportConflicts(given)])
+        throwIfAny([...errors, ...findExportConflicts(sent)])
         return sendExport(request, reply, role, () => exportPages(service, limitFor(context), loadPage))
       }
-      const scope = { service, list: instanceOf(request), filters, key: gate.keys.cursors }
-      const asked = toPageRequest(scope, { limit, after_cursor }, withoutLimit, errors)
-      const { page, meta } = await loadPage(asked)
-      return reply.type(json).send(renderPage(scope, asked, page, meta))
+      const scope = { service, list: getRequestPath(request), filters, key: app.keys.cursors }
+      const pageRequest = toPageRequest(scope, { limit, after_cursor }, defaultLimit, errors)
+      const { page, meta } = await loadPage(pageRequest)
+      return reply.type(json).send(renderPage(scope, pageRequest, page, meta))
     })
   }
 
-  const registerWrite = ({ operation, options, how, handler }: WriteRoute) => {
+  const registerWrite = ({ operation, options, writeOptions, handler }: WriteRoute) => {
     const { role = 'maintainer', policy = 'write', body } = options
     const { method, path } = operation
     server.route({
       method,
       url: path,
       async onRequest(request, reply) {
-        await admit(gate, request, reply, { role, policy, media: ['json'] })
+        await admit(app, request, reply, { role, policy, media: ['json'] })
         requireJsonBody(request, body)
       },
-      handler: (request, reply) => handleWrite(gate, how, request, reply, handler),
+      handler: (request, reply) => handleWrite(app, writeOptions, request, reply, handler),
     })
   }
 
@@ -143,14 +144,14 @@ export function registerRoutes(server: FastifyInstance, gate: Gate, definitions:
 
 /** Parses the query by its schema. Throws all of its errors at once. */
 function withParsedQuery(
-  { query: schema, judge }: Pick<GetOptions, 'query' | 'judge'>,
+  { query: schema, validate }: Pick<GetOptions, 'query' | 'validate'>,
   request: FastifyRequest,
-  context: Context,
+  context: ReadContext,
   isExport = false,
-): Context<Static<TObject>, Params> {
+): ReadContext<Static<TObject>, Params> {
   const { service } = context
-  const { query, given, errors } = readQuery(schema ?? noQuery, request.query as string, service.settings.timeZone)
-  throwIfAny([...errors, ...(isExport ? findExportConflicts(given) : []), ...(judge?.(query, given, service) ?? [])])
+  const { query, sent, errors } = parseQuery(schema ?? noQuery, request.query as string, service.settings.timeZone)
+  throwIfAny([...errors, ...(isExport ? findExportConflicts(sent) : []), ...(validate?.(query, sent, service) ?? [])])
   return withQuery(context, query as Static<TObject>)
 }
 
@@ -159,8 +160,8 @@ const enveloped = (data: string, meta: object | undefined) =>
 
 /** Sends a body with an ETag of its bytes, or 304 if the caller has them already (RFC 9110, section 13). */
 function sendTagged(request: FastifyRequest, reply: FastifyReply, body: string) {
-  const tag = tagOf(body)
+  const tag = createEtag(body)
   reply.header('etag', tag)
-  if (namesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  if (matchesEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   return reply.type(json).send(body)
 }

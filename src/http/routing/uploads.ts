@@ -7,46 +7,55 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
-import { admit, type Gate } from '../admission/admit.ts'
+import { admit } from '../admission/admit.ts'
+import type { AppContext } from '../app-context.ts'
 import { interruptedBody } from '../body/body.ts'
 import { concurrencyLimit } from '../limits/concurrency-limit.ts'
-import { logFault } from '../problem.ts'
-import { type Context, contextOf, type Described, gateOf, json, type Params, withQuery } from './operation.ts'
-import { isTrial } from './prefer.ts'
-import { readQuery } from './query.ts'
+import { logServerError } from '../problem.ts'
+import {
+  createReadContext,
+  json,
+  type Params,
+  type ReadContext,
+  type RouteOptions,
+  selectAppContext,
+  withQuery,
+} from './operation.ts'
+import { prefersDryRun } from './prefer.ts'
+import { parseQuery } from './query.ts'
 
-/** What a body that is a file may be, and what its lines then are. */
+/** The media types of files, and the format of each. */
 export const fileTypes = { 'text/csv': 'csv', 'application/x-ndjson': 'ndjson' } as const
 
-/** Bytes, as they are sent. */
-const largestFile = 256 * 1024 * 1024
-/** Files that a process works on at a time, whosever they are: each has a connection or two. */
-const mostAtWork = 4
+/** Bytes of a file as sent, possibly compressed. */
+const maxFileBytes = 256 * 1024 * 1024
+/** Files that a process imports at a time, over all services. Each needs one or two connections. */
+const maxConcurrentFiles = 4
 
-/** Bodies that are files come as streams; what takes none has refused them by their type before. */
-export const takeFiles = (server: FastifyInstance) =>
+/** Makes file bodies arrive as streams. A route that accepts no files has rejected them by their type before. */
+export const acceptFileBodies = (server: FastifyInstance) =>
   server.addContentTypeParser(Object.keys(fileTypes), (_, body, done) => done(null, body))
 
-export interface UploadDescribed<Q extends TObject, P extends Params> extends Described<P> {
+export interface UploadRouteOptions<Q extends TObject, P extends Params> extends RouteOptions<P> {
   query: Q
-  answer: TSchema
+  response: TSchema
 }
 
-export interface UploadContext<Query, P extends Params> extends Context<Query, P> {
+export interface UploadContext<Query, P extends Params> extends ReadContext<Query, P> {
   format: 'csv' | 'ndjson'
-  /** That of its `Content-Type`. */
+  /** The charset of the `Content-Type`. */
   charset: string | undefined
   username: string
   requestId: string
-  /** `Prefer: tx=rollback`: nothing is to be written. */
-  isTrial: boolean
-  /** Aborted once the process is on its way out. */
-  ending: AbortSignal
-  /** Takes the body to its end, for as long as the caller needs, with nothing of ours held; once. */
+  /** True for `Prefer: tx=rollback`: no records are written. */
+  isDryRun: boolean
+  /** Aborted when the process shuts down. */
+  shutdownSignal: AbortSignal
+  /** Receives the complete body and returns it as a stream. Call it once. No connection or lock is kept while the caller sends. */
   file(): Promise<Readable>
 }
 
-/** What is answered at once; `work` goes on. */
+/** The response of an accepted upload. Its `work` continues. */
 export interface AcceptedUpload {
   record: string
   subject: string
@@ -54,61 +63,61 @@ export interface AcceptedUpload {
 }
 
 /** Returns the function that registers a POST whose body is a file. The work on the file continues after the response. */
-export function uploadRouter(server: FastifyInstance, gate: Gate) {
-  const atWork = new Set<Promise<unknown>>()
-  const openUpload = concurrencyLimit('too_many_imports')
-  server.addHook('onClose', async () => void (await Promise.allSettled(atWork)))
-  const room = roomFor(mostAtWork)
+export function uploadRouter(server: FastifyInstance, app: AppContext) {
+  const running = new Set<Promise<unknown>>()
+  const limitUploads = concurrencyLimit('too_many_imports')
+  server.addHook('onClose', async () => void (await Promise.allSettled(running)))
+  const slots = createFileSlots(maxConcurrentFiles)
 
   return (
     path: string,
-    { role = 'maintainer', query: shape }: UploadDescribed<TObject, Params>,
+    { role = 'maintainer', query: schema }: UploadRouteOptions<TObject, Params>,
     accept: (context: UploadContext<Static<TObject>, Params>) => Promise<AcceptedUpload>,
   ) => {
     server.post(
       path,
       {
         async onRequest(request, reply) {
-          await admit(gate, request, reply, { role, policy: 'write', media: ['json'] })
-          fileTypeOf(request)
+          await admit(app, request, reply, { role, policy: 'write', media: ['json'] })
+          parseFileType(request)
         },
       },
       async (request, reply) => {
-        const context = contextOf(gateOf(gate, request), request)
-        const { query, errors: faults } = readQuery(shape, request.query as string, context.service.settings.timeZone)
-        throwIfAny(faults)
-        room.require()
-        return openUpload(request, async goesOn => {
-          const trial = isTrial(context.header('prefer'))
-          if (trial) reply.header('preference-applied', 'tx=rollback')
-          let taken: Readable | undefined
-          let letGo = () => {}
+        const context = createReadContext(selectAppContext(app, request), request)
+        const { query, errors } = parseQuery(schema, request.query as string, context.service.settings.timeZone)
+        throwIfAny(errors)
+        slots.requireFree()
+        return limitUploads(request, async keepOpen => {
+          const isDryRun = prefersDryRun(context.header('prefer'))
+          if (isDryRun) reply.header('preference-applied', 'tx=rollback')
+          let received: Readable | undefined
+          let releaseSlot = () => {}
           const accepting = accept({
             ...withQuery(context, query),
-            ...fileTypeOf(request),
+            ...parseFileType(request),
             username: request.username ?? '',
             requestId: request.id,
-            isTrial: trial,
-            ending: gate.ending,
+            isDryRun,
+            shutdownSignal: app.shutdownSignal,
             async file() {
-              taken = await spooled(request)
-              letGo = room.take()
-              return taken
+              received = await spoolBody(request)
+              releaseSlot = slots.acquire()
+              return received
             },
           })
           const { record, subject, work } = await accepting.catch(error => {
-            taken?.destroy()
-            letGo()
+            received?.destroy()
+            releaseSlot()
             throw error
           })
-          const working = work
-            .catch(error => logFault(request, error))
+          const finished = work
+            .catch(error => logServerError(request, error))
             .finally(() => {
-              letGo()
-              atWork.delete(working)
+              releaseSlot()
+              running.delete(finished)
             })
-          atWork.add(working)
-          goesOn(working)
+          running.add(finished)
+          keepOpen(finished)
           return reply.code(202).header('location', subject).type(json).send(`{"data":${record}}`)
         })
       },
@@ -116,31 +125,32 @@ export function uploadRouter(server: FastifyInstance, gate: Gate) {
   }
 }
 
-/** Room for so many files that somebody works on, or is about to. What `take` answers gives it back. */
-function roomFor(most: number) {
-  let inHand = 0
-  const room = {
-    require() {
-      if (inHand >= most) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
+/** Creates the slots for concurrent files. They throw `too_many_imports` if none is free. */
+function createFileSlots(max: number) {
+  let used = 0
+  const slots = {
+    requireFree() {
+      if (used >= max) throw new ApiError('too_many_imports', undefined, { retryAfter: 20 })
     },
-    take() {
-      room.require()
-      inHand++
-      return () => void inHand--
+    /** Takes a slot. Returns the function that releases it. */
+    acquire() {
+      slots.requireFree()
+      used++
+      return () => void used--
     },
   }
-  return room
+  return slots
 }
 
-/** How a file can be packed; whether it is, is seen by its first bytes. */
+/** The accepted values of `Content-Encoding`. The first bytes of the file show whether it is compressed. */
 const codings = ['identity', 'gzip', 'zstd']
 
-/** What the lines of the body are, and which letters they have, by its type. */
-function fileTypeOf({ headers }: FastifyRequest) {
+/** Returns the format and the charset of a file body. Throws `unsupported_media_type` for other types. */
+function parseFileType({ headers }: FastifyRequest) {
   const [type = '', ...parameters] = String(headers['content-type'] ?? '')
     .split(';')
     .map(part => part.trim().toLowerCase())
-  const format = Object.entries(fileTypes).find(([known]) => known === type)?.[1]
+  const format = Object.entries(fileTypes).find(([mediaType]) => mediaType === type)?.[1]
   if (!format)
     throw new ApiError('unsupported_media_type', '`Content-Type` must be `text/csv` or `application/x-ndjson`.')
   if (!codings.includes(String(headers['content-encoding'] ?? 'identity').toLowerCase()))
@@ -152,46 +162,46 @@ function fileTypeOf({ headers }: FastifyRequest) {
 const tooLarge = () =>
   new ApiError(
     'body_too_large',
-    `The file is too large: it can have at most ${largestFile / 1024 / 1024} MiB as sent.`,
+    `The file is too large: it can have at most ${maxFileBytes / 1024 / 1024} MiB as sent.`,
     {
       headers: { connection: 'close' },
     },
   )
 
-/** Keeps a body in a file without a name, which nobody else can open, and which goes with the process. */
-async function spooled({ body, headers }: FastifyRequest): Promise<Readable> {
-  if (Number(headers['content-length'] ?? 0) > largestFile) throw tooLarge()
-  const { writing, reading } = await unnamedFile().catch(refused)
+/** Writes a body to an unlinked file, which no other user can open and which vanishes with the process. Returns it as a stream. */
+async function spoolBody({ body, headers }: FastifyRequest): Promise<Readable> {
+  if (Number(headers['content-length'] ?? 0) > maxFileBytes) throw tooLarge()
+  const { writing, reading } = await openUnlinkedFile().catch(throwSpoolError)
   try {
-    await pipeline((body ?? []) as Readable, withinBounds, writing.createWriteStream())
+    await pipeline((body ?? []) as Readable, limitSize, writing.createWriteStream())
     return reading.createReadStream({ start: 0, highWaterMark: 64 * 1024 })
   } catch (error) {
     await reading.close()
-    return refused(error)
+    return throwSpoolError(error)
   }
 }
 
-const unspooled: Readonly<Record<string, () => ApiError>> = {
-  // How Node tells of a stream that is reset over HTTP/2.
+const spoolErrors: Readonly<Record<string, () => ApiError>> = {
+  // Node reports a stream that is reset over HTTP/2 like this.
   ERR_STREAM_PREMATURE_CLOSE: interruptedBody,
   ENOSPC: () =>
     new ApiError('service_unavailable', 'There is no disk space for the file at the moment.', { retryAfter: 30 }),
 }
 
-function refused(error: unknown): never {
-  throw unspooled[(error as NodeJS.ErrnoException).code ?? '']?.() ?? error
+function throwSpoolError(error: unknown): never {
+  throw spoolErrors[(error as NodeJS.ErrnoException).code ?? '']?.() ?? error
 }
 
-async function* withinBounds(chunks: AsyncIterable<Buffer>) {
+async function* limitSize(chunks: AsyncIterable<Buffer>) {
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
-    if (bytes > largestFile) throw tooLarge()
+    if (bytes > maxFileBytes) throw tooLarge()
     yield chunk
   }
 }
 
-async function unnamedFile() {
+async function openUnlinkedFile() {
   const directory = await mkdtemp(join(tmpdir(), 'tillbridge-import-'))
   const path = join(directory, 'file')
   try {

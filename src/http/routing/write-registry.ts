@@ -1,23 +1,23 @@
 import { createSender } from '../../webhooks/sender.ts'
 import type { WriteOperation, WriteRegistry } from '../../writes/registry.ts'
-import type { Gate } from '../admission/admit.ts'
+import type { AppContext } from '../app-context.ts'
 import type { RouteDefinition } from './route-definitions.ts'
-import { beginOf } from './writes.ts'
+import { prepareWrite } from './writes.ts'
 
 /** Builds the registry of write operations from the route definitions. */
 export function createWriteRegistry(
   definitions: readonly RouteDefinition[],
-  { keys, backOffice, driver }: Pick<Gate, 'keys' | 'backOffice' | 'driver'>,
+  { keys, backOffice, driver }: Pick<AppContext, 'keys' | 'backOffice' | 'driver'>,
 ): WriteRegistry {
   const registry = new Map<string, WriteOperation>()
   for (const route of definitions) {
     if (route.type !== 'write') continue
-    const { how, handler } = route
-    registry.set(how.operation, {
-      isAudited: how.audited,
+    const { writeOptions, handler } = route
+    registry.set(writeOptions.operation, {
+      isAudited: writeOptions.isAudited,
       resume: (service, { params, body, username, requestId }) =>
-        beginOf(
-          how,
+        prepareWrite(
+          writeOptions,
           {
             service,
             keys,

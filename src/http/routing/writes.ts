@@ -3,204 +3,205 @@ import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { ApiError, type ErrorCode, type FieldError } from '../../errors/api-error.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
-import type { Answer } from '../../store/writes/idempotency.ts'
+import type { StoredResponse } from '../../store/writes/idempotency.ts'
 import { failpoint } from '../../testing/failpoints.ts'
-import { tryOut } from '../../writes/dry-run.ts'
-import { type Carrying, carryOut, type Done } from '../../writes/execute.ts'
-import { AnsweredBefore, identityOf, readIdempotencyKey } from '../../writes/idempotency.ts'
+import { dryRun } from '../../writes/dry-run.ts'
+import { executeWrite, type WriteResult, type WriteRuntime } from '../../writes/execute.ts'
+import { createIdentity, IdempotentReplay, readIdempotencyKey } from '../../writes/idempotency.ts'
 import type { CommitPhase, Write } from '../../writes/write.ts'
-import type { Gate } from '../admission/admit.ts'
+import type { AppContext } from '../app-context.ts'
 import { readBody } from '../body/body.ts'
 import { canonicalJson } from '../body/json.ts'
 import type { Policy } from '../limits/rate-limit.ts'
 import type { Warning } from '../pagination/lists.ts'
 import {
-  type Asked,
-  askedOf,
-  type Described,
-  gateOf,
-  instanceOf,
+  createEtag,
+  createRequestContext,
+  getRequestPath,
   json,
-  namesTag,
+  matchesEtag,
+  normalizePath,
   type Params,
-  plainly,
-  tagOf,
+  type RequestContext,
+  type RouteOptions,
+  selectAppContext,
 } from './operation.ts'
-import { isTrial } from './prefer.ts'
-import { readQuery } from './query.ts'
+import { prefersDryRun } from './prefer.ts'
+import { parseQuery } from './query.ts'
 
 export type WriteMethod = 'POST' | 'PUT' | 'DELETE'
 
-export interface WriteDescribed<B extends TSchema, P extends Params> extends Described<P> {
+export interface WriteRouteOptions<B extends TSchema, P extends Params> extends RouteOptions<P> {
   body: B
-  answer: TSchema
-  /** What it succeeds with; 201 for POST, else 200. */
+  response: TSchema
+  /** The status code of success. Default 201 for POST, 200 otherwise. */
   status?: number
-  /** All that it may succeed with, where there are several. */
+  /** All status codes of success, if there are several. */
   statuses?: readonly number[]
-  /** Whether it takes an Idempotency-Key; every POST does. */
+  /** True if the operation accepts an `Idempotency-Key`. Default: every POST does. */
   repeatable?: boolean
-  /** Whether it leaves a line in the audit; false for what only reads. */
-  audited?: boolean
+  /** False if the operation only reads and has no audit entry. Default true. */
+  isAudited?: boolean
   etag?: boolean
-  /** Whether the answer may carry warnings. */
+  /** True if responses can have warnings. */
   warns?: boolean
   policy?: Policy
-  /** Whether an empty text in an optional field is something else than null. */
+  /** True if an empty string in an optional field differs from null. */
   keepsEmptyTexts?: boolean
-  /** The record that it changes: what the body has as it is stored can be sent back, whatever rule of the shape it breaks. */
-  stored?(db: Db, service: Service, params: { [name in keyof P]: string }): Promise<{ record: string } | undefined>
-  /** What the body has that could be guessed at is judged, and counted, whatever is known of its key: why nothing is told of that. */
-  guessed?(tx: Db, again: Again<Static<B>, P>): Promise<ApiError | undefined>
-  /** The faults that its work would find in the body beside those of the shape, to be told with them. */
-  ruled?(body: Static<B>, service: Service): FieldError[]
-  /** What of the answer the write makes up, where the body does not say it: numbers, secrets. A trial shows null there. */
-  made?: readonly string[]
+  /** Loads the record that is changed. The body can repeat its stored values, even if they break a rule of the schema. */
+  loadStored?(db: Db, service: Service, params: { [name in keyof P]: string }): Promise<{ record: string } | undefined>
+  /** Counts a guess (for example a PIN) in a request whose key was used before. Returns the error that hides the state of the key. */
+  countGuess?(tx: Db, repeat: RepeatContext<Static<B>, P>): Promise<ApiError | undefined>
+  /** Returns the errors of rules that the schema can't express. They are reported together with those of the schema. */
+  checkRules?(body: Static<B>, service: Service): FieldError[]
+  /** The response fields that the write generates unless the body has them: numbers, secrets. Null after a dry run. */
+  generated?: readonly string[]
 }
 
-/** A write that comes with a key that was used before. */
-interface Again<Body = unknown, P extends Params = Params> extends Asked<P> {
+/** A write whose key was used before. */
+interface RepeatContext<Body = unknown, P extends Params = Params> extends RequestContext<P> {
   body: Body
-  /** Whether it is another one than came with the key. */
-  isOther: boolean
+  /** True if the key was used for another request. */
+  isOtherRequest: boolean
 }
 
-/** What a write's function is given. */
-export interface WriteContext<Body = unknown, P extends Params = Params> extends Write, Asked<P> {
+/** The request, as a handler that writes receives it. */
+export interface WriteContext<Body = unknown, P extends Params = Params> extends Write, RequestContext<P> {
   body: Body
 }
 
-/** What a write does before its last transaction, if anything; returns what it does in it, which is committed with audit and answer. */
+/** The handler of a write: does the work before the last transaction, if any, and returns the work of the last transaction. */
 export type WriteWork<Body = unknown, P extends Params = Params> = (
   context: WriteContext<Body, P>,
 ) => CommitPhase<Written | ApiError> | Promise<CommitPhase<Written | ApiError>>
 
-/** What a write comes to. */
+/** The written record, as stored JSON or as a value. */
 type Written = ({ record: string } | { data: unknown }) & {
-  /** The path of what was written; for the audit, and for `Location` where it is new. */
+  /** The path of the record, for the audit log and for `Location`. */
   subject: string
   status?: number
   warnings?: Warning[]
 }
 
-/** What there is to know of a write beside its work. */
-export interface How {
-  /** Method and path, its parameters by their names. */
+/** The options of a write with their defaults. */
+export interface WriteOptions {
+  /** Method and path pattern: `PUT /customers/:id`. */
   operation: string
   status: number
   repeatable: boolean
-  audited: boolean
+  isAudited: boolean
   etag: boolean
   body: TSchema
   keepsEmptyTexts: boolean
-  stored: WriteDescribed<TSchema, Params>['stored']
-  guessed: WriteDescribed<TSchema, Params>['guessed']
-  ruled: WriteDescribed<TSchema, Params>['ruled']
-  made: readonly string[]
-  ofAccounts: boolean
+  loadStored: WriteRouteOptions<TSchema, Params>['loadStored']
+  countGuess: WriteRouteOptions<TSchema, Params>['countGuess']
+  checkRules: WriteRouteOptions<TSchema, Params>['checkRules']
+  generated: readonly string[]
+  inControlDatabase: boolean
 }
 
-export function howOf<B extends TSchema, P extends Params>(
+export function toWriteOptions<B extends TSchema, P extends Params>(
   method: WriteMethod,
   path: string,
-  described: WriteDescribed<B, P>,
-): How {
-  const { status, repeatable, audited = true, etag = false, body } = described
-  const { keepsEmptyTexts = false, stored, guessed, ruled, made = [], ofAccounts = false } = described
+  options: WriteRouteOptions<B, P>,
+): WriteOptions {
+  const { status, repeatable, isAudited = true, etag = false, body, keepsEmptyTexts = false } = options
+  const { loadStored, countGuess, checkRules, generated = [], inControlDatabase = false } = options
   const isPost = method === 'POST'
   return {
     operation: `${method} ${path}`,
     status: status ?? (isPost ? 201 : 200),
     repeatable: repeatable ?? isPost,
-    audited,
+    isAudited,
     etag,
     body,
     keepsEmptyTexts,
-    stored,
-    guessed,
-    ruled,
-    made,
-    ofAccounts,
+    loadStored,
+    countGuess,
+    checkRules,
+    generated,
+    inControlDatabase,
   }
 }
 
-/** One write: body, key, effect, audit and answer; the last three in one transaction (contract 1.5). */
+/** Handles one write. Key, effect, audit entry and response are committed in one transaction. */
 export async function handleWrite(
-  control: Gate,
-  how: How,
+  control: AppContext,
+  options: WriteOptions,
   request: FastifyRequest,
   reply: FastifyReply,
   work: WriteWork,
 ) {
-  const gate = gateOf(control, request, how)
-  const asked = askedOf(gate, request)
-  const { service, params, header } = asked
-  const { errors: faults } = readQuery(nothing, request.query as string, service.settings.timeZone)
-  const trial = isTrial(header('prefer'))
-  const key = how.repeatable && !trial ? readIdempotencyKey(header('idempotency-key'), service) : undefined
-  const stored = async () => how.stored?.(gate.db, service, params)
-  const body = await readBody(how, request, service, { faults, stored })
+  const app = selectAppContext(control, request, options)
+  const context = createRequestContext(app, request)
+  const { service, params, header } = context
+  const { errors: queryErrors } = parseQuery(noParameters, request.query as string, service.settings.timeZone)
+  const isDryRun = prefersDryRun(header('prefer'))
+  const key = options.repeatable && !isDryRun ? readIdempotencyKey(header('idempotency-key'), service) : undefined
+  const stored = async () => options.loadStored?.(app.db, service, params)
+  const body = await readBody(options, request, service, { faults: queryErrors, stored })
   const { username = '', id: requestId } = request
   const requireMatch = (current: string) =>
-    matches(header('if-match'), current, how.etag && service.settings.requireIfMatch)
-  const begin = beginOf(how, { ...asked, body, username, requestId, requireMatch }, work)
+    checkPrecondition(header('if-match'), current, options.etag && service.settings.requireIfMatch)
+  const execute = prepareWrite(options, { ...context, body, username, requestId, requireMatch }, work)
   reply.type(json)
-  if (trial) {
+  if (isDryRun) {
     reply.header('preference-applied', 'tx=rollback')
-    const { answer } = await tryOut(gate, service, begin)
-    reply.code(answer.status)
-    return reply.send(withoutMade(answer.body, how.made, body))
+    const { response } = await dryRun(app, service, execute)
+    reply.code(response.status)
+    return reply.send(withoutGenerated(response.body, options.generated, body))
   }
-  // A password is given again only to whom it was given: whether others may have it is judged where it is made.
-  const by = how.ofAccounts ? { by: username } : {}
-  const text = canonicalJson({ path: plainly(instanceOf(request)), body, ...by })
-  const identity = identityOf(gate.keys, service, how.operation, key, text)
-  const requested = { operation: how.operation, params, body, username, requestId }
-  const { answer, replayed } = await carryOut(gate, service, identity, requested, begin).then(
-    answer => ({ answer, replayed: false }),
+  // A response about accounts can contain a password, so only the same caller gets it again.
+  const by = options.inControlDatabase ? { by: username } : {}
+  const canonical = canonicalJson({ path: normalizePath(getRequestPath(request)), body, ...by })
+  const identity = createIdentity(app.keys, service, options.operation, key, canonical)
+  const writeRequest = { operation: options.operation, params, body, username, requestId }
+  const { response, isReplay } = await executeWrite(app, service, identity, writeRequest, execute).then(
+    response => ({ response, isReplay: false }),
     async error => {
-      const isOther = error instanceof ApiError && error.code === 'idempotency_key_reused'
-      const isAgain = isOther || error instanceof AnsweredBefore
-      const { guessed } = how
-      const against = isAgain && guessed && (await gate.db.transaction(tx => guessed(tx, { ...asked, body, isOther })))
-      if (against) throw against
-      if (error instanceof AnsweredBefore) return { answer: error.answer, replayed: true }
+      const isOtherRequest = error instanceof ApiError && error.code === 'idempotency_key_reused'
+      const isRepeat = isOtherRequest || error instanceof IdempotentReplay
+      const { countGuess } = options
+      const guessError =
+        isRepeat && countGuess && (await app.db.transaction(tx => countGuess(tx, { ...context, body, isOtherRequest })))
+      if (guessError) throw guessError
+      if (error instanceof IdempotentReplay) return { response: error.response, isReplay: true }
       throw error
     },
   )
   failpoint('after_commit')
-  reply.headers(answer.headers).code(answer.status)
-  if (replayed) reply.header('idempotent-replayed', 'true')
-  return reply.send(answer.body)
+  reply.headers(response.headers).code(response.status)
+  if (isReplay) reply.header('idempotent-replayed', 'true')
+  return reply.send(response.body)
 }
 
-/** An answer without what only a write that is kept would make: numbers, secrets. */
-function withoutMade(answer: string, made: readonly string[], body: unknown) {
-  const { data, ...rest } = JSON.parse(answer) as { data: Record<string, unknown> }
-  const given = (body ?? {}) as Record<string, unknown>
-  for (const name of made) if (name in data && given[name] == null) data[name] = null
-  return JSON.stringify({ data, ...rest })
+/** Sets the generated fields of a dry run's response to null, unless the body has them. */
+function withoutGenerated(response: string, generated: readonly string[], body: unknown) {
+  const { data, ...members } = JSON.parse(response) as { data: Record<string, unknown> }
+  const sent = (body ?? {}) as Record<string, unknown>
+  for (const name of generated) if (name in data && sent[name] == null) data[name] = null
+  return JSON.stringify({ data, ...members })
 }
 
-/** The work of a write, ready to be carried out: does what comes before the last transaction, and returns all that is done in it. */
-export const beginOf =
-  (how: How, asked: Omit<WriteContext, keyof Carrying>, work: WriteWork) =>
-  async (carrying: Carrying): Promise<CommitPhase<Done | ApiError>> => {
-    const { username, requestId, body } = asked
+/** Returns the work of a write for its execution: runs the handler and adds audit entry and response to its commit phase. */
+export const prepareWrite =
+  (options: WriteOptions, context: Omit<WriteContext, keyof WriteRuntime>, work: WriteWork) =>
+  async (runtime: WriteRuntime): Promise<CommitPhase<WriteResult | ApiError>> => {
+    const { username, requestId, body } = context
     failpoint('before_effect')
-    const finish = await work({ ...asked, ...carrying })
+    const commit = await work({ ...context, ...runtime })
     return async tx => {
-      const written = await finish(tx)
+      const written = await commit(tx)
       failpoint('after_effect')
       if (written instanceof ApiError) return written
-      const { operation } = how
-      const audited = how.audited ? { username, requestId, operation, subject: written.subject, body } : undefined
-      return { answer: answerOf(how, written), audited }
+      const { operation, isAudited } = options
+      const audited = isAudited ? { username, requestId, operation, subject: written.subject, body } : undefined
+      return { response: toStoredResponse(options, written), audited }
     }
   }
 
-function answerOf(how: How, written: Written): Answer {
-  const { status = how.status, subject, warnings } = written
+function toStoredResponse(options: WriteOptions, written: Written): StoredResponse {
+  const { status = options.status, subject, warnings } = written
   const data = 'record' in written ? written.record : JSON.stringify(written.data)
   const meta = warnings?.length ? `,"meta":${JSON.stringify({ warnings })}` : ''
   return {
@@ -208,24 +209,24 @@ function answerOf(how: How, written: Written): Answer {
     body: `{"data":${data}${meta}}`,
     headers: {
       ...(status === 201 || status === 202 ? { location: subject } : {}),
-      ...(how.etag ? { etag: tagOf(`{"data":${data}}`) } : {}),
+      ...(options.etag ? { etag: createEtag(`{"data":${data}}`) } : {}),
     },
   }
 }
 
-/** RFC 9110, section 13.1.1, and RFC 6585, section 3. */
-function matches(given: string | undefined, record: string, required: boolean) {
-  if (given === undefined) {
-    if (required) throw new ApiError('precondition_required')
+/** Checks `If-Match` (RFC 9110, section 13.1.1). Throws `precondition_failed`, or `precondition_required` (RFC 6585, section 3). */
+function checkPrecondition(ifMatch: string | undefined, record: string, isRequired: boolean) {
+  if (ifMatch === undefined) {
+    if (isRequired) throw new ApiError('precondition_required')
     return
   }
-  if (!namesTag(given, tagOf(`{"data":${record}}`))) throw new ApiError('precondition_failed')
+  if (!matchesEtag(ifMatch, createEtag(`{"data":${record}}`))) throw new ApiError('precondition_failed')
 }
 
-/** No write takes a query. A PIN there is refused by name, like anything else. */
-const nothing = Type.Object({})
+/** Writes have no query parameters. Any parameter is rejected by name, for example a PIN. */
+const noParameters = Type.Object({})
 
-/** What any write may be answered. */
+/** The error codes that every write can return. */
 export const errorsOfEveryWrite: readonly ErrorCode[] = [
   'malformed_json',
   'invalid_body',
@@ -238,7 +239,7 @@ export const errorsOfEveryWrite: readonly ErrorCode[] = [
   'outcome_unknown',
 ]
 
-/** What a write with an Idempotency-Key may be answered on top. */
+/** The additional error codes of a write that accepts an `Idempotency-Key`. */
 export const errorsOfRepeatable: readonly ErrorCode[] = [
   'idempotency_key_invalid',
   'idempotency_in_progress',

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ignoreError } from '../../telemetry/ignored-errors.ts'
-import { apiErrorOf, logFault } from '../problem.ts'
+import { logServerError, toPublicError } from '../problem.ts'
 
 /** Milliseconds that a client can leave sent events unread. */
 const maxUnreadMs = 20_000
@@ -56,8 +56,8 @@ export async function sendEvents(
       if (!raw.write(text)) await waitForDrain(raw, signal)
     }
   } catch (error) {
-    const { code, message } = apiErrorOf(error)
-    logFault(request, error)
+    const { code, message } = toPublicError(error)
+    logServerError(request, error)
     const data = JSON.stringify({ code, detail: message, requestId: request.id })
     raw.write(formatEvent({ event: 'error', data }))
   } finally {

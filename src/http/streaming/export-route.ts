@@ -5,21 +5,22 @@ import { type RunLimited, semaphore } from '../../concurrency/semaphore.ts'
 import type { Database } from '../../database/db.ts'
 import type { Role } from '../../domain/accounts.ts'
 import { ApiError } from '../../errors/api-error.ts'
-import { admittedStill, type Gate } from '../admission/admit.ts'
+import { checkStillAdmitted } from '../admission/admit.ts'
+import type { AppContext } from '../app-context.ts'
 import { concurrencyLimit } from '../limits/concurrency-limit.ts'
-import { logFault } from '../problem.ts'
+import { logServerError } from '../problem.ts'
 import { type BulkExport, sendBulkExport } from './bulk-export.ts'
 
 /** Connections to a database that all bulk exports of a process share. The other connections serve pages. */
 const maxConnections = 2
 
 /** Runs bulk exports. Their chunks share a few connections and yield to other reads. The concurrent exports of an account are limited. */
-export function bulkExporter(gate: Gate) {
+export function bulkExporter(app: AppContext) {
   const limitAccount = concurrencyLimit('too_many_exports')
   const limits = new WeakMap<Database, RunLimited>()
   return {
     /** Returns the limit that the exports of a database share. */
-    limitFor({ db }: Pick<Gate, 'db'>): RunLimited {
+    limitFor({ db }: Pick<AppContext, 'db'>): RunLimited {
       const limit = limits.get(db) ?? createLimit(db)
       limits.set(db, limit)
       return limit
@@ -35,7 +36,7 @@ export function bulkExporter(gate: Gate) {
       limitAccount(request, async () => {
         requireChunkedEncoding(request)
         const { headers, chunks } = await begin()
-        const recheckAccess = () => admittedStill(gate, request, role)
+        const recheckAccess = () => checkStillAdmitted(app, request, role)
         await sendBulkExport(request, reply, { headers, chunks: whileAdmitted(request, chunks, recheckAccess) })
         return reply
       }),
@@ -85,7 +86,7 @@ async function* whileAdmitted(
       yield chunk
     }
   } catch (error) {
-    logFault(request, error)
+    logServerError(request, error)
     throw error
   }
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Role } from '../../domain/accounts.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
-import { admittedStill, type Gate } from '../admission/admit.ts'
+import { checkStillAdmitted } from '../admission/admit.ts'
+import type { AppContext } from '../app-context.ts'
 
 /** The lifetime of a request that waits for changes, perhaps for hours. */
 export interface LongRequest {
@@ -29,15 +30,20 @@ function getListeners(signal: AbortSignal) {
 }
 
 /** Returns the lifetime of a request. */
-export function startLongRequest(gate: Gate, request: FastifyRequest, reply: FastifyReply, role: Role): LongRequest {
+export function startLongRequest(
+  app: AppContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  role: Role,
+): LongRequest {
   const controller = new AbortController()
-  const listeners = getListeners(gate.ending)
+  const listeners = getListeners(app.shutdownSignal)
   const end = () => {
     listeners.delete(end)
     controller.abort()
   }
   listeners.add(end)
   reply.raw.once('close', end)
-  if (gate.ending.aborted || reply.raw.destroyed) end()
-  return { signal: controller.signal, recheckAccess: () => admittedStill(gate, request, role) }
+  if (app.shutdownSignal.aborted || reply.raw.destroyed) end()
+  return { signal: controller.signal, recheckAccess: () => checkStillAdmitted(app, request, role) }
 }

@@ -130,10 +130,10 @@ export const changes = [
       description:
         'Each record is in the feed once, at its latest change. If you continue from `endCursor`, you receive the latest state of every changed record and every removal. Without a cursor, the feed begins with all current records. With `wait`, an empty response waits for a change.',
       query: Query,
-      answer: ChangePage,
+      response: ChangePage,
       errors: ['cursor_expired'],
-      judge: ({ kinds }) => faultsOfKinds(kinds),
-      whole: {
+      validate: ({ kinds }) => faultsOfKinds(kinds),
+      bulkExport: {
         item: ChangeShape,
         hasEndCursor: true,
         of: ({ db, service, keys, query }, turn) =>
@@ -171,9 +171,9 @@ export const changes = [
           required: false,
         },
       },
-      answer: Events,
+      response: Events,
       errors: ['invalid_cursor', 'cursor_expired', 'too_many_streams'],
-      judge: ({ kinds }) => faultsOfKinds(kinds),
+      validate: ({ kinds }) => faultsOfKinds(kinds),
     },
     async ({ db, service, keys, query, header }, waiting) => {
       const { records = false } = query

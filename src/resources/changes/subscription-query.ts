@@ -9,7 +9,7 @@ import {
 import type { Db } from '../../database/db.ts'
 import { type Kind, kinds } from '../../domain/changes.ts'
 import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts'
-import type { Context } from '../../http/routing/operation.ts'
+import type { ReadContext } from '../../http/routing/operation.ts'
 import { formatEvent, keepAliveComment } from '../../http/streaming/event-stream.ts'
 import type { LongRequest } from '../../http/streaming/long-poll.ts'
 import type { ChangesPage } from '../../store/change-feed/changes.ts'
@@ -95,8 +95,8 @@ export function faultsOfKinds(named: string | undefined): FieldError[] {
 }
 
 export const followingOf = (
-  service: Context['service'],
-  { cursors: key }: Context['keys'],
+  service: ReadContext['service'],
+  { cursors: key }: ReadContext['keys'],
   query: Query,
 ): Subscription => ({
   service,

@@ -30,7 +30,7 @@ export const mappingCheck = [
       summary: 'Get mapping status',
       description:
         'For each kind: the number of records per state, when they were checked, and the progress of a running check. Tillbridge checks all mappings after an import of a platform file (`ecommerce-locations`, `ecommerce-variants`, `ecommerce-customers`) and every 6 hours after that. A mapping that a PUT or a fix changes is checked at once.',
-      answer: Type.Array(MappingStatus),
+      response: Type.Array(MappingStatus),
     },
     ({ db, service }) => readMappingStatus(db, service),
   ),
@@ -45,7 +45,7 @@ export const mappingCheck = [
       summary: 'Start a mapping check',
       description: 'The check starts when a worker is free. `GET /mappings/check` returns its progress.',
       body: NoBody,
-      answer: Type.Array(MappingStatus),
+      response: Type.Array(MappingStatus),
     },
     ({ service }) =>
       async tx => {
@@ -95,9 +95,9 @@ export const mappingCheck = [
       description:
         'Maps a record like `PUT /mappings/…`, so that the change can be undone. For a customer, it sets the legacy form. The admin form is kept only if it ends with the same identifier.',
       body: MappingFixInput,
-      answer: MappingFix,
+      response: MappingFix,
       errors: ['not_found', 'mapping_changed', 'sku_taken'],
-      made: ['id'],
+      generated: ['id'],
     },
     ({ service, body: { kind, id, from, to }, username, requestId }) =>
       async tx => {
@@ -126,7 +126,7 @@ export const mappingCheck = [
         'Restores the previous mapping, unless the mapping has changed since the fix. Undoing a fix twice changes nothing.',
       params: { id: { description: 'The ID of the fix.', example: '5b0c3f52-8c1d-4a0e-9d0f-2b7d3c1a8e44' } },
       body: NoBody,
-      answer: MappingFix,
+      response: MappingFix,
       errors: ['mapping_changed', 'sku_taken'],
     },
     ({ service, params: { id: fixId } }) =>

@@ -8,7 +8,7 @@ import type { VoucherState } from '../../domain/vouchers/states.ts'
 import { Voucher, VoucherResend } from '../../domain/vouchers/vouchers.ts'
 import { ApiError, notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
-import type { Context } from '../../http/routing/operation.ts'
+import type { ReadContext } from '../../http/routing/operation.ts'
 import { get, post } from '../../http/routing/route-definitions.ts'
 import { timesOfDay } from '../../store/audit/audit.ts'
 import { readVoucherPersons, readEmails, readLedger } from '../../store/vouchers/ledger.ts'
@@ -54,8 +54,8 @@ export const voucherLedgers = [
       summary: "Get a voucher's ledger",
       description: `The voucher with its receiver, emails and ledger. ${noPin}`,
       params,
-      answer: VoucherLedger,
-      kind,
+      response: VoucherLedger,
+      recordName: kind,
       errors: ['capability_unavailable'],
     },
     async ({ db, service, driver, params: { number } }) => {
@@ -82,7 +82,7 @@ export const voucherLedgers = [
         description: `Changes nothing if the voucher is already ${leadsTo}. Ends earlier validations. ${noPin}`,
         params,
         body: NoBody,
-        answer: Voucher,
+        response: Voucher,
         errors: ['capability_unavailable', 'voucher_unusable'],
       },
       ({ service, driver, params: { number } }) => {
@@ -109,7 +109,7 @@ export const voucherLedgers = [
       description: `If the content of the last unsent email is still stored (\`isContentStored\`), it is sent as it was. Otherwise, or with another \`receiverEmail\`, the voucher gets a new PIN, which only the receiver gets. The previous PIN stops working, and a current lock stays. At most once a minute and 5 times in 24 hours. ${noPin}`,
       params,
       body: VoucherResend,
-      answer: Voucher,
+      response: Voucher,
       errors: ['capability_unavailable', 'voucher_unusable', 'rate_limited'],
     },
     ({ keys, service, driver, params: { number }, body: { receiverEmail } }) => {
@@ -127,8 +127,8 @@ export const voucherLedgers = [
   ),
 ]
 
-function requireOurs(driver: Context['driver']) {
-  if (!driver.isOurs)
+function requireOurs(driver: ReadContext['driver']) {
+  if (!driver.isEmbedded)
     throw new ApiError('capability_unavailable', 'The back office keeps the vouchers. Use the back office instead.')
 }
 

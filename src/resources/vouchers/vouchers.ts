@@ -14,7 +14,7 @@ import { ApiError, type FieldError, toApiError } from '../../errors/api-error.ts
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { get, post, put } from '../../http/routing/route-definitions.ts'
 import { Type } from '../../schemas/schemas.ts'
-import { after } from '../../writes/write.ts'
+import { mapCommitPhase } from '../../writes/write.ts'
 
 const tag = 'Gift vouchers'
 const number = { description: 'The number printed on the voucher.', example: '2062389' }
@@ -89,14 +89,14 @@ export const vouchers = [
           }),
         ),
       }),
-      answer: ReadVoucher,
+      response: ReadVoucher,
       errors: errorsOfValidation,
-      judge: ({ amount }, _, { settings }) => (amount === undefined ? [] : faultsOfAmount(amount, settings.currency)),
+      validate: ({ amount }, _, { settings }) => (amount === undefined ? [] : faultsOfAmount(amount, settings.currency)),
     },
-    async ({ inSteps, backOffice, service, keys, origin, params, header, query: { amount } }) => {
+    async ({ runInStages, backOffice, service, keys, origin, params, header, query: { amount } }) => {
       const opening = { number: params.number, pin: pinIn(header('X-Voucher-Pin')) }
-      const found = await inSteps<object>(({ step }) => {
-        const reading = { step, service, keys, origin, isTrial: false }
+      const found = await runInStages<object>(({ stage }) => {
+        const reading = { stage, service, keys, origin, isDryRun: false }
         return amount === undefined
           ? backOffice.lookUpVoucher(reading, opening)
           : backOffice.validateVoucher(reading, { ...opening, amount })
@@ -114,19 +114,19 @@ export const vouchers = [
       role: 'visitor',
       policy: 'read',
       status: 200,
-      audited: false,
+      isAudited: false,
       summary: 'Look up a voucher',
       description: guarded,
       headers: shopper,
       body: VoucherOpening,
-      guessed: (tx, { keys, service, origin, body, isOther }) =>
-        countGuessAgain(tx, keys, service, { number: body.number, origin, isOther }),
-      answer: Voucher,
+      countGuess: (tx, { keys, service, origin, body, isOtherRequest }) =>
+        countGuessAgain(tx, keys, service, { number: body.number, origin, isOther: isOtherRequest }),
+      response: Voucher,
       errors: errorsOfPins,
     },
     async ({ backOffice, body, ...write }) => {
       const subject = pathOf(body.number)
-      return after(await backOffice.lookUpVoucher(write, body), found => answered(found, subject))
+      return mapCommitPhase(await backOffice.lookUpVoucher(write, body), found => answered(found, subject))
     },
   ),
 
@@ -137,22 +137,22 @@ export const vouchers = [
       tag,
       role: 'visitor',
       status: 200,
-      audited: false,
+      isAudited: false,
       summary: 'Validate a voucher',
       description: `${validated} ${guarded}`,
       headers: shopper,
       body: VoucherValidation,
-      guessed: (tx, { keys, service, origin, body, isOther }) =>
-        countGuessAgain(tx, keys, service, { number: body.number, origin, isOther }),
-      made: ['validationId'],
-      answer: ValidatedVoucher,
+      countGuess: (tx, { keys, service, origin, body, isOtherRequest }) =>
+        countGuessAgain(tx, keys, service, { number: body.number, origin, isOther: isOtherRequest }),
+      generated: ['validationId'],
+      response: ValidatedVoucher,
       errors: errorsOfValidation,
     },
     async ({ backOffice, body, ...write }) => {
       if (!/[1-9]/.test(body.amount))
         throw toApiError([{ pointer: '/amount', code: 'invalid_field', detail: '`amount` must be greater than 0.' }])
       const subject = pathOf(body.number)
-      return after(await backOffice.validateVoucher(write, body), found => answered(found, subject))
+      return mapCommitPhase(await backOffice.validateVoucher(write, body), found => answered(found, subject))
     },
   ),
 
@@ -170,10 +170,10 @@ export const vouchers = [
         params: { number },
         headers: shopper,
         body: VoucherLock,
-        guessed: async (tx, { keys, service, origin, params, body, isOther }) =>
-          body.pin === undefined ? undefined : countGuessAgain(tx, keys, service, { ...params, origin, isOther }),
-        made: ['validationId'],
-        answer: ReadVoucher,
+        countGuess: async (tx, { keys, service, origin, params, body, isOtherRequest }) =>
+          body.pin === undefined ? undefined : countGuessAgain(tx, keys, service, { ...params, origin, isOther: isOtherRequest }),
+        generated: ['validationId'],
+        response: ReadVoucher,
         errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],
       },
       async ({ backOffice, body, params, ...write }) => {
@@ -182,7 +182,7 @@ export const vouchers = [
         const { pin, amount, validationId = '', lockSeconds = 3_600 } = body
         const by = pin === undefined ? { validationId } : { pin, amount }
         const locked = await backOffice.lockVoucher(write, { number, lockSeconds, ...by })
-        return after(locked, voucher => answered(voucher, pathOf(number)))
+        return mapCommitPhase(locked, voucher => answered(voucher, pathOf(number)))
       },
     ),
   ),
@@ -196,13 +196,13 @@ export const vouchers = [
       description:
         '201 with number and PIN. 202 with the status `pending` if the back office creates them later and sends them itself: `Location` is then the order. A retry with the same `Idempotency-Key` returns the same PIN.',
       body: VoucherInput,
-      made: ['number', 'pin', 'orderNumber'],
-      answer: IssuedVoucher,
+      generated: ['number', 'pin', 'orderNumber'],
+      response: IssuedVoucher,
       statuses: [201, 202],
       errors: ['voucher_not_configured', 'unknown_gateway', 'order_number_taken', 'back_office_error'],
     },
     async ({ backOffice, body, ...write }) =>
-      after(await backOffice.issueVoucher(write, body), issued => ({
+      mapCommitPhase(await backOffice.issueVoucher(write, body), issued => ({
         data: issued,
         subject: pathOfIssued(issued),
         status: issued.status === 'pending' ? 202 : 201,

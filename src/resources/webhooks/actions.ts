@@ -30,15 +30,15 @@ export const actions = [
       description: 'Sends a signed `webhook.test` event and returns the attempt. It works for paused webhooks too.',
       params,
       body: NoBody,
-      audited: false,
-      made: ['id', 'deliveryId'],
-      answer: WebhookAttempt,
+      isAudited: false,
+      generated: ['id', 'deliveryId'],
+      response: WebhookAttempt,
     },
-    async ({ service, keys, params: { id }, sender, step, read, isTrial }) => {
+    async ({ service, keys, params: { id }, sender, step, read, isDryRun }) => {
       await step(tx => held(tx, service, id))
       const due = await read(db => readDue(db, keys, service, id))
       if (!due) throw notFound(kind)
-      const attempt = isTrial ? untried : await sendTestEvent(sender, service.name, due)
+      const attempt = isDryRun ? untried : await sendTestEvent(sender, service.name, due)
       return async tx => {
         const added = await addAttempt(tx, service, id, attempt)
         if (!added) throw notFound(kind)
@@ -69,7 +69,7 @@ export const actions = [
         'Sends each record that has changed since then once, in its current state. A delivery that is being retried is abandoned.',
       params,
       body: Rewind,
-      answer: Webhook,
+      response: Webhook,
       errors: ['cursor_expired'],
     },
     context =>
@@ -95,8 +95,8 @@ export const actions = [
       description: 'Both secrets sign deliveries for 24 hours. After that, only the new one does.',
       params,
       body: NoBody,
-      made: ['secret'],
-      answer: IssuedWebhook,
+      generated: ['secret'],
+      response: IssuedWebhook,
     },
     ({ service, keys, params: { id } }) =>
       async tx => {
@@ -143,7 +143,7 @@ function defineSwitch(
       description,
       params,
       body: NoBody,
-      answer: Webhook,
+      response: Webhook,
     },
     context => changing(context, (tx, { id }) => turn(tx, context, id)),
   )

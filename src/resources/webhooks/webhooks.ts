@@ -34,8 +34,8 @@ export const webhooks = [
       summary: 'Get a webhook',
       description: 'The webhook with its state, cursor and lag, without its secret.',
       params,
-      answer: Webhook,
-      kind,
+      response: Webhook,
+      recordName: kind,
     },
     ({ db, service, params }) => webhookRecord(db, service, params.id),
   ),
@@ -50,8 +50,8 @@ export const webhooks = [
       description:
         'Sends changes from now on, at most 100 per delivery, one delivery at a time. With `fromBeginning`, all existing records come first. Use the secret in this response to verify deliveries (Standard Webhooks). It is shown only once.',
       body: WebhookInput,
-      made: ['id', 'secret', 'cursor'],
-      answer: IssuedWebhook,
+      generated: ['id', 'secret', 'cursor'],
+      response: IssuedWebhook,
       errors: ['url_not_allowed'],
     },
     async context => {
@@ -75,7 +75,7 @@ export const webhooks = [
         "Keeps fields that the body doesn't mention. For added kinds, changes from now on are delivered. A delivery that is being retried goes to the new `url` at once.",
       params,
       body: WebhookChange,
-      answer: Webhook,
+      response: Webhook,
       errors: ['url_not_allowed'],
     },
     async context => {
@@ -105,7 +105,7 @@ export const webhooks = [
       description: 'Deletes the webhook and its attempts. A delivery that is in flight can still arrive.',
       params,
       body: NoBody,
-      answer: RemovedWebhook,
+      response: RemovedWebhook,
     },
     ({ service, params: { id } }) =>
       async tx => {

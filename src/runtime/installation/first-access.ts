@@ -5,7 +5,7 @@ import { demoSettings, fillDemoShop } from '../../../seed/shop.ts'
 import { signIn } from '../../auth/sign-in.ts'
 import type { BackOffices } from '../../backoffice/back-offices.ts'
 import type { Config } from '../../config/config.ts'
-import { ours } from '../../domain/tenancy/back-office-settings.ts'
+import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import { writeAtomically } from '../../files/atomic-write.ts'
 import { accountExists, addAccount, addPassword } from '../../store/accounts/accounts.ts'
 import { setBackOffice } from '../../store/backoffice/connections.ts'
@@ -55,7 +55,7 @@ export async function prepareAccess(
   const { db, keys } = installation
   const file = resolve(config.dataDir, 'access.json')
   const services = await listAllServices(db)
-  const isOwn = config.backOffice === ours
+  const isOwn = config.backOffice === embeddedName
   const name = isOwn ? demoName : firstName
   const here = { baseUrl, caFile: caFile && resolve(caFile) }
   let made: Access | undefined
@@ -69,7 +69,7 @@ export async function prepareAccess(
     // If an earlier start was interrupted, its password was never shown, so the account gets a new one.
     await keep((await makeDemo(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
-  if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === ours)) {
+  if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === embeddedName)) {
     const first = await makeFirst(config, installation)
     await keep(first?.password)
     if (first) await firstSync(db, offices, first.service, say)
@@ -140,7 +140,7 @@ export async function makeDemo(
     services.find(service => service.name === unfinished(name))
   if (!service) throw new Error(`The service ${name} is being made by another process.`)
   // Demo data must not reach a real back office, even if the environment names one.
-  await setBackOffice(db, keys, service, { driver: ours })
+  await setBackOffice(db, keys, service, { driver: embeddedName })
   await fillDemoShop(db, keys, service, say)
   const password = await addAccount(db, keys, name, service, 'admin')
   await renameService(db, service, name)

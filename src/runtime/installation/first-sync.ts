@@ -42,7 +42,7 @@ const lineOf = (sync: string, read: number, more = '') =>
 
 /** Probes the back office and adopts its currency. Returns the updated service. */
 async function introduce(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
-  const { release, stores, currency } = await offices.driverOf(service).look()
+  const { release, stores, currency } = await offices.driverOf(service).probe()
   say(
     `  release ${release ?? 'unknown'}, ${stores} stores, ${currency ?? `currency unknown: ${service.settings.currency}`}`,
   )

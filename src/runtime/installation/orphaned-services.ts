@@ -1,11 +1,11 @@
 import type { Config } from '../../config/config.ts'
 import type { Db } from '../../database/db.ts'
-import { ours } from '../../domain/tenancy/back-office-settings.ts'
+import { embeddedName } from '../../domain/tenancy/back-office-settings.ts'
 import { findSyncedByEnvironment } from '../../store/sync/status.ts'
 
 /** Returns a warning with a remedy for each service whose back office was named by the environment only, and is missing there now. */
 export async function orphanedServices({ backOffice }: Config, db: Db): Promise<string[]> {
-  if (backOffice !== ours) return []
+  if (backOffice !== embeddedName) return []
   return (await findSyncedByEnvironment(db)).map(
     ({ service, driver }) =>
       `The service ${service} was pulled from an ${driver}, and nothing says where that is: BACK_OFFICE, BACK_OFFICE_URL and BACK_OFFICE_COUNTRY are missing. What is written meanwhile stays here, and never gets there. Where that is meant: tillbridge back-office set ${service} driver=embedded`,

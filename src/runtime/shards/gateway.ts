@@ -1,19 +1,22 @@
 import { ttlCache } from '../../concurrency/ttl-cache.ts'
 import { authCacheTtlMs } from '../../domain/accounts.ts'
-import type { Gate, ShardAccess } from '../../http/admission/admit.ts'
+import type { AppContext, ShardAccess } from '../../http/app-context.ts'
 import { readService } from '../../store/tenancy/services.ts'
 import { type WriteQueue, writeQueue } from '../../writes/fair-queue.ts'
 import type { Shard, Shards } from './shards.ts'
 
-/** The gates of data databases, as they are asked for. */
-export function createShardGateway(databases: Shards, gateOf: (at: Shard, turn: WriteQueue['acquire']) => Gate) {
+/** Creates the gateway to shards, which opens each shard's context when it is first needed. */
+export function createShardGateway(
+  databases: Shards,
+  createContext: (shard: Shard, acquirePermit: WriteQueue['acquire']) => AppContext,
+) {
   const known = new WeakMap<Shard, ShardAccess & { writes: WriteQueue }>()
 
   function begin(at: Shard) {
     const writes = writeQueue((at.pools?.writes ?? at.db.pool).options.max)
     const services = ttlCache({ ttlMs: authCacheTtlMs, load: id => readService(at.db, Number(id)) })
     const service = (id: number) => services.get(String(id))
-    const one = { gate: gateOf(at, writes.acquire), service, writes }
+    const one = { appContext: createContext(at, writes.acquire), service, writes }
     known.set(at, one)
     return one
   }

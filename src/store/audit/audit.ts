@@ -17,7 +17,7 @@ export interface Audited {
 }
 
 /** Leaves a line about a write, in its transaction. */
-export async function leaveAuditLine(
+export async function addAuditEntry(
   tx: Db,
   service: Service,
   { username, requestId, operation, subject, body }: Audited,

@@ -159,7 +159,7 @@ const bySale = { column: sql`sale_date`, type: 'timestamp' } as const
 /** Returns a page of transactions, in an order that an index serves. The ID breaks ties. */
 export function transactionPage(db: Db, service: Service, filters: Filters, request: PageRequest) {
   const { customerId, ascending } = filters
-  const ofCustomer = filter(customerId, id => sql`and customer_id = ${id}`)
+  const customerParams = filter(customerId, id => sql`and customer_id = ${id}`)
   const changed = between(sql`changed_at`, [filters.updatedAfter, filters.updatedBefore], timestamp =>
     opaqueParam(timestamp, 'timestamptz'),
   )
@@ -177,7 +177,7 @@ export function transactionPage(db: Db, service: Service, filters: Filters, requ
   const isByChange = ascending === undefined && filters.updatedAfter !== undefined
   const newestFirst = !isByChange && !(ascending ?? request.asLines)
   const [order, rangeOfOrder, scanFilter] = isByChange ? [byChangeTimestamp, changed, sold] : [bySale, sold, changed]
-  const source = { ...list, order, descending: newestFirst, where: sql`${ofCustomer} ${rangeOfOrder ?? sql``}` }
+  const source = { ...list, order, descending: newestFirst, where: sql`${customerParams} ${rangeOfOrder ?? sql``}` }
   if (!scanFilter) return readPage(db, service, source, request)
   return readFilteredScan(
     db,

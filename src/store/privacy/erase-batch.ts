@@ -5,7 +5,7 @@ import { beginChange, bodyOf } from '../lists/change-timestamp.ts'
 import { removeRecords } from '../lists/tombstones.ts'
 import { emptyAddress } from '../orders/place.ts'
 import { eraseBuyer, isSoldWithOrders } from '../vouchers/persons.ts'
-import { forgetAnswersAbout } from '../writes/idempotency.ts'
+import { deleteResponsesAbout } from '../writes/idempotency.ts'
 
 /** Erases a batch of an erased customer's data in one transaction. Returns the number of changed rows. */
 type EraseBatch = (tx: Db, keys: Keys, service: Service, id: string) => Promise<number>
@@ -32,7 +32,7 @@ const orders: EraseBatch = async (tx, keys, service, id) => {
     sql`update sales_return set changed_at = ${change.at} where ${ofService} and order_id = any(${ids}) returning id`,
   )
   const paths = [...ids.map(order => `/orders/${order}`), ...returns.map(returned => `/returns/${returned.id}`)]
-  await forgetAnswersAbout(tx, keys, service, paths)
+  await deleteResponsesAbout(tx, keys, service, paths)
   return tx.run(sql`
     update sales_order
        set customer_id = null, billing_address = ${emptyAddress}::json, delivery_address = ${emptyAddress}::json, changed_at = ${change.at},
@@ -71,7 +71,7 @@ const rewards: EraseBatch = async (tx, _, service, id) => {
 
 /** Sales of vouchers by an earlier back office, and the stored response of the customer's creation. */
 const other: EraseBatch = async (tx, keys, service, id) => {
-  await forgetAnswersAbout(tx, keys, service, [`/customers/${encodeURIComponent(id)}`])
+  await deleteResponsesAbout(tx, keys, service, [`/customers/${encodeURIComponent(id)}`])
   return tx.run(sql`
     update upstream_voucher_sale set customer_id = null where service_id = ${service.id} and customer_id = ${id}`)
 }

@@ -3,7 +3,7 @@ import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** An answer as it is stored and given again. */
-export interface Answer {
+export interface StoredResponse {
   status: number
   body: string
   headers: Record<string, string>
@@ -27,12 +27,12 @@ export const isKeyUsed = (error: unknown) =>
   (error as { constraint?: unknown } | undefined)?.constraint === 'idempotency_key_available'
 
 /** What was answered under the key in the last 24 hours, and to what; no answer where it was of somebody who was erased since. */
-export async function storedAnswer(
+export async function findStoredResponse(
   db: Db,
   keys: Keys,
   service: Service,
   { operation, keyHash }: KeyedWrite,
-): Promise<{ requestHash: Buffer; answer: Answer | undefined } | undefined> {
+): Promise<{ requestHash: Buffer; answer: StoredResponse | undefined } | undefined> {
   const stored = await db.row<{ requestHash: Buffer; answer: Buffer | null }>(sql`
     select request_hash as "requestHash", response as answer from idempotent_response
      where service_id = ${service.id} and operation = ${operation} and key_hash = ${keyHash} and created_at > now() - interval '24 hours'`)
@@ -43,12 +43,12 @@ export async function storedAnswer(
 }
 
 /** Keeps an answer, encrypted, in the transaction of what it tells; `subject`: the path of what was written. */
-export async function keepAnswer(
+export async function storeResponse(
   tx: Db,
   keys: Keys,
   service: Service,
   { operation, keyHash, requestHash }: KeyedWrite,
-  answer: Answer,
+  answer: StoredResponse,
   subject: string | undefined,
 ) {
   const sealed = seal(keys.sealed, placeOf(service, operation, keyHash), JSON.stringify(answer))
@@ -64,7 +64,7 @@ const placeOf = (service: Service, operation: string, keyHash: Buffer) =>
 const ofPersons = ['POST /customers', 'POST /orders', 'POST /orders/:id/returns']
 
 /** Drops what was answered about these, by their paths: the keys stay used. */
-export const forgetAnswersAbout = (tx: Db, keys: Keys, service: Service, subjects: readonly string[]) =>
+export const deleteResponsesAbout = (tx: Db, keys: Keys, service: Service, subjects: readonly string[]) =>
   tx.run(sql`
     update idempotent_response set response = null
      where service_id = ${service.id} and operation = any(${ofPersons}) and subject = any(${subjects.map(subject => subjectOf(keys, service, subject))})`)
@@ -75,7 +75,7 @@ const subjectOf = (keys: Keys, service: Service, path: string) =>
 const portion = 1_000
 
 /** Deletes the answers that are no longer given again, some of a service at a time, also of one that has gone to another database. */
-export async function forgetAnswers(db: Db, isOver: () => boolean): Promise<void> {
+export async function purgeResponses(db: Db, isOver: () => boolean): Promise<void> {
   const services = await db.rows<{ id: number }>(
     sql`select service_id as id from service where move_state is distinct from 'incoming' order by 1`,
   )

@@ -3,15 +3,15 @@ import { type Db, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 
 /** Names that one write locks across processes until it ends, for at most a minute after its process died. */
-export interface Holding {
+export interface Reservation {
   /** For example `order 8001`. */
   names: readonly string[]
   /** Keeps the lock after the attempt if its outcome is unknown, until the outcome is known. */
-  untilKnown?: boolean
+  untilResolved?: boolean
 }
 
 /** What a write was asked for: all that it takes to find out what has become of it, without its caller. */
-export interface Requested {
+export interface WriteRequest {
   operation: string
   params: Record<string, string>
   body: unknown
@@ -27,13 +27,13 @@ interface Intent {
   token: string
   keyHash: Buffer | undefined
   requestHash: Buffer
-  requested: Requested
+  requested: WriteRequest
 }
 
 /** Seconds that a claim lasts: whoever has died by then is followed by a repeat, or by the job that settles. */
-export const claimSeconds = 45
+export const claimLeaseSeconds = 45
 
-const lease = sql`statement_timestamp() + ${claimSeconds} * interval '1 s'`
+const lease = sql`statement_timestamp() + ${claimLeaseSeconds} * interval '1 s'`
 
 /**
  * Claims a write for one attempt, and writes down what it was asked for. Returns what stands there: nothing before it (`new`), an attempt
@@ -62,7 +62,7 @@ export async function claimIntent(
 }
 
 /** Holds a claim until the transaction ends; false where another attempt has it by now, or the write has ended. */
-export const keepClaim = async (tx: Db, service: Service, { id, token }: Pick<Intent, 'id' | 'token'>) =>
+export const renewClaim = async (tx: Db, service: Service, { id, token }: Pick<Intent, 'id' | 'token'>) =>
   Boolean(
     await tx.row(
       sql`select true as claimed from intent where service_id = ${service.id} and id = ${id} and token = ${token} for update`,
@@ -80,7 +80,7 @@ export const endIntent = async (tx: Db, service: Service, { id, token }: Pick<In
  * Gives a claim back, with the outcome unknown: a repeat may have it at once, the job that settles after so many seconds. `looksInVain`
  * are counted.
  */
-export const leaveIntent = (
+export const releaseIntent = (
   db: Db,
   service: Service,
   { id, token }: Pick<Intent, 'id' | 'token'>,
@@ -94,10 +94,10 @@ export const leaveIntent = (
     delete from reservation where service_id = ${service.id} and not until_resolved and owner in (select id from left_open)`)
 
 /** A write that nobody is at any more, claimed for settling. */
-export interface Left extends Intent {
+export interface InDoubtWrite extends Intent {
   serviceId: number
   /** How often it was looked for in vain before. */
-  looks: number
+  failedChecks: number
 }
 
 interface Row {
@@ -107,21 +107,21 @@ interface Row {
   keyHash: Buffer | null
   requestHash: Buffer
   request: Buffer
-  looks: number
+  failedChecks: number
 }
 
 /** Claims a write that nobody is at any more, and of which it is time to find out; undefined where there is none. */
-export async function takeLeft(db: Db, keys: Keys): Promise<Left | undefined> {
+export async function claimInDoubtWrite(db: Db, keys: Keys): Promise<InDoubtWrite | undefined> {
   const row = await db.row<Row>(sql`
     update intent set token = gen_random_uuid(), claimed_until = ${lease}, next_check_at = ${lease}
      where ctid = (select ctid from intent
                     where next_check_at <= statement_timestamp() and claimed_until <= statement_timestamp()
                       and exists (select from service s where s.service_id = intent.service_id and s.move_state is null and s.shard_name is null)
                     order by next_check_at limit 1 for update skip locked)
-    returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as looks`)
+    returning service_id as "serviceId", id, token, key_hash as "keyHash", request_hash as "requestHash", request, checks as "failedChecks"`)
   if (!row) return
   const { keyHash, request, ...rest } = row
-  const requested = JSON.parse(unseal(keys.sealed, placeOf(row.serviceId, row.id), request)) as Requested
+  const requested = JSON.parse(unseal(keys.sealed, placeOf(row.serviceId, row.id), request)) as WriteRequest
   return { ...rest, keyHash: keyHash ?? undefined, requested }
 }
 
@@ -131,48 +131,48 @@ const placeOf = (serviceId: number, id: string) => `${serviceId} intent ${id}`
  * Takes things, by their names, for a write or a reading (`owner`), until it gives them back; false where another one has one of them,
  * and is under way, or has left open what it did with it. To be undone then: some may be taken.
  */
-export async function takeHolds(
+export async function reserveNames(
   tx: Db,
   keys: Keys,
   service: Service,
   owner: string,
-  { names, untilKnown }: Required<Holding>,
+  { names, untilResolved }: Required<Reservation>,
 ): Promise<boolean> {
   const subjects = [...new Set(names)].map(name => subjectOf(keys, name))
   const taken = await tx.run(sql`
     insert into reservation as h (service_id, subject, owner, until_resolved, reserved_until)
-    select ${service.id}, subject, ${owner}, ${untilKnown}, ${lease} from unnest(${subjects}::bytea[]) subject order by subject
+    select ${service.id}, subject, ${owner}, ${untilResolved}, ${lease} from unnest(${subjects}::bytea[]) subject order by subject
     on conflict (service_id, subject) do update set (owner, until_resolved, reserved_until) = (excluded.owner, excluded.until_resolved, excluded.reserved_until)
-      where h.owner = excluded.owner or not ${isHeld}`)
+      where h.owner = excluded.owner or not ${isReserved}`)
   return taken === subjects.length
 }
 
 /** Whether a service has this, whichever it is, and is under way, or has left open what it did with it: several may have one back office. */
-export const isTakenByAny = async (db: Db, keys: Keys, name: string) =>
+export const isReservedByAnyService = async (db: Db, keys: Keys, name: string) =>
   Boolean(
     await db.row(sql`
       select true as taken
         from service s join reservation h on h.service_id = s.service_id and h.subject = ${subjectOf(keys, name)}
-       where ${isHeld} limit 1`),
+       where ${isReserved} limit 1`),
   )
 
 /** By the name alone, since the key of the table has the service: so what another service holds is found by its name too. */
 const subjectOf = (keys: Keys, name: string) => hmac(keys.subjects, 'hold', name)
 
 /** Whether a hold `h` counts still. */
-const isHeld = sql`
+const isReserved = sql`
   (h.reserved_until > statement_timestamp()
    or h.until_resolved and exists (select from intent i where i.service_id = h.service_id and i.id = h.owner))`
 
 /** Takes for this transaction what a write or a reading holds. Returns how many things: one whose time was up may be another one's now. */
-export const keepHolds = (tx: Db, service: Service, owner: string) =>
+export const lockReservations = (tx: Db, service: Service, owner: string) =>
   tx.run(sql`select from reservation where service_id = ${service.id} and owner = ${owner} for update`)
 
-export const giveBackHolds = (tx: Db, service: Service, owner: string) =>
+export const releaseReservations = (tx: Db, service: Service, owner: string) =>
   tx.run(sql`delete from reservation where service_id = ${service.id} and owner = ${owner}`)
 
 /** Forgets what was held by readings that died. Returns how many. */
-export const forgetHolds = (db: Db) =>
+export const purgeReservations = (db: Db) =>
   db.run(sql`
     delete from reservation h
      where reserved_until < now() - interval '1 hour'

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
 import { embedded } from '../../../src/backoffice/embedded/embedded.ts'
 import { openDatabase, sql } from '../../../src/database/db.ts'
-import { carryOut } from '../../../src/writes/execute.ts'
-import { identityOf } from '../../../src/writes/idempotency.ts'
+import { executeWrite } from '../../../src/writes/execute.ts'
+import { createIdentity } from '../../../src/writes/idempotency.ts'
 import type { CommitPhase, Write } from '../../../src/writes/write.ts'
 import { john } from '../../support/customer-bodies.ts'
 import { orderOf, startOrderShop } from '../../support/order-shop.ts'
@@ -24,12 +24,12 @@ async function write(
   work: (write: Write) => Promise<CommitPhase<{ record: string }>>,
 ) {
   const by = { username: 'planner', requestId: randomUUID() }
-  const identity = identityOf(keys, service, operation, randomUUID(), JSON.stringify(body))
-  const requested = { ...by, operation, params: {}, body }
-  await carryOut({ db, keys }, service, identity, requested, async carrying => {
+  const identity = createIdentity(keys, service, operation, randomUUID(), JSON.stringify(body))
+  const request = { ...by, operation, params: {}, body }
+  await executeWrite({ db, keys }, service, identity, request, async runtime => {
     const standing = { service, keys, origin: { address: '' }, requireMatch() {} }
-    const finish = await work({ ...by, ...standing, ...carrying })
-    return async tx => ({ answer: { status: 201, body: (await finish(tx)).record, headers: {} } })
+    const commit = await work({ ...by, ...standing, ...runtime })
+    return async tx => ({ response: { status: 201, body: (await commit(tx)).record, headers: {} } })
   })
 }
 

@@ -36,7 +36,8 @@ const openly = () => createSender([], createResolve(names.resolver))
 const within = () => createSender(['127.0.0.2/32'], createResolve(names.resolver))
 const signal = () => AbortSignal.timeout(10_000)
 
-test('the guard is tested with a hundred hostile URLs', () => assert.ok(hostileUrls.length >= 100, String(hostileUrls.length)))
+test('the guard is tested with a hundred hostile URLs', () =>
+  assert.ok(hostileUrls.length >= 100, String(hostileUrls.length)))
 
 for (const url of hostileUrls)
   test(`a delivery is never sent to ${url}`, async () => {

@@ -39,7 +39,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     await client.query(`select pg_advisory_lock($1, hashtext('import staff'))`, [luma.id])
     return () => client.release(true)
   }
-  const untilKnown = (id: string) =>
+  const untilResolved = (id: string) =>
     until(async () => (await customers())?.ids.includes(id), `customer ${id} is imported`)
 
   test('files are imported once, customers first, and moved to done', async () => {
@@ -71,7 +71,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     const letGo = await holdStaff()
     await look()
     const looking = look()
-    await untilKnown('3')
+    await untilResolved('3')
     appendFileSync(there(name), person(4))
     letGo()
     await looking
@@ -139,7 +139,7 @@ describe('files on an SFTP server', { skip: noSshd }, async () => {
     const letGo = await holdStaff()
     await look()
     const looking = assert.rejects(look(), { message: /could not look at / })
-    await untilKnown('8')
+    await untilResolved('8')
     const before = await customers()
     await sshd.kill()
     letGo()

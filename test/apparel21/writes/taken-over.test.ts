@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { beforeEach, test } from 'node:test'
 import { raw, sql } from '../../../src/database/db.ts'
-import { takeHolds } from '../../../src/store/writes/intents.ts'
+import { reserveNames } from '../../../src/store/writes/intents.ts'
 import { isProblem } from '../../support/problem.ts'
 import { lock } from '../../support/voucher-shop.ts'
 import { keyed, post, put } from '../../support/write.ts'
@@ -116,7 +116,7 @@ test('a write whose record is locked is not reconciled as never executed', async
   loseAnswer('/Persons/*', 'PUT')
   isProblem(await put(api, `/customers/${customerId}`, { title: 'Dr' }), 'outcome_unknown', api.baseUrl)
   const names = [`customer ${customerId}`]
-  await takeHolds(api.db, api.keys, api.service, randomUUID(), { names, untilKnown: false })
+  await reserveNames(api.db, api.keys, api.service, randomUUID(), { names, untilResolved: false })
   await shop.followUp()
   const left = await api.db.row(sql`select checks from intent where service_id = ${api.service.id}`)
   assert.deepEqual([left, await open()], [{ checks: 0 }, [1, 1]])

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { leaveAuditLine } from '../../../src/store/audit/audit.ts'
+import { addAuditEntry } from '../../../src/store/audit/audit.ts'
 import { copiesAmong, entriesNamed, isThere } from '../../../src/store/shards/copies.ts'
 import {
   adopt,
@@ -30,7 +30,7 @@ export async function askDataDatabases({ db, keys }: TestService) {
   assert.deepEqual(await missingFrom(db, db, 'toured'), [])
   await readMark(db)
   await db.transaction(tx =>
-    leaveAuditLine(tx, service, { username: 'u', operation: 'toured', subject: '/x', body: {}, requestId: 'r' }),
+    addAuditEntry(tx, service, { username: 'u', operation: 'toured', subject: '/x', body: {}, requestId: 'r' }),
   )
   assert.equal((await servicesWithLines(db)).length, 1)
   await handOnAll(db, db, service.id, AbortSignal.timeout(60_000))

@@ -56,8 +56,8 @@ import { leaseSync, recordSeen } from '../../../src/store/sync/sync.ts'
 import { listEnding, listServices, readService } from '../../../src/store/tenancy/services.ts'
 import { shownSettings } from '../../../src/store/tenancy/settings.ts'
 import { readEmails, readLedger, readVoucherPersons } from '../../../src/store/vouchers/ledger.ts'
-import { forgetAnswers } from '../../../src/store/writes/idempotency.ts'
-import { claimIntent, keepClaim, takeLeft } from '../../../src/store/writes/intents.ts'
+import { purgeResponses } from '../../../src/store/writes/idempotency.ts'
+import { claimIntent, keepClaim, claimInDoubtWrite } from '../../../src/store/writes/intents.ts'
 import { reaching } from '../../support/database.ts'
 import { logLines } from '../../support/postgres/logged.ts'
 import { member } from '../../support/reward-member.ts'
@@ -94,7 +94,7 @@ export async function tour(api: TestService) {
     assert.equal((await api.get(path)).status, 200)
   }
   assert.equal(await purgeTombstones(db, service, () => false), 0)
-  await forgetAnswers(db, () => false)
+  await purgeResponses(db, () => false)
 
   await Promise.all([findSkusById, findStoresById, findStoresByNumber].map(known => known(db, service, [])))
   const [sold] = await db.rows<{ skuId: string }>(
@@ -239,7 +239,7 @@ async function leaveOpen({ db, keys, service }: TestService) {
   assert.equal(await claimIntent(db, keys, service, { ...intent, token: other }), 'running')
   assert.equal(await keepClaim(db, service, intent), true)
   await db.run(sql`update intent set claimed_until = now(), next_check_at = now()`)
-  assert.equal((await takeLeft(db, keys))?.id, id)
+  assert.equal((await claimInDoubtWrite(db, keys))?.id, id)
 }
 
 /** A request is logged, and found again. */

@@ -1,10 +1,10 @@
 import { sql } from '../../../src/database/db.ts'
-import { leaveAuditLine } from '../../../src/store/audit/audit.ts'
+import { addAuditEntry } from '../../../src/store/audit/audit.ts'
 import { logLines } from '../postgres/logged.ts'
 import type { TestService } from '../service.ts'
 
 /** Operations with what became of them, as they come in a shop that runs well: `[operation, record, status, error]`. */
-const askedOf = (
+const createRequestContext = (
   order: string,
   customer: string,
 ): [operation: string, subject: string, status: number, code?: string][] => [
@@ -26,7 +26,7 @@ export async function logMorning(
   order: string,
   customer: string,
 ): Promise<string> {
-  const asked = askedOf(order, customer)
+  const asked = createRequestContext(order, customer)
   const now = Date.now()
   const lines = Array.from({ length: 60 }, (_, i) => {
     const [operation, subject, status, code] = asked[(i * 7) % asked.length] ?? ['GET /stores', '/stores', 200]
@@ -62,7 +62,7 @@ export async function logMorning(
   if (!newest) throw new Error('a morning without requests')
   const body = { orderNumber: '', customerId: '', lines: [{ sku: '', quantity: 1, price: '' }] }
   await db.transaction(tx =>
-    leaveAuditLine(tx, service, {
+    addAuditEntry(tx, service, {
       username,
       operation: newest.operation,
       subject: newest.subject,

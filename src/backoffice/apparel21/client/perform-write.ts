@@ -9,14 +9,14 @@ import type { WriteRequest } from './request.ts'
  */
 export async function performWrite(
   client: Client,
-  write: Pick<Write, 'note' | 'isTrial' | 'reference'>,
+  write: Pick<Write, 'recordEffect' | 'isDryRun' | 'reference'>,
   request: WriteRequest,
 ) {
-  if (write.isTrial) return { id: write.reference }
-  write.note('about to be')
+  if (write.isDryRun) return { id: write.reference }
+  write.recordEffect('pending')
   failpoint('before_upstream')
   const result = await client.write(request)
   failpoint('after_upstream')
-  write.note('done')
+  write.recordEffect('applied')
   return result
 }

@@ -27,7 +27,7 @@ interface ReadContext {
  * Pattern: read-through.
  */
 export const createOrderReads = (upstream: Upstream): OrderReads => ({
-  async bringOrders(reading, customerId) {
+  async refreshOrders(reading, customerId) {
     const syncedAt = new Date().toISOString()
     const key = `orders ${reading.service.id} ${customerId}`
     const error = await upstream.readThrough(key, () => refreshOrders(upstream, reading, customerId))

@@ -59,17 +59,17 @@ const updatedByOther = 5010
 /** Writes customers as persons of the back office. The response and the stored customer are read back after the write. */
 export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
   async createCustomer(write, body) {
-    const { service, step } = write
+    const { service, stage } = write
     const input = withoutNulls(body)
     await fetchReferenceValues(upstream, write, input)
-    const judged = await step(
+    const judged = await stage(
       async tx => validateChange(write, input, undefined, await lockSettableReferences(tx, service, input)),
       {
         names: [`e-mail ${normalizeEmail(input.contact.email)}`],
       },
     )
     // If an earlier attempt is in doubt, look for its person before rejecting the retry.
-    if (!write.wasOpen()) throwIfAny(judged.errors)
+    if (!write.previouslyInDoubt()) throwIfAny(judged.errors)
     const person =
       (await findEarlierPerson(upstream, write, input, judged)) ?? (await createPerson(upstream, write, input, judged))
     const ready = await preparePerson(upstream, write, person)
@@ -80,14 +80,14 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
 
   async updateCustomer(write, id, change) {
     const { client } = upstream
-    const { service, step } = write
-    await step(async () => {}, { names: [`customer ${id}`] })
+    const { service, stage } = write
+    await stage(async () => {}, { names: [`customer ${id}`] })
     await fetchReferenceValues(upstream, write, change)
     for (let tries = 1; ; tries++) {
       const person = await fetchPersonOfCustomer(upstream, write, id)
       if (!person || readPersonId(person) !== id) return async () => undefined
       const ready = await preparePerson(upstream, write, person)
-      const { lastKnown, before, judged } = await step(async tx => {
+      const { lastKnown, before, judged } = await stage(async tx => {
         const known = await lockSettableReferences(tx, service, change)
         // Lock order: references before the customer.
         await lockReferences(tx, service, [ready.row])
@@ -97,7 +97,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
         return { lastKnown, before, judged: validateChange(write, change, before, known) }
       })
       // Recovery of an in-doubt write: if the person has the requested values, the write was applied.
-      if (write.isSettling && isChangeApplied(ready.row, change, judged))
+      if (write.isRecovering && isChangeApplied(ready.row, change, judged))
         return tx => storeWrittenPerson({ ...write, tx }, ready, { change, ...judged }, lastKnown?.consent)
       throwIfAny(judged.errors)
       // Send nothing if the back office has none of the changed fields, because an update clears the person's password.
@@ -114,7 +114,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
           throw pointToText(error, change)
         continue
       }
-      const now = write.isTrial ? await buildDryRunPerson(body, person, id) : await fetchWrittenPerson(client, id)
+      const now = write.isDryRun ? await buildDryRunPerson(body, person, id) : await fetchWrittenPerson(client, id)
       const changed = await preparePerson(upstream, write, now)
       return tx => storeWrittenPerson({ ...write, tx }, changed, { change, ...judged }, before.consent)
     }
@@ -122,7 +122,7 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
 })
 
 /** Erases a customer who no longer exists in the back office. Throws if the person exists, because the next sync would restore them. */
-async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'learn' | 'requireMatch'>, id: string) {
+async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'recordFact' | 'requireMatch'>, id: string) {
   if (await fetchPersonOfCustomer(upstream, write, id)) throw new ApiError('capability_unavailable', noErasureReason)
   return (tx: Db) => erase(tx, write.service, id, write.requireMatch)
 }
@@ -188,11 +188,11 @@ async function resolveOutcome(
  * email address. Throws `email_taken` if another person has it; that person is stored as a customer.
  */
 async function findEarlierPerson(upstream: Upstream, write: Write, input: CustomerInput, judged: ValidatedChange) {
-  const { service, step, read, learn } = write
+  const { service, stage, read, recordFact } = write
   const { client } = upstream
   const { email } = input.contact
   const findOwner = () =>
-    step(async tx => {
+    stage(async tx => {
       const owner = (await findCustomerByEmail(tx, service, email))?.id
       return { owner, isOurs: owner !== undefined && (await isCreatedHere(tx, service, owner)) }
     })
@@ -206,7 +206,7 @@ async function findEarlierPerson(upstream: Upstream, write: Write, input: Custom
     const ownerPerson = await fetchPersonOfCustomer(upstream, write, owner)
     if (ownerPerson) {
       const ready = await preparePerson(upstream, write, ownerPerson)
-      await learn(tx => storePerson(tx, service, ready))
+      await recordFact(tx => storePerson(tx, service, ready))
     }
     const { owner: currentOwner } = await findOwner()
     if (currentOwner !== undefined) throw createEmailTaken(currentOwner)
@@ -216,7 +216,7 @@ async function findEarlierPerson(upstream: Upstream, write: Write, input: Custom
   if ((await read(db => findErased(db, service, [personId]))).size) throw createEmailTaken(undefined)
   const ready = await preparePerson(upstream, write, person)
   if (isCreatedByAttempt(ready.row, input, judged, getToday(client).subtract({ days: 1 }).toString())) return person
-  await learn(tx => storePerson(tx, service, ready))
+  await recordFact(tx => storePerson(tx, service, ready))
   throw createEmailTaken(personId)
 }
 
@@ -240,7 +240,7 @@ async function createPerson(
   }).catch(error => {
     throw pointToText(error, input)
   })
-  return write.isTrial
+  return write.isDryRun
     ? buildDryRunPerson(body, undefined, write.reference)
     : fetchWrittenPerson(client, id, input.contact.email)
 }

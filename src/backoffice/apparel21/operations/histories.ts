@@ -16,7 +16,7 @@ const sync = 'transactions'
  * Pattern: read-through.
  */
 export const createHistoryReads = (upstream: Upstream): HistoryReads => ({
-  async bringHistory({ db, service }, customerId) {
+  async refreshHistory({ db, service }, customerId) {
     const key = `history ${service.id} ${customerId}`
     const error = await upstream.readThrough(key, () => refreshHistory(upstream, db, service, customerId))
     const syncedAt = await findReadAt(db, service, sync, customerId)

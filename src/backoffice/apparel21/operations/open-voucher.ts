@@ -24,10 +24,12 @@ type OpeningResult = { guess: Guess; voucher: UpstreamVoucher | undefined } | Ap
 /** Looks up the voucher of a number and PIN. Throws if the voucher exists and can't be used. */
 export async function openVoucher(
   client: Client,
-  { step, keys, service, origin }: VoucherRead,
+  { stage, keys, service, origin }: VoucherRead,
   { number, pin }: { number: string; pin: string },
 ): Promise<OpeningResult> {
-  const guess = await step(tx => beginGuess(tx, keys, service, { number, origin }), { names: [getVoucherLock(number)] })
+  const guess = await stage(tx => beginGuess(tx, keys, service, { number, origin }), {
+    names: [getVoucherLock(number)],
+  })
   if (guess instanceof ApiError) return guess
   if (guess.isRefused || !isVoucherNumber(number)) return { guess, voucher: undefined }
   const found = await queryVoucher(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })

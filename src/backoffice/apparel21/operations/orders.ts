@@ -84,11 +84,11 @@ async function lockAndValidateOrder(
   decimals: number,
   attempt = 0,
 ): Promise<{ number: string; judged: ValidatedOrder | ApiError }> {
-  const { service, step, reference } = write
+  const { service, stage, reference } = write
   const number = input.orderNumber ?? deriveNumber('W', reference, attempt)
   const vouchers = input.payments.flatMap(({ voucher }) => (voucher ? [getVoucherLock(voucher.number)] : []))
   const judge = () =>
-    step(
+    stage(
       async tx => {
         const [isGiven, known] = await Promise.all([
           isOrderNumberUsed(tx, service, number),
@@ -101,7 +101,7 @@ async function lockAndValidateOrder(
         )
         return { number, isUsed: isGiven && isOurs, isKnown: known.customer, judged }
       },
-      { names: [getOrderNumberLock(number), ...vouchers], untilKnown: true },
+      { names: [getOrderNumberLock(number), ...vouchers], untilResolved: true },
     )
   const first = await judge()
   if (first.isUsed) return lockAndValidateOrder(upstream, write, input, decimals, attempt + 1)

@@ -29,7 +29,7 @@ import { readText } from '../xml/values.ts'
 export const createReturn =
   (upstream: Upstream): OrderWrites['createReturn'] =>
   async (write, orderId, input) => {
-    const { service, keys, step, read } = write
+    const { service, keys, stage, read } = write
     const current = await refreshOrder(upstream, write, orderId)
     await requireReturns(upstream.release)
     if (!current) throw notFound('order')
@@ -50,8 +50,8 @@ export const createReturn =
     const takenError = orderNumberTaken('/returnNumber', `Return number ${returnNumber} is already used.`)
     const findNumber = (db: Db) => findFreeNumber(db, write, order.id, returnNumber)
     // A derived number needs no lock, because no other order can have it.
-    const lock = returnNumber !== undefined && { names: [getReturnNumberLock(returnNumber)], untilKnown: true }
-    const number = await (lock ? step(findNumber, lock) : read(findNumber))
+    const lock = returnNumber !== undefined && { names: [getReturnNumberLock(returnNumber)], untilResolved: true }
+    const number = await (lock ? stage(findNumber, lock) : read(findNumber))
     const errors = [...byReturnableLines.errors, ...checkReturn(byReturnableLines.lines, returnReasons, reasonIds)]
     if (number === undefined) {
       throwIfAny(sortErrors([...errors, takenError]))
@@ -132,7 +132,7 @@ async function findFreeNumber(
  * Throws `outcome_unknown` if an in-doubt attempt can't be resolved.
  */
 async function wasCreatedEarlier(client: Client, write: Write, key: ReturnKey, { errors }: ValidatedReturn) {
-  const isInDoubt = write.wasOpen()
+  const isInDoubt = write.previouslyInDoubt()
   const canExist = isInDoubt ? !errors.some(isAboutUnits) : write.isKeyed && errors.length === 0
   const exists = canExist && (await doesReturnExist(client, key))
   if (exists === undefined && isInDoubt) throw createUnknownOutcome()
@@ -157,19 +157,19 @@ async function submitReturn(
 ): Promise<string> {
   const { order, number } = key
   const path = buildReturnsPath(order)
-  if (write.isTrial) return number
+  if (write.isDryRun) return number
   const create = async () => {
     try {
       const request = { endpoint: 'returns', method: 'POST', path } as const
       return (await performWrite(client, write, { ...request, body: buildReturnPayload({ ...body, ...key }) })).id
     } catch (error) {
       if (!(await isEarlierReturn(client, write, key, error))) throw error
-      write.note('done')
+      write.recordEffect('applied')
       return
     }
   }
   let id: string | undefined
-  if (isCreated) write.note('done')
+  if (isCreated) write.recordEffect('applied')
   else id = await create()
   try {
     id ??= readText(await fetchOrderByNumber(client, number), 'Id') ?? undefined
@@ -188,7 +188,7 @@ async function isEarlierReturn(client: Client, write: Write, key: ReturnKey, err
   const rejection = findRetailApiError(error)
   if (rejection?.code === numberExists) return true
   // After an in-doubt attempt, the back office can report another error before it reports the duplicate number.
-  if (!(error instanceof NotApplied || (rejection && write.wasOpen()))) return false
+  if (!(error instanceof NotApplied || (rejection && write.previouslyInDoubt()))) return false
   const exists = await doesReturnExist(client, key)
   if (exists === undefined) throw createUnknownOutcome()
   return exists

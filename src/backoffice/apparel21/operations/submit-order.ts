@@ -42,12 +42,12 @@ export async function submitOrder(
     const paysByVoucher = input.payments.some(payment => payment.voucher)
     if (!isDuplicate && !(rejection && paysByVoucher)) throw translated
     // Another attempt may have placed the order. Until that is known, the write must not count as rejected.
-    if (rejection) write.note('done')
+    if (rejection) write.recordEffect('applied')
     const existing = await find()
     const id = existing && isSameOrder(existing, order) ? readText(existing, 'Id') : null
     if (id) return id
     if (rejection?.code !== numberExists) {
-      if (rejection) write.note('not done')
+      if (rejection) write.recordEffect('not_applied')
       throw translated
     }
     if (typeof input.orderNumber === 'string') throw createNumberTaken(number)

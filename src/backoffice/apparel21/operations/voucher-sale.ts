@@ -50,7 +50,7 @@ export async function sellVoucher(
   }
   const sale = await sell().catch(async error => {
     // The date, the settings or the back office may have changed: an earlier attempt may have sold what is rejected now.
-    const isInDoubt = write.wasOpen() && isRejection(error)
+    const isInDoubt = write.previouslyInDoubt() && isRejection(error)
     const earlier = isInDoubt ? await findEarlierSale(client, write, { ...input, gateway }) : undefined
     if (!earlier) throw error
     return earlier
@@ -112,9 +112,9 @@ export async function findGiftCard(db: Db, service: Service, skuId: string | und
 }
 
 async function checkSale(release: ReleaseReader, write: Write, input: VoucherInput) {
-  const { step, service } = write
+  const { stage, service } = write
   const { settings } = service
-  const { days, card, skuId, gateways } = await step(async tx => {
+  const { days, card, skuId, gateways } = await stage(async tx => {
     const [days, skuId, gateways] = await Promise.all([
       readVoucherDates(tx, service),
       findGiftCardSkuId(tx, service),
@@ -164,7 +164,7 @@ async function submitSale(
   } catch (error) {
     if (error instanceof NotApplied) notApplied = error
     else if (findRetailApiError(error)?.code !== numberExists) throw translateOrderError(error, input)
-    else write.note('done')
+    else write.recordEffect('applied')
   }
   const order = await fetchOrderByNumber(client, sale.number, sale.personId)
   if (order && isSameSale(order, sale)) return { id: readText(order, 'Id') ?? undefined }

@@ -21,7 +21,7 @@ import {
   storeLock,
   storeUpstreamValidation,
 } from '../../../store/vouchers/upstream.ts'
-import { after, type CommitPhase, NotApplied, type Write } from '../../../writes/write.ts'
+import { mapCommitPhase, type CommitPhase, NotApplied, type Write } from '../../../writes/write.ts'
 import type { VoucherRead, VoucherWrites } from '../../port/vouchers.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
 import type { Client } from '../client/client.ts'
@@ -49,14 +49,14 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
 
   async lockVoucher(write, lock) {
     // Recovery: a possible lock was recorded before the request, so there is nothing to find out.
-    if (write.isSettling) throw new NotApplied()
+    if (write.isRecovering) throw new NotApplied()
     if ('validationId' in lock) return lockByValidation(client, write, lock)
-    const { service, keys, step, username, reference } = write
+    const { service, keys, stage, username, reference } = write
     const { number, pin, amount = '', lockSeconds } = lock
     const own = deriveValidation(keys, service, number, [reference, pin, amount])
     const lockValidated = async (validationId: string) => {
       const locked = await lockByValidation(client, write, { number, lockSeconds, validationId })
-      return after(locked, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
+      return mapCommitPhase(locked, voucher => (voucher instanceof ApiError ? voucher : { ...voucher, validationId }))
     }
     // The validation is derived from this write, so only an earlier attempt can have locked the voucher with it.
     const isLockedByEarlierAttempt = async (tx: Db) => {
@@ -64,12 +64,12 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
       const judged = checkValidation(keys, service, stored, number, own.validationId)
       return judged === 'newest' && stored?.state === 'locked' && stored.isFresh
     }
-    if (write.isKeyed && (await step(isLockedByEarlierAttempt, { names: [getVoucherLock(number)] })))
+    if (write.isKeyed && (await stage(isLockedByEarlierAttempt, { names: [getVoucherLock(number)] })))
       return lockValidated(own.validationId)
     // A new validation ends the previous one, so reject the request before validating if the account has too many locks.
     const precheck = async (tx: Db) => (lockSeconds > 0 ? checkLockLimit(tx, write) : undefined)
     const validate = await validateVoucher(client, write, lock, own, precheck)
-    if (write.isTrial)
+    if (write.isDryRun)
       return async tx => {
         const validated = await validate(tx)
         if (validated instanceof ApiError) return validated
@@ -78,7 +78,7 @@ export const createVoucherWrites = ({ client, release, giftCards }: Upstream): V
         return { ...(await toVoucher(tx, service, voucher)), validationId }
       }
     // No other write can intervene: this write has the voucher's lock until it ends.
-    const validated = await step(validate)
+    const validated = await stage(validate)
     if (validated instanceof ApiError) return async () => validated
     return lockValidated(validated.validationId)
   },
@@ -98,10 +98,10 @@ async function validateVoucher(
   validation = createValidation(reading.keys, reading.service, number),
   precheck: (tx: Db) => Promise<ApiError | undefined> = async () => undefined,
 ): Promise<CommitPhase<ValidatedVoucher | ApiError>> {
-  const { step, keys, service, isTrial } = reading
+  const { stage, keys, service, isDryRun } = reading
   const { settings } = service
   const opened = await openVoucher(client, reading, { number, pin })
-  const judged = await step(async tx => {
+  const judged = await stage(async tx => {
     const voucher = await resolveGuess(tx, service, opened)
     if (voucher instanceof ApiError) return voucher
     const shown = await toVoucher(tx, service, voucher)
@@ -115,7 +115,7 @@ async function validateVoucher(
   if (judged instanceof ApiError) return async () => judged
   const { voucher, shown, amount } = judged
   // Not in a dry run, because a validation ends the previous one.
-  const upstreamId = isTrial ? '' : await validateAtBackOffice(client, number, pin, amount)
+  const upstreamId = isDryRun ? '' : await validateAtBackOffice(client, number, pin, amount)
   if (upstreamId instanceof ApiError) return async () => upstreamId
   const { validationId, hash } = validation
   return async tx => {
@@ -130,8 +130,8 @@ async function lockByValidation(
   write: Write,
   { number, validationId, lockSeconds }: { number: string; validationId: string; lockSeconds: number },
 ): Promise<CommitPhase<Voucher | ApiError>> {
-  const { step, keys, service, username, origin } = write
-  const judged = await step(
+  const { stage, keys, service, username, origin } = write
+  const judged = await stage(
     async tx => {
       const stored = await lockUpstream(tx, service, number)
       const judged = checkValidation(keys, service, stored, number, validationId)
@@ -150,7 +150,7 @@ async function lockByValidation(
   const upstreamId = decryptUpstreamValidation(keys, service, stored)
   const rejection = await lockAtBackOffice(client, write, { number, upstreamId, lockSeconds }).catch(async error => {
     const isRejected = error instanceof ApiError && error.code !== 'outcome_unknown'
-    if (isRejected && isNew) await step(tx => storeLock(tx, service, number, 0, username))
+    if (isRejected && isNew) await stage(tx => storeLock(tx, service, number, 0, username))
     throw error
   })
   return async tx => {

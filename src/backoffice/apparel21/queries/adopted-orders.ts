@@ -7,7 +7,7 @@ import { findSkusById } from '../../../store/catalog/skus.ts'
 import { findStoresById } from '../../../store/catalog/stores.ts'
 import { isKnownToAnotherService, type LockedOrder, lockOrder } from '../../../store/orders/orders.ts'
 import { insertLines, insertOrder, insertPayments, type SoldVariant } from '../../../store/orders/place.ts'
-import { isTakenByAny } from '../../../store/writes/intents.ts'
+import { isReservedByAnyService } from '../../../store/writes/intents.ts'
 import type { Client } from '../client/client.ts'
 import { type BackOfficeOrder, parseOrder } from '../mapping/order-from-xml.ts'
 import { InvalidRecord } from '../xml/invalid-record.ts'
@@ -36,7 +36,7 @@ export async function adoptOrder(
   const { id, number, currency, decimals, freight, billingAddress, deliveryAddress } = parsed
   if (parsed.lines.length === 0) return
   // Check the lock before the owner: the owning service stores the order before it releases the lock.
-  if (await isTakenByAny(tx, keys, getOrderNumberLock(number))) return
+  if (await isReservedByAnyService(tx, keys, getOrderNumberLock(number))) return
   if (await isKnownToAnotherService(tx, service, { id, number, customerId: parsed.personId })) return
   const header = { customerId: parsed.personId, billingAddress, deliveryAddress }
   const [pickup] = parsed.pickupStoreId ? await findStoresById(tx, service, [parsed.pickupStoreId]) : []

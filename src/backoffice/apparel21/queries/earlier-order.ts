@@ -30,7 +30,7 @@ const isVolatile = ({ code, pointer = '' }: Partial<FieldError>) =>
  * those of the earlier attempt. `find` loads the order with this number and person. Returns undefined if there is no such order.
  */
 export async function findEarlierOrder(
-  write: Pick<Write, 'read' | 'service' | 'isKeyed' | 'wasOpen'>,
+  write: Pick<Write, 'read' | 'service' | 'isKeyed' | 'previouslyInDoubt'>,
   input: OrderInput,
   { find, decimals, error }: { find: () => Promise<Xml | undefined>; decimals: number; error: unknown },
 ): Promise<EarlierOrder | undefined> {
@@ -63,9 +63,12 @@ export async function findEarlierOrder(
  * True if this error can occur only because an earlier attempt succeeded. After an in-doubt attempt, any rejection can. Without one,
  * only volatile errors of a keyed write count, so that the back office isn't queried for every invalid request.
  */
-function canBeAfterSuccess({ isKeyed, wasOpen }: Pick<Write, 'isKeyed' | 'wasOpen'>, error: unknown): boolean {
+function canBeAfterSuccess(
+  { isKeyed, previouslyInDoubt }: Pick<Write, 'isKeyed' | 'previouslyInDoubt'>,
+  error: unknown,
+): boolean {
   if (error instanceof NotApplied) return true
-  if (wasOpen()) return isRejection(error)
+  if (previouslyInDoubt()) return isRejection(error)
   if (!isKeyed || !(error instanceof ApiError) || findRetailApiError(error)) return false
   const errors: Partial<FieldError>[] = error.errors.length ? [...error.errors] : [error]
   return errors.every(isVolatile)

@@ -14,13 +14,13 @@ const maxAttempts = 10
 
 /** Yields the numbers that a sale can have, each locked until the write ends: the caller's number, or derived numbers. */
 export async function* lockSaleNumbers(
-  { service, step, reference }: Pick<Write, 'service' | 'step' | 'reference'>,
+  { service, stage, reference }: Pick<Write, 'service' | 'stage' | 'reference'>,
   callerNumber: string | null | undefined,
 ): AsyncGenerator<string> {
   for (let attempt = 0; attempt < (callerNumber ? 1 : maxAttempts); attempt++) {
     const number = callerNumber ?? deriveNumber('W', reference, attempt)
-    const lock = { names: [getOrderNumberLock(number)], untilKnown: true }
-    if (!(await step(tx => findVoucherSale(tx, service, number), lock))) yield number
+    const lock = { names: [getOrderNumberLock(number)], untilResolved: true }
+    if (!(await stage(tx => findVoucherSale(tx, service, number), lock))) yield number
   }
 }
 
@@ -30,7 +30,7 @@ export async function* lockSaleNumbers(
  */
 export async function findEarlierSale(
   client: Client,
-  write: Pick<Write, 'service' | 'step' | 'reference'>,
+  write: Pick<Write, 'service' | 'stage' | 'reference'>,
   sale: Omit<VoucherOrder, 'number' | 'personId' | 'skuId' | 'voucherType'>,
 ): Promise<VoucherSale | undefined> {
   const receiver = await fetchPersonByEmail(client, sale.receiverEmail)

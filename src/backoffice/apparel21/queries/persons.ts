@@ -42,11 +42,11 @@ export const fetchPersonById = async (client: Client, id: string, signal?: Abort
 /** Fetches the person of a stored customer. If the person no longer exists, the customer gets a tombstone. */
 export async function fetchPersonOfCustomer(
   { client }: Upstream,
-  { service, learn }: Pick<Write, 'service' | 'learn'>,
+  { service, recordFact }: Pick<Write, 'service' | 'recordFact'>,
   id: string,
 ) {
   const person = await fetchPersonById(client, id)
-  if (!person) await learn(tx => removeCustomers(tx, service, [id]))
+  if (!person) await recordFact(tx => removeCustomers(tx, service, [id]))
   return person
 }
 
@@ -119,15 +119,15 @@ export async function preparePerson(
 /** Fetches the reference values of a change that are not stored yet, because they may be new in the back office. */
 export async function fetchReferenceValues(
   upstream: Upstream,
-  { service, learn }: Pick<Write, 'service' | 'learn'>,
+  { service, recordFact }: Pick<Write, 'service' | 'recordFact'>,
   change: CustomerChange,
 ) {
   const values = getReferenceValues(change, service.settings.subscriptionMapping)
   const keys = values.flatMap(([type, value]) => (/^\d{1,18}$/.test(value) ? [{ type, value }] : []))
   if (!keys.length || keys.length > maxReferences) return
-  const unknown = await learn(tx => unknownReferences(tx, service, keys))
+  const unknown = await recordFact(tx => unknownReferences(tx, service, keys))
   const rows = unknown.length ? await (await upstream.getReferences()).fetchRows(unknown) : []
-  if (rows.length) await learn(tx => mergeReferences(tx, service, rows))
+  if (rows.length) await recordFact(tx => mergeReferences(tx, service, rows))
 }
 
 /** A write that changes fields which only Tillbridge stores: platform identifiers, and subscriptions without a mapped reference. */
@@ -168,7 +168,7 @@ export async function storePerson(
 /** True if a customer exists. A person that only the back office has is stored as a customer first. */
 export async function ensureCustomer(
   upstream: Upstream,
-  { service, read, learn }: Pick<Write, 'service' | 'read' | 'learn'>,
+  { service, read, recordFact }: Pick<Write, 'service' | 'read' | 'recordFact'>,
   id: string,
 ): Promise<boolean> {
   const [known] = await read(db => findCustomersById(db, service, [id]))
@@ -177,6 +177,6 @@ export async function ensureCustomer(
   const person = await fetchPersonById(upstream.client, id)
   if (!person || readPersonId(person) !== id) return false
   const ready = await preparePerson(upstream, { service, read }, person)
-  await learn(tx => storePerson(tx, service, ready))
+  await recordFact(tx => storePerson(tx, service, ready))
   return true
 }

@@ -34,17 +34,17 @@ export async function refreshOrder(
   write: Write,
   idOrNumber: string,
 ): Promise<CurrentOrder | undefined> {
-  const { service, keys, step, learn } = write
+  const { service, keys, stage, recordFact } = write
   const { client, release } = upstream
   const name = { idOrNumber }
-  const { storedId, sale } = await step(async tx => ({
+  const { storedId, sale } = await stage(async tx => ({
     storedId: await findOrderId(tx, service, name),
     sale: await findVoucherSale(tx, service, idOrNumber),
   }))
   const current = storedId === undefined ? await fetchOrder(upstream, name, sale) : undefined
   const { id, personId } = current ? parseOrThrow(client, () => readOrderIds(current)) : { id: storedId, personId: '' }
   if (id === undefined) return
-  const locked = await step(tx => lockOrder(tx, service, { id }), { names: [`order ${id}`], untilKnown: true })
+  const locked = await stage(tx => lockOrder(tx, service, { id }), { names: [`order ${id}`], untilResolved: true })
   if (locked) {
     const latest = current ?? (await fetchOrderById(client, release, locked.id, locked.customerId ?? undefined))
     // The back office may have merged two persons.
@@ -53,13 +53,13 @@ export async function refreshOrder(
         ? parseOrThrow(client, () => readOrderIds(latest)).personId
         : locked.customerId
     const isMerged = owner !== null && owner !== locked.customerId && (await ensureCustomer(upstream, write, owner))
-    return learn(async tx => {
+    return recordFact(async tx => {
       if (isMerged) await reassignOrders(tx, service, [locked.id], owner)
       return updateLines(tx, service, isMerged ? { ...locked, customerId: owner } : locked, latest)
     })
   }
   if (!current || !(await ensureCustomer(upstream, write, personId))) return
-  return learn(tx => adoptCurrentOrder(upstream, tx, { keys, service }, current))
+  return recordFact(tx => adoptCurrentOrder(upstream, tx, { keys, service }, current))
 }
 
 /**
