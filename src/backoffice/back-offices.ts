@@ -62,10 +62,7 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
         const known = own.get(one.serviceId)
         if (known?.version === one.version) return [one.serviceId, known]
         if (one.isLocked)
-          log.error(
-            { serviceId: one.serviceId },
-            'back-office password was encrypted with another key. Set it again.',
-          )
+          log.error({ serviceId: one.serviceId }, 'back-office password was encrypted with another key. Set it again.')
         return [one.serviceId, one]
       }),
     )

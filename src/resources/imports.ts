@@ -103,7 +103,14 @@ export const imports = [
       // Read before the work begins: if this failed later, the client would not learn of the import.
       const created = await importRecord(db, service, run.id)
       const withheld = includesRole(role, 'admin') ? [] : (type?.ofAdmins ?? [])
-      const options = { keys, run: run.id, dryRun: isDryRun, stopAfter: query.stop_after, signal: shutdownSignal, withheld }
+      const options = {
+        keys,
+        run: run.id,
+        dryRun: isDryRun,
+        stopAfter: query.stop_after,
+        signal: shutdownSignal,
+        withheld,
+      }
       const source = { name: 'The file', format, stream }
       const work = importFile(db, service, typeName, source, Object.assign(options, dialect)).catch(error => {
         // The run has the cause.

@@ -43,7 +43,10 @@ export const orders = [
       ],
     },
     async ({ backOffice, body, ...write }) =>
-      mapCommitPhase(await backOffice.placeOrder(write, body), ({ id, record }) => ({ record, subject: `/orders/${id}` })),
+      mapCommitPhase(await backOffice.placeOrder(write, body), ({ id, record }) => ({
+        record,
+        subject: `/orders/${id}`,
+      })),
   ),
 
   get(
@@ -99,7 +102,8 @@ export const orders = [
     async ({ backOffice, db, keys, service, params }, asked) => {
       if (!(await findCustomer(db, service, params.id))) throw notFound('customer')
       const isFirst = asked.after === undefined
-      const { warning, syncedAt } = (isFirst && (await backOffice.refreshOrders({ db, keys, service }, params.id))) || {}
+      const { warning, syncedAt } =
+        (isFirst && (await backOffice.refreshOrders({ db, keys, service }, params.id))) || {}
       const page = await orderPage(db, service, { customerId: params.id }, asked)
       return { page, syncedAt, ...(warning && { warnings: [warning] }) }
     },

@@ -2,7 +2,7 @@ import { Return, Returnable, ReturnInput, ReturnReason } from '../domain/orders/
 import { notFound } from '../errors/api-error.ts'
 import { get, list, post } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { findReturnable, returnPage, findReturn } from '../store/orders/returns.ts'
+import { findReturn, findReturnable, returnPage } from '../store/orders/returns.ts'
 import { mapCommitPhase } from '../writes/write.ts'
 import { ofOrder } from './orders.ts'
 

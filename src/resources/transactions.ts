@@ -2,7 +2,7 @@ import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { findInvertedRange, TimestampParameter, updatedAfter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { transactionPage, findTransaction } from '../store/orders/transactions.ts'
+import { findTransaction, transactionPage } from '../store/orders/transactions.ts'
 
 /** The parameters of a range of sale dates. */
 export const soldBetween = {

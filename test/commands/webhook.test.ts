@@ -50,7 +50,10 @@ test('a webhook is added, tested, paused, resumed, rewound, rotated and removed'
 
   assert.equal(await done(['webhook', 'pause', id], environment), `Webhook ${id} paused.\n`)
   assert.match(await done(['webhook', 'show', id], environment), /^state +paused$/m)
-  assert.equal(await done(['webhook', 'rewind', id, 'beginning'], environment), `Webhook ${id} replays changes from beginning.\n`)
+  assert.equal(
+    await done(['webhook', 'rewind', id, 'beginning'], environment),
+    `Webhook ${id} replays changes from beginning.\n`,
+  )
   assert.equal(receiver.received.length, 0)
   const rotated = secretIn(await done(['webhook', 'rotate', id], environment))
   assert.equal(await done(['webhook', 'resume', id], environment), `Webhook ${id} resumed.\n`)

@@ -1,7 +1,7 @@
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
-import { capability, common, capabilitySince, returns } from '../port/capabilities.ts'
+import { capability, capabilitySince, common, returns } from '../port/capabilities.ts'
 import { featureReleases, type ReleaseReader } from './client/release.ts'
 import { noErasureReason } from './operations/customers.ts'
 

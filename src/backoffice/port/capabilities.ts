@@ -8,7 +8,12 @@ export const capability = (name: CapabilityName, reason?: string): Capability =>
   reason === undefined ? { name, available: true } : { name, available: false, reason }
 
 /** One that comes with a release. `release`: undefined where it cannot be found out. */
-export function capabilitySince(name: CapabilityName, release: string | undefined, minimum: string, what: string): Capability {
+export function capabilitySince(
+  name: CapabilityName,
+  release: string | undefined,
+  minimum: string,
+  what: string,
+): Capability {
   if (isAtLeast(release ?? '', minimum)) return capability(name)
   const found = release === undefined ? 'which release this one is cannot be found out' : `this one is ${release}`
   return capability(name, `${what} needs back-office version ${minimum} or later; ${found}.`)

@@ -152,7 +152,10 @@ export const ordersFrom: Prepare<Row> = async (db, service, rows) => {
 export const vouchersFrom: Prepare<Row> = async (_db, service, rows, keys) => {
   if (!keys) throw new Error('a PIN is hashed with the key of the installation')
   const inputs = rows.map(({ status, ...row }) =>
-    createImportedVoucher(keys, service, { ...(row as unknown as VoucherRow), state: status as ImportedState | undefined }),
+    createImportedVoucher(keys, service, {
+      ...(row as unknown as VoucherRow),
+      state: status as ImportedState | undefined,
+    }),
   )
   return { inputs }
 }

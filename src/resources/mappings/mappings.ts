@@ -13,7 +13,7 @@ import { type ErrorCode, notFound } from '../../errors/api-error.ts'
 import { get, list, put } from '../../http/routing/route-definitions.ts'
 import { type TSchema, Type } from '../../schemas/schemas.ts'
 import type { MappingFields } from '../../store/mappings/fixes.ts'
-import { lockMapping, mappingPage, findMapping } from '../../store/mappings/mappings.ts'
+import { findMapping, lockMapping, mappingPage } from '../../store/mappings/mappings.ts'
 import { changeMapping, names, pathOf } from './change-mapping.ts'
 
 /** Links stores, SKUs and customers to the e-commerce platform. */

@@ -11,7 +11,7 @@ import { NoBody } from '../../http/body/body.ts'
 import type { ReadContext } from '../../http/routing/operation.ts'
 import { get, post } from '../../http/routing/route-definitions.ts'
 import { timesOfDay } from '../../store/audit/audit.ts'
-import { readVoucherPersons, readEmails, readLedger } from '../../store/vouchers/ledger.ts'
+import { readEmails, readLedger, readVoucherPersons } from '../../store/vouchers/ledger.ts'
 import { readVoucher } from '../../store/vouchers/vouchers.ts'
 
 const [tag, role, kind] = ['Gift vouchers', 'admin', 'voucher'] as const

@@ -91,7 +91,8 @@ export const vouchers = [
       }),
       response: ReadVoucher,
       errors: errorsOfValidation,
-      validate: ({ amount }, _, { settings }) => (amount === undefined ? [] : faultsOfAmount(amount, settings.currency)),
+      validate: ({ amount }, _, { settings }) =>
+        amount === undefined ? [] : faultsOfAmount(amount, settings.currency),
     },
     async ({ runInStages, backOffice, service, keys, origin, params, header, query: { amount } }) => {
       const opening = { number: params.number, pin: pinIn(header('X-Voucher-Pin')) }
@@ -171,7 +172,9 @@ export const vouchers = [
         headers: shopper,
         body: VoucherLock,
         countGuess: async (tx, { keys, service, origin, params, body, isOtherRequest }) =>
-          body.pin === undefined ? undefined : countGuessAgain(tx, keys, service, { ...params, origin, isOther: isOtherRequest }),
+          body.pin === undefined
+            ? undefined
+            : countGuessAgain(tx, keys, service, { ...params, origin, isOther: isOtherRequest }),
         generated: ['validationId'],
         response: ReadVoucher,
         errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],

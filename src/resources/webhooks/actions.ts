@@ -34,8 +34,8 @@ export const actions = [
       generated: ['id', 'deliveryId'],
       response: WebhookAttempt,
     },
-    async ({ service, keys, params: { id }, sender, step, read, isDryRun }) => {
-      await step(tx => held(tx, service, id))
+    async ({ service, keys, params: { id }, sender, stage, read, isDryRun }) => {
+      await stage(tx => held(tx, service, id))
       const due = await read(db => readDue(db, keys, service, id))
       if (!due) throw notFound(kind)
       const attempt = isDryRun ? untried : await sendTestEvent(sender, service.name, due)

@@ -57,7 +57,7 @@ import { listEnding, listServices, readService } from '../../../src/store/tenanc
 import { shownSettings } from '../../../src/store/tenancy/settings.ts'
 import { readEmails, readLedger, readVoucherPersons } from '../../../src/store/vouchers/ledger.ts'
 import { purgeResponses } from '../../../src/store/writes/idempotency.ts'
-import { claimIntent, keepClaim, claimInDoubtWrite } from '../../../src/store/writes/intents.ts'
+import { claimInDoubtWrite, claimIntent, renewClaim } from '../../../src/store/writes/intents.ts'
 import { reaching } from '../../support/database.ts'
 import { logLines } from '../../support/postgres/logged.ts'
 import { member } from '../../support/reward-member.ts'
@@ -237,7 +237,7 @@ async function leaveOpen({ db, keys, service }: TestService) {
   const intent = { id, token, keyHash: undefined, requestHash: Buffer.from('a'), requested }
   assert.equal(await claimIntent(db, keys, service, intent), 'new')
   assert.equal(await claimIntent(db, keys, service, { ...intent, token: other }), 'running')
-  assert.equal(await keepClaim(db, service, intent), true)
+  assert.equal(await renewClaim(db, service, intent), true)
   await db.run(sql`update intent set claimed_until = now(), next_check_at = now()`)
   assert.equal((await claimInDoubtWrite(db, keys))?.id, id)
 }

@@ -122,7 +122,11 @@ export const createCustomerWrites = (upstream: Upstream): CustomerWrites => ({
 })
 
 /** Erases a customer who no longer exists in the back office. Throws if the person exists, because the next sync would restore them. */
-async function eraseCustomer(upstream: Upstream, write: Pick<Write, 'service' | 'recordFact' | 'requireMatch'>, id: string) {
+async function eraseCustomer(
+  upstream: Upstream,
+  write: Pick<Write, 'service' | 'recordFact' | 'requireMatch'>,
+  id: string,
+) {
   if (await fetchPersonOfCustomer(upstream, write, id)) throw new ApiError('capability_unavailable', noErasureReason)
   return (tx: Db) => erase(tx, write.service, id, write.requireMatch)
 }

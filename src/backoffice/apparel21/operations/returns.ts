@@ -119,7 +119,8 @@ async function findFreeNumber(
   orderId: string,
   returnNumber: string | undefined,
 ) {
-  if (returnNumber !== undefined) return (await isReturnNumberTaken(db, service, returnNumber)) ? undefined : returnNumber
+  if (returnNumber !== undefined)
+    return (await isReturnNumberTaken(db, service, returnNumber)) ? undefined : returnNumber
   for (let attempt = 0; ; attempt++) {
     const number = deriveNumber('R', `${reference} ${orderId}`, attempt)
     if (!(await isReturnNumberTaken(db, service, number))) return number

@@ -21,7 +21,7 @@ import {
   storeLock,
   storeUpstreamValidation,
 } from '../../../store/vouchers/upstream.ts'
-import { mapCommitPhase, type CommitPhase, NotApplied, type Write } from '../../../writes/write.ts'
+import { type CommitPhase, mapCommitPhase, NotApplied, type Write } from '../../../writes/write.ts'
 import type { VoucherRead, VoucherWrites } from '../../port/vouchers.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
 import type { Client } from '../client/client.ts'
