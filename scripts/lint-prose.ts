@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { TextlintKernel, type TextlintRuleModule } from '@textlint/kernel'
 import markdown from '@textlint/textlint-plugin-markdown'
@@ -21,9 +21,14 @@ const program = new Command('npm run lint:prose --')
   .description('Check that documents, comments, messages, labels and test titles are plain English')
   .argument('[paths...]', 'files or folders to check', [])
   .option('--count', 'print only the number of findings for each folder')
-  .addHelpText('after', '\nExamples:\n  npm run lint:prose\n  npm run lint:prose -- src/http docs\n')
+  .option('--ratchet', 'fail only if a file has more findings than scripts/prose/remaining.json allows')
+  .option('--update', 'write the number of findings of each file to scripts/prose/remaining.json')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  npm run lint:prose\n  npm run lint:prose -- src/http docs\n  npm run lint:prose -- --update\n',
+  )
   .parse()
-const { count } = program.opts<{ count?: boolean }>()
+const { count, ratchet, update } = program.opts<{ count?: boolean; ratchet?: boolean; update?: boolean }>()
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...program.args], {
   cwd: root,
@@ -53,13 +58,28 @@ for (const path of files) {
   const found = path.endsWith('.md') ? await checkDocument(path, text) : checkSource(path, text)
   lines.push(...found)
 }
-if (count) {
-  const folders = Map.groupBy(lines, line => line.split('/').slice(0, 2).join('/').split(':')[0] ?? '')
-  for (const [folder, inside] of [...folders].sort(([a], [b]) => a.localeCompare(b)))
-    console.log(`${String(inside.length).padStart(6)}  ${folder}`)
-} else for (const line of lines) console.log(line)
+/** The findings of each file that are left from before the linter existed. The numbers may only fall. */
+const remainingFile = `${root}scripts/prose/remaining.json`
+const byFile = Map.groupBy(lines, line => line.split(':')[0] ?? '')
+
+if (update) {
+  const counts = Object.fromEntries([...byFile].map(([path, found]) => [path, found.length]).sort())
+  writeFileSync(remainingFile, `${JSON.stringify(counts, undefined, 2)}\n`)
+} else if (ratchet) {
+  const allowed: Record<string, number> = JSON.parse(readFileSync(remainingFile, 'utf8'))
+  const worse = [...byFile].filter(([path, found]) => found.length > (allowed[path] ?? 0))
+  for (const [path, found] of worse)
+    console.log(`${path}: ${found.length} findings, at most ${allowed[path] ?? 0} allowed\n  ${found.join('\n  ')}`)
+  process.exitCode = worse.length ? 1 : 0
+} else {
+  if (count) {
+    const folders = Map.groupBy(lines, line => line.split('/').slice(0, 2).join('/').split(':')[0] ?? '')
+    for (const [folder, inside] of [...folders].sort(([a], [b]) => a.localeCompare(b)))
+      console.log(`${String(inside.length).padStart(6)}  ${folder}`)
+  } else for (const line of lines) console.log(line)
+  process.exitCode = lines.length ? 1 : 0
+}
 console.log(`${lines.length} findings in ${files.length} files`)
-process.exitCode = lines.length ? 1 : 0
 
 /** Checks a Markdown document: its words, and that it says "if" at least as often as "where". */
 async function checkDocument(path: string, text: string): Promise<string[]> {

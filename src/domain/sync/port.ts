@@ -8,7 +8,7 @@ import type { LineStatus } from '../orders/orders.ts'
 import type { RewardAccountRow, RewardLotRow, RewardProgramRow } from '../rewards/rewards.ts'
 import type { Settings } from '../tenancy/service-settings.ts'
 
-/** A row whose optional fields can be null, which clears the stored value. A missing field keeps it (docs/decisions/0005). */
+/** A row whose optional fields can be null, which clears the stored value. A missing field keeps it (contributing/decisions/0005). */
 type Clearing<T extends TObject> = {
   [K in keyof Static<T>]: undefined extends Static<T>[K] ? Static<T>[K] | null : Static<T>[K]
 }
