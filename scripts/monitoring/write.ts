@@ -13,10 +13,10 @@ function metricsPage() {
   })
   return `# Metrics
 
-What \`METRICS_PORT\` tells, made from \`src/telemetry/metric-list.ts\` by \`npm run docs\`; see [Monitor](../operate/monitor.md). Those that begin with \`tillbridge_\` are ours, the others have the names of OpenTelemetry's semantic conventions
-(\`http.server.request.duration\` is \`http_server_request_duration_seconds\`). A histogram also has \`_bucket\` (with \`le\`), \`_sum\` and \`_count\`.
+The metrics at \`/metrics\`, generated from \`src/telemetry/metric-list.ts\` by \`npm run docs\`. See [Monitor](../operate/monitor.md).
+Metrics without the prefix \`tillbridge_\` have the names of OpenTelemetry's semantic conventions. A histogram also has \`_bucket\` (with \`le\`), \`_sum\` and \`_count\`.
 
-| Metric | Type | Labels | What it is |
+| Metric | Type | Labels | Meaning |
 |---|---|---|---|
 ${rows.join('')}`
 }

@@ -9,7 +9,7 @@ import type { ImportType } from './import-type.ts'
 import type { Prepare, Row } from './ingest.ts'
 
 const whole =
-  'A file is all that there is: what the one before had and this one has not is gone, unless lines of it were rejected, it was not read from its beginning to its end, or it is the rejected lines of another one. Other columns are passed over.'
+  'The file must be complete. It replaces the previous file, unless lines were rejected, the import was stopped, or the file contains corrected lines. Other columns are ignored.'
 
 /** A cell as the platform means it: its exports put an apostrophe before what a spreadsheet would take for a number. */
 const told = (value: unknown): string | null => {
@@ -56,8 +56,8 @@ const customer = (row: Row): EcommerceItem => {
 /** What the e-commerce platform has: the other side of the mappings. */
 export const ecommerceTypes = {
   'ecommerce-locations': {
-    description: 'One location of the e-commerce platform, in as many lines as may be.',
-    remarks: `An inventory export of Shopify fits as it is: it has names alone, which are then what stores are mapped to. ${whole}`,
+    description: 'One location of the e-commerce platform. It can occur in many lines.',
+    remarks: `An inventory export of Shopify works unchanged. It has no IDs, so stores are mapped to location names. ${whole}`,
     role: 'admin',
     shape: EcommerceLocationRow,
     key: [],
@@ -72,7 +72,7 @@ export const ecommerceTypes = {
   },
   'ecommerce-variants': {
     description: 'One variant of a product of the e-commerce platform.',
-    remarks: `A product export and an inventory export of Shopify fit as they are; lines without a SKU, such as those of further pictures, come to nothing. ${whole}`,
+    remarks: `Product and inventory exports of Shopify work unchanged. Lines without a SKU are ignored. ${whole}`,
     role: 'admin',
     shape: EcommerceVariantRow,
     key: [],
@@ -95,7 +95,7 @@ export const ecommerceTypes = {
   },
   'ecommerce-customers': {
     description: 'One customer of the e-commerce platform.',
-    remarks: `A customer export of Shopify fits as it is. ${whole}`,
+    remarks: `A customer export of Shopify works unchanged. ${whole}`,
     role: 'admin',
     shape: EcommerceCustomerRow,
     key: [],

@@ -27,13 +27,12 @@ import { orders, vouchers } from './onboarding-types.ts'
 import { each, gatewaysFrom, ofCustomers, ofSkus, ofStores, stockFrom, transactionsFrom } from './prepare.ts'
 import { lotRule, namesSku, transactionRule } from './rules.ts'
 
-const inStock =
-  'What stock shows of it follows; where that is more than 2,000 rows, within seconds, some thousand at a time.'
+const inStock = 'Stock levels that show it are updated too. More than 2,000 of them follow within seconds.'
 
 /** An e-mail address as it is claimed: PostgreSQL takes no two for one that differ here, and some for two that do not, whose batches wait in vain. */
 const folded = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
 
-/** Columns that the mapping check has beside those of a mapping. */
+/** Columns of the mapping check's CSV that an import ignores. */
 const ofMappings = { passesOver: issueColumns, open: openMappingImport }
 const forAdmins = { role: 'admin' } as const
 
@@ -72,9 +71,9 @@ export const importTypes = {
     examples: [{}, { id: '78', code: 'MLEE', surname: 'Lee', active: 'false' }],
   },
   products: {
-    description: 'One colour and size; what the lines of one product share is repeated.',
+    description: 'One colour and size. Repeat the fields of the product in each of its lines.',
     open: openMappingImport,
-    remarks: `${inStock} Without \`sku\` the e-commerce SKU is the \`skuId\`, until \`sku-mapping\` says otherwise; without \`originalPrice\` it is the \`price\`.`,
+    remarks: `${inStock} If \`sku\` is missing, the e-commerce SKU is the \`skuId\`. If \`originalPrice\` is missing, it is the \`price\`.`,
     shape: ProductRow,
     key: ['skuId'],
     inPaths: ['productId', 'skuId'],
@@ -89,7 +88,7 @@ export const importTypes = {
   },
   stock: {
     description: 'The free stock of one SKU in one store.',
-    remarks: 'A line names its SKU by `sku` or by `skuId`; where it has both, `skuId` counts.',
+    remarks: 'A line names its SKU by `sku` or `skuId`. If it has both, `skuId` applies.',
     shape: StockRow,
     key: ['storeNumber', 'sku', 'skuId'],
     rule: namesSku,
@@ -104,7 +103,7 @@ export const importTypes = {
     description: 'One customer.',
     open: openMappingImport,
     remarks:
-      'A subscription that the line sets is consent: `privacy` becomes false whatever the line says. Without one, `privacy` that is true ends both subscriptions, also those that the line does not name.',
+      'A subscription in the line sets `privacy` to false. Otherwise, `privacy` true ends both subscriptions, even if the line does not name them.',
     shape: CustomerRow,
     key: ['id'],
     inPaths: ['id'],
@@ -124,9 +123,9 @@ export const importTypes = {
     ],
   },
   transactions: {
-    description: 'One line of a transaction; what the lines of one transaction share is repeated.',
+    description: 'One line of a transaction. Repeat the fields of the transaction in each of its lines.',
     remarks:
-      'A line that is there already, by `id` and `lineId`, is replaced; the other lines of its transaction stay. Where lines of one `id` say another sale date, store or customer, the later one counts, and the import says so. A SKU that no product carries is shown as null. Without `value`, it is the price of the units less the discount. A discount has a `discountAmount`; without `discountType` it is called `discount`.',
+      'A line with the same `id` and `lineId` is replaced. The other lines of its transaction stay. If lines of one `id` differ in sale date, store or customer, the later one applies, and the run has a note. A SKU of no product becomes null. If `value` is missing, it is quantity times price minus the discount. A discount needs a `discountAmount`. The default `discountType` is `discount`.',
     shape: TransactionRow,
     key: [],
     toldApart: ['id', 'lineId'],
@@ -154,7 +153,7 @@ export const importTypes = {
     ],
   },
   'reward-programs': {
-    description: 'One tier of a loyalty programme; what the tiers of one programme share is repeated.',
+    description: 'One tier of a reward program. Repeat the fields of the program in each of its tiers.',
     shape: RewardProgramRow,
     key: ['programId', 'tierId'],
     together: 'programId',
@@ -163,7 +162,7 @@ export const importTypes = {
     examples: [{}, { tierId: '3', tierName: 'Cashmere', tierSequence: '3' }],
   },
   'reward-gifts': {
-    description: 'One gift of a loyalty programme.',
+    description: 'One gift of a reward program.',
     shape: RewardGiftRow,
     key: ['programId', 'giftId'],
     prepare: unchangedRows,
@@ -171,7 +170,7 @@ export const importTypes = {
     examples: [{}, { giftId: '22', name: 'Umbrella', styles: 'MB07' }],
   },
   'reward-accounts': {
-    description: 'The loyalty account of one customer.',
+    description: 'The reward account of one customer.',
     shape: RewardAccountRow,
     key: ['id'],
     inPaths: ['id'],
@@ -181,7 +180,7 @@ export const importTypes = {
     examples: [{}, { id: '22673', customerId: '65432' }],
   },
   'reward-lots': {
-    description: 'Points, a reward or a gift that a loyalty account was given at one time.',
+    description: 'Points, a reward or a gift of a reward account, issued at one time.',
     shape: RewardLotRow,
     key: ['accountId', 'kind', 'lotId'],
     kept: ['redeemed', 'pending'],
@@ -202,7 +201,7 @@ export const importTypes = {
   orders,
   vouchers,
   'store-mapping': {
-    description: 'The location in the e-commerce platform that one store is.',
+    description: 'The e-commerce location of one store.',
     remarks: inStock,
     ...forAdmins,
     shape: StoreMappingRow,
@@ -213,7 +212,7 @@ export const importTypes = {
     examples: [{}, { storeId: '1002', ecommerceLocationId: '6884556843' }],
   },
   'sku-mapping': {
-    description: 'The SKU in the e-commerce platform that one SKU is.',
+    description: 'The e-commerce SKU of one SKU.',
     remarks: inStock,
     ...forAdmins,
     shape: SkuMappingRow,
@@ -224,9 +223,9 @@ export const importTypes = {
     write: mapSkus,
     examples: [{}, { skuId: '12002', ecommerceSku: 'MH01-S-Black' }],
   },
-  // For maintainers too: `PUT /customers/:id` takes the same identifiers (contract 15).
+  // Maintainers can import these, because `PUT /customers/:id` accepts the same identifiers.
   'customer-mapping': {
-    description: 'The identifiers in the e-commerce platform of one customer.',
+    description: 'The e-commerce identifiers of one customer.',
     shape: CustomerMappingRow,
     key: ['customerId'],
     prepare: ofCustomers(customerMappingFrom),

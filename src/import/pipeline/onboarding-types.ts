@@ -7,12 +7,12 @@ import { ofRefusedOrder } from './orders.ts'
 import { ordersFrom, vouchersFrom } from './prepare.ts'
 import { orderRule, voucherRule } from './rules.ts'
 
-/** The open business of an earlier system. */
+/** Open orders of an earlier system. */
 export const orders = {
   description:
-    'One line of an order of an earlier system, or one of its payments, or both; what the rows of one order share is repeated, or stands in the first one alone.',
+    'One line or one payment of an order of an earlier system, or both. Fields of the order are in its first row, or repeated.',
   remarks:
-    'The rows of an order stand next to each other, and are taken as a whole or not at all: the values of the lines and the freight have to come to the `total`, and so do the payments, where there are any; a payment that several rows repeat is one. The first row has `customerId`, `placedAt` and `total`, a line its `sku` or `skuId`, its `quantity` and `price`. A line is `shipped` unless its `status` says otherwise, and `returned` once all its units are. An order that is imported again in other words takes the place of the one before, all of it; once something has happened to it here (shipped, cancelled, returned) it is rejected, and so is the number of an order that was placed here.',
+    'The rows of an order must follow each other. They are imported together or not at all: lines and freight must equal `total`, and so must the payments, if there are any. The first row needs `customerId`, `placedAt` and `total`. A line needs `sku` or `skuId`, `quantity` and `price`. The default `status` of a line is `shipped`. A different version of an order replaces the earlier one, unless the order has been shipped, cancelled or returned in Tillbridge: then it is rejected. So is the number of an order that was placed in Tillbridge.',
   shape: OrderRow,
   key: [],
   toldApart: ['orderNumber', 'sequence'],
@@ -39,11 +39,11 @@ export const orders = {
   ],
 } as const satisfies ImportType
 
-/** And its gift vouchers. */
+/** Gift vouchers of an earlier system. */
 export const vouchers = {
   description: 'One gift voucher of an earlier system.',
   remarks:
-    'With nothing left it is redeemed, and past its last day it expires, whatever the `status`; without one it is active. A later file moves the voucher on by further entries of its ledger, as long as nothing has happened to it here: one that was held, drawn, suspended or has expired here since is rejected, and so is a number that was issued here. What it was issued for does not change. A rejected line goes into the rejected file without its PIN.',
+    'The default `status` is active. Without a balance the voucher is redeemed, and after its last day it expires. A later file adds ledger entries, unless the voucher has been locked, redeemed, suspended or expired in Tillbridge: then it is rejected. So is a number that Tillbridge issued. The original amount can't change. Rejected lines are written without the PIN.',
   shape: VoucherRow,
   key: ['number'],
   inPaths: ['number'],
