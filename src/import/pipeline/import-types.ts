@@ -29,7 +29,7 @@ import { lotRule, namesSku, transactionRule } from './rules.ts'
 
 const inStock = 'Stock levels that show it are updated too. More than 2,000 of them follow within seconds.'
 
-/** An e-mail address as it is claimed: PostgreSQL takes no two for one that differ here, and some for two that do not, whose batches wait in vain. */
+/** an email address as it is claimed: PostgreSQL takes no two for one that differ here, and some for two that do not, whose batches wait in vain. */
 const folded = (email: string) => email.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase()
 
 /** Columns of the mapping check's CSV that an import ignores. */
@@ -109,7 +109,7 @@ export const importTypes = {
     inPaths: ['id'],
     prepare: each(customerFrom),
     write: upsertCustomers,
-    apart: ({ id, email }) => [`customer ${id}`, ...(email ? [`e-mail ${folded(email)}`] : [])],
+    apart: ({ id, email }) => [`customer ${id}`, ...(email ? [`email ${folded(email)}`] : [])],
     list: 'customer',
     examples: [
       {},
