@@ -38,7 +38,7 @@ export async function expireLeasesOf(db: Db, processRun: string): Promise<void> 
   )
   await db.run(sql`update reservation set reserved_until = now() - interval '1 s' where owner in ${leases}`)
   await db.run(sql`update job set leased_until = now() - interval '1 s' where lease in ${leases}`)
-  await db.run(sql`update sync_state set beat_at = null where run in ${leases}`)
+  await db.run(sql`update sync_state set heartbeat_at = null where run in ${leases}`)
 }
 
 /** Ends the leases of all writes, also of running processes. `of running jobs too`: a second worker recovers writes next to the first. */

@@ -105,7 +105,7 @@ export async function startManagedProcess(options: ManagedProcessOptions): Promi
       child.stdout?.setEncoding('utf8').on('data', text => {
         output += text
         const baseUrl = /serves (https:\S+?)[. ]/.exec(output)?.[1]
-        if (managed.isUp || (!baseUrl && !/does jobs/.test(output))) return
+        if (managed.isUp || (!baseUrl && !/^Worker started\.$/m.test(output))) return
         if (baseUrl) {
           managed.baseUrl = baseUrl
           if (runs === 1 && !environment.TLS_CERT_FILE) trustCertificate(join(dataDirectory, 'tls/ca.pem'))

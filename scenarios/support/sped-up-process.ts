@@ -27,7 +27,7 @@ if (role === 'api') {
   armFailpoint(config.failpoint)
   const table = { ...jobs, ...withShortRetries(backOfficeJobs(backOffices, routes)) }
   const worker = startWorker({ db, keys, log, mailTransport: await app.mail() }, table)
-  console.log('The scenario does jobs now.')
+  console.log('Worker started.')
   await waitForShutdownSignal(log)
   await worker.stop(graceMs)
 }

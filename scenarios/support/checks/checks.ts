@@ -77,7 +77,7 @@ export async function runChecks(evidence: Evidence): Promise<CheckResult[]> {
       (
         await db.rows<{ left: string }>(sql`
           select 'a lock of ' || locktype as left from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
-          union all select 'a run of sync ' || feed from sync_state where service_id = ${service.id} and run is not null
+          union all select 'a run of sync ' || sync from sync_state where service_id = ${service.id} and run is not null
           union all select 'a transaction' from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`)
       ).map(({ left }) => left),
     ),

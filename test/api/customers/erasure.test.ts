@@ -77,7 +77,7 @@ test('erasure leaves no personal text in any table, log or email', async () => {
   assert.deepEqual(await tablesWith(api, '0999 000'), [])
   // What is encrypted cannot be searched: it is gone.
   const sealed = await api.db.rows(sql`
-    select operation from idempotent_response where response is not null and operation <> 'POST /vouchers' union all select status from email where sealed is not null`)
+    select operation from idempotent_response where response is not null and operation <> 'POST /vouchers' union all select status from email where encrypted_content is not null`)
   assert.deepEqual(sealed, [])
   assert.ok(logged.text.includes('/customers'))
   assert.doesNotMatch(logged.text, /canary/i)

@@ -48,7 +48,7 @@ for (const name of ['first', 'second']) {
   const { rows } = shop.db
   await rows(sql`insert into sync_run (service_id, sync, is_full, ended_at) values (${service}, 'stock', true, now())`)
   await rows(sql`
-    insert into mapping_fix (service_id, kind, id, before, after, username, request_id)
+    insert into mapping_fix (service_id, kind, record_id, before, after, username, request_id)
     values (${service}, 'stores', ${name}, '{}', '{}', 'ann', ${name})`)
   await logLines(shop.db, shop.service, [{ requestId: name, username: 'ann', operation: 'GET /tour', path: '/tour' }])
 }

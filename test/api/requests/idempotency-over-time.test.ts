@@ -167,8 +167,8 @@ test('a stored response that was moved or changed is never replayed', async () =
   await create(service, mine, 'kept')
   await create(service, theirs, 'forged')
   await service.db.run(sql`
-    update idempotent_response a set answer = b.answer
-      from (select answer from idempotent_response where service_id = ${service.service.id} order by created_at desc offset 1 limit 1) b
+    update idempotent_response a set response = b.response
+      from (select response from idempotent_response where service_id = ${service.service.id} order by created_at desc offset 1 limit 1) b
      where (service_id, key_hash) = (select service_id, key_hash from idempotent_response order by created_at desc limit 1)`)
   isProblem(await create(service, theirs, 'forged'), 'internal_error', service.baseUrl, '/customers')
   assert.equal((await create(service, mine, 'kept')).headers['idempotent-replayed'], 'true')

@@ -35,7 +35,7 @@ test('an endpoint rewound during the expiry check is not paused', async () => {
   await remove(hooks.api, `/webhooks/${other.id}`)
   await db.run(sql`
     insert into tombstone_purge (service_id, kind, purged_until) values (${service.id}, 'customer', now())
-    on conflict (service_id, kind) do update set newest = excluded.newest`)
+    on conflict (service_id, kind) do update set purged_until = excluded.purged_until`)
   await db.transaction(async tx => {
     await tx.run(sql`update webhook set cursor = ${cursor} where webhook_id = ${id} and cursor = ${old}`)
     begin()

@@ -51,12 +51,12 @@ test("a run fails if the back office's version is unknown", async t => {
   await assert.rejects(other.sync('customers'), /release/)
   const state = await other.state('customers')
   assert.deepEqual([state?.finishedAt, state?.running], [finishedAt, false])
-  assert.match(state?.fault ?? '', /^back_office_error: .*release/)
+  assert.match(state?.error ?? '', /^back_office_error: .*release/)
   assert.equal((await other.sync('customers', { full: true }))?.isFull, true)
   other.simulator.faults.clear()
   await delay(5)
   assert.equal((await other.sync('customers'))?.isIdle, false)
-  assert.equal((await other.state('customers'))?.fault, null)
+  assert.equal((await other.state('customers'))?.error, null)
 })
 
 test('a failed full sync without change support stays failed and retries', async t => {
@@ -69,9 +69,9 @@ test('a failed full sync without change support stays failed and retries', async
   assert.ok(fault)
   // The first time it finds that nothing can be asked for.
   const idle = await old.sync('customers')
-  assert.deepEqual([idle?.isIdle, idle?.notes, (await old.state('customers'))?.fault], [true, {}, fault])
+  assert.deepEqual([idle?.isIdle, idle?.notes, (await old.state('customers'))?.error], [true, {}, fault])
   for (let again = 0; again < 2; again++) await assert.rejects(old.sync('customers'))
   old.simulator.faults.clear()
   assert.equal((await old.sync('customers'))?.isFull, true)
-  assert.equal((await old.state('customers'))?.fault, null)
+  assert.equal((await old.state('customers'))?.error, null)
 })

@@ -17,11 +17,11 @@ test('repeated or shuffled pages stop a run without removing records', async () 
       await assert.rejects(fed.sync(name, { full: true }), /./)
       const state = await fed.state(name)
       assert.deepEqual([state?.since, state?.running], [since, false])
-      assert.match(state?.fault ?? '', /^back_office_error/)
+      assert.match(state?.error ?? '', /^back_office_error/)
       assert.equal(await fed.shop.everything(), before)
       fed.simulator.faults.clear()
       await fed.sync(name)
-      assert.equal((await fed.state(name))?.fault, null)
+      assert.equal((await fed.state(name))?.error, null)
     }
 })
 
@@ -205,7 +205,7 @@ test('interrupted refreshes resume where they stopped', async t => {
     if (++batches === 12) stopping.abort()
   }
   await assert.rejects(other.sync('transactions', { signal: stopping.signal, onProgress }), /./)
-  assert.match((await other.state('transactions'))?.fault ?? '', /stopped/)
+  assert.match((await other.state('transactions'))?.error ?? '', /stopped/)
   const refreshed = other.simulator.ledger.callsTo({ path: '/Persons/*/RetailTransactions' }).length
   assert.ok(refreshed < sizes.persons / 2, `${refreshed}`)
   await other.sync('transactions')
@@ -218,8 +218,8 @@ test('interrupted refreshes resume where they stopped', async t => {
 test('an outage is recorded and the next run resumes', async () => {
   await fed.simulator.refuse()
   await assert.rejects(fed.sync('customers'), /./)
-  assert.match((await fed.state('customers'))?.fault ?? '', /^back_office_unavailable/)
+  assert.match((await fed.state('customers'))?.error ?? '', /^back_office_unavailable/)
   await fed.simulator.accept()
   assert.ok(await fed.sync('customers'))
-  assert.equal((await fed.state('customers'))?.fault, null)
+  assert.equal((await fed.state('customers'))?.error, null)
 })

@@ -15,7 +15,7 @@ interface SyncState {
   removed: number
   rejected: number
   notes: Record<string, number>
-  fault: string | null
+  error: string | null
   failedAt: Date | null
   running: boolean
 }
@@ -24,6 +24,6 @@ interface SyncState {
 export const syncStates = (db: Db, service: Service) =>
   db.rows<SyncState>(sql`
     select sync, since, started_at as "startedAt", finished_at as "finishedAt", full_at as "fullAt",
-           read::integer, inserted::integer, changed::integer, removed::integer, rejected::integer, notes, fault, failed_at as "failedAt",
+           read::integer, inserted::integer, changed::integer, removed::integer, rejected::integer, notes, error, failed_at as "failedAt",
            ${isLeased} as running
       from sync_state s where service_id = ${service.id} order by sync`)
