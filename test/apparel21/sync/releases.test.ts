@@ -65,11 +65,11 @@ test('a failed full sync without change support stays failed and retries', async
   old.simulator.faults.add({ kind: 'status', status: 500, path: '/Persons' })
   await old.shop.rows(`update sync_state set full_at = now() - interval '25 hours'`)
   await assert.rejects(old.sync('customers'))
-  const { fault } = (await old.state('customers')) ?? {}
-  assert.ok(fault)
+  const { error } = (await old.state('customers')) ?? {}
+  assert.ok(error)
   // The first time it finds that nothing can be asked for.
   const idle = await old.sync('customers')
-  assert.deepEqual([idle?.isIdle, idle?.notes, (await old.state('customers'))?.error], [true, {}, fault])
+  assert.deepEqual([idle?.isIdle, idle?.notes, (await old.state('customers'))?.error], [true, {}, error])
   for (let again = 0; again < 2; again++) await assert.rejects(old.sync('customers'))
   old.simulator.faults.clear()
   assert.equal((await old.sync('customers'))?.isFull, true)
