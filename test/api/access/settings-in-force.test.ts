@@ -65,8 +65,8 @@ test('capabilities name the settings that block them', async () => {
   const reasons = await lacking()
   assert.deepEqual(Object.keys(reasons).sort(), [
     'customersUpdatedAfter',
-    'emailSubscriptionMapping',
     'emailSender',
+    'emailSubscriptionMapping',
     'paymentGateways',
     'returns',
     'smsSubscriptionMapping',

@@ -107,7 +107,7 @@ test('a repeated single-value header is rejected, even with the same value', asy
       const answer = await speak(service, `GET /stores HTTP/1.1\r\n${all}\r\n\r\n`)
       assert.match(answer, /^HTTP\/1.1 400 /)
       assert.match(answer, /"code":"duplicate_header"/)
-      assert.ok(answer.includes(`The header \`${header}\` was sent twice.`))
+      assert.ok(answer.includes(`The header \`${header}\` can't be sent twice.`))
     }
 })
 

@@ -104,7 +104,7 @@ test('a time skipped by the clock is rejected as such', async () => {
     ['Pacific/Apia', '2011-12-30'],
   ] as const) {
     const { json } = await (await inZone(timeZone)).get(`/orders/transactions/search?updated_after=${text}`)
-    assert.equal(json.errors[0].detail, `\`updated_after\` is a time that the clock of ${timeZone} skips.`)
+    assert.equal(json.errors[0].detail, `\`updated_after\` doesn't exist in ${timeZone}: the clock skips this time.`)
   }
 })
 

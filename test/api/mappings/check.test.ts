@@ -23,7 +23,7 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
       ['M', 'MH01-M', "'9300000000001"],
     ]),
   )
-  assert.deepEqual([first.state, first.read, first.new, first.refused], ['ok', 3, 2, 0])
+  assert.deepEqual([first.state, first.read, first.new, first.rejected], ['ok', 3, 2, 0])
   assert.deepEqual(first.notes, [{ note: 'have no SKU: left out', count: 1 }])
   const again = await bring(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
   assert.deepEqual([again.new, again.changed, again.unchanged], [0, 0, 2])
@@ -40,14 +40,14 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
     ]),
   )
   assert.deepEqual(
-    [renamed.read, renamed.new, renamed.unchanged, renamed.refused],
+    [renamed.read, renamed.new, renamed.unchanged, renamed.rejected],
     [3, 1, 2, 0],
     JSON.stringify(renamed),
   )
   await bring(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
   const locations = await bring(shop, 'ecommerce-locations', inventoryExport(['Collins Street', 'Harbour'], ['a', 'b']))
-  assert.deepEqual([locations.read, locations.new, locations.refused], [4, 2, 0])
-  const refused = await bring(
+  assert.deepEqual([locations.read, locations.new, locations.rejected], [4, 2, 0])
+  const rejected = await bring(
     shop,
     'ecommerce-customers',
     customerExport([
@@ -55,9 +55,9 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
       ['2', 'b@example.com'],
     ]),
   )
-  assert.deepEqual([refused.new, refused.refused], [2, 0])
+  assert.deepEqual([rejected.new, rejected.rejected], [2, 0])
   const partly = await bring(shop, 'ecommerce-customers', `Customer ID,Email\n3,c@example.com\n${'4'.repeat(101)},\n`)
-  assert.deepEqual([partly.new, partly.refused, partly.notes], [1, 1, []], 'where a line is refused nothing goes')
+  assert.deepEqual([partly.new, partly.rejected, partly.notes], [1, 1, []], 'a rejected line keeps all records')
   const { stores, skus, customers } = await checkMappings(shop)
   assert.deepEqual([stores.listed, skus.listed, customers.listed], [2, 1, 3])
 })
@@ -84,7 +84,7 @@ test('a file with corrected rejected lines is not complete and removes nothing',
   const csv = await bring(shop, 'ecommerce-customers', 'line,column,reason,Customer ID\n2,ID,is too long,3\n')
   const record = JSON.stringify({ ...why, customerId: '4' })
   const json = await bring(shop, 'ecommerce-customers', `${record}\n`, { 'content-type': 'application/x-ndjson' })
-  assert.deepEqual([csv.new, csv.notes, json.new, json.notes, json.refused], [1, [], 1, [], 0], JSON.stringify(json))
+  assert.deepEqual([csv.new, csv.notes, json.new, json.notes, json.rejected], [1, [], 1, [], 0], JSON.stringify(json))
   assert.equal((await checkMappings(shop)).customers.listed, 4)
 })
 
@@ -166,7 +166,7 @@ test('each record has a state with evidence; best-selling problems come first', 
   const first = (await shop.get('/mappings/issues/skus?limit=1')).json
   const next = (await shop.get(`/mappings/issues/skus?limit=1&after_cursor=${first.meta.endCursor}`)).json
   assert.deepEqual([first.data[0].id, next.data[0].id], ['12003', '12001'])
-  assert.deepEqual((await issues(shop, 'skus', '?state=orphan')).length, 0)
+  assert.deepEqual((await issues(shop, 'skus', '?state=orphaned')).length, 0)
 })
 
 test('a near match names its difference, such as case, zeros or barcode', async () => {
@@ -208,8 +208,8 @@ test('a near match names its difference, such as case, zeros or barcode', async 
 test('a fully rejected file leaves mapped records unverified and orphans nothing', async () => {
   const shop = await unmappedShop(api)
   await put(shop, '/mappings/stores/1001', { ecommerceLocationId: '111' })
-  const refused = await bring(shop, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)
-  assert.deepEqual([refused.read, refused.refused], [1, 1])
+  const rejected = await bring(shop, 'ecommerce-locations', `ID,Name\n${'1'.repeat(101)},North\n`)
+  assert.deepEqual([rejected.read, rejected.rejected], [1, 1])
   const { stores } = await checkMappings(shop)
   assert.deepEqual([stores.listedAt, stores.states.orphaned, stores.states.unverified], [null, 0, 1])
 })

@@ -22,7 +22,7 @@ async function came(kind: string, header: string, rows: Record<string, string>[]
   for (const name of rows.flatMap(row => Object.keys(row))) assert.ok(names.includes(name), name)
   const lines = rows.map(row => names.map(name => cell(row[name])).join(','))
   const run = await bring(await unmappedShop(api), kind, `${[header, ...lines].join('\r\n')}\r\n`)
-  return run.state === 'ok' ? [run.read, run.new, run.refused] : run.detail
+  return run.state === 'ok' ? [run.read, run.new, run.rejected] : run.detail
 }
 
 const products = {

@@ -29,9 +29,9 @@ test("a delivery's signature is verified by another Standard Webhooks implementa
   assert.equal(delivery.headers['content-type'], 'application/json')
   assert.throws(() => new Webhook('whsec_AAAA').verify(delivery.body, headersOf(delivery)))
   await until(async () => (await shown(id)).cursor === data.cursor, 'it stands where the delivery ended')
-  const { state, behind, lastFailure, lastSuccessAt } = await shown(id)
+  const { state, lag, lastFailure, lastSuccessAt } = await shown(id)
   assert.deepEqual(
-    { state, behind, lastFailure },
+    { state, lag, lastFailure },
     { state: 'active', lag: { pendingSince: null, seconds: 0 }, lastFailure: null },
   )
   assert.ok(lastSuccessAt)

@@ -26,9 +26,9 @@ test('an endpoint failing for a week is reported, then catches up gently', async
   await hooks.api.db.run(sql`
     update webhook set failing_since = failing_since - interval '7 days', pending_since = pending_since - interval '7 days'`)
   await until(async () => (await shown(id)).state === 'failing', 'it is failing')
-  const { stateReason, behind } = await shown(id)
+  const { stateReason, lag } = await shown(id)
   assert.match(stateReason, /^It has taken nothing since \d{4}-/)
-  assert.ok(behind.seconds >= 7 * 86_400)
+  assert.ok(lag.seconds >= 7 * 86_400)
   const alerts = await hooks.api.db.rows(sql`select kind, subject, detail from alert`)
   assert.deepEqual(
     alerts.map(({ kind, subject }: { kind?: string; subject?: string }) => [kind, subject]),
