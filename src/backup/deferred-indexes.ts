@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** A part of a table that is made anew once the rows are there, which takes less time than keeping it up row by row. */
+/** A key, index or trigger that is created again after the rows are restored, which is faster than maintaining it row by row. */
 interface Part {
   table: string
   name: string
@@ -31,8 +31,8 @@ const withTriggers = `
    where not tgisinternal and c.relnamespace = current_schema()::regnamespace order by 1`
 
 /**
- * Takes keys and indexes off all tables, and stops their triggers. Returns what puts all of it back, which tells how far it is, from 0 to
- * 1.
+ * Removes keys and indexes of all tables, and disables their triggers. Returns a function that restores them and reports progress
+ * from 0 to 1.
  */
 export async function takeOff(client: pg.ClientBase): Promise<(onShare: (share: number) => void) => Promise<void>> {
   const { rows: parts } = await client.query<Part>(partsOf)

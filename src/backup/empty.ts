@@ -5,7 +5,7 @@ import type pg from 'pg'
  * way out, where there is more.
  */
 export async function clear(client: pg.ClientBase) {
-  // Nobody migrates it meanwhile.
+  // Prevents a concurrent migration.
   await client.query(`select pg_advisory_xact_lock(hashtext('tillbridge'), hashtext('migration'))`)
   const { rows } = await client.query<{ tables: string[]; functions: string[] }>(`
     select array(select quote_ident(relname) from pg_class where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace) as tables,

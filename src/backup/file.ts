@@ -47,11 +47,11 @@ export const writeFile = (
 /** Reads a whole file, and says what is in it. Throws `Damaged` where anything of it is not as it was written. */
 export const checkFile = (file: string, onProgress?: Progress, share = 1): Promise<Checked> =>
   check(paced(readFrames(file, onProgress), share)).catch(error => {
-    // What does not fit together in it is told without the file.
+    // Reports an inconsistent file without its path.
     throw error instanceof Damaged && !error.message.startsWith(file) ? damaged(file, error.message) : error
   })
 
-/** The frames of a file; its bytes are told as they are read. Throws `Damaged`. */
+/** Yields the frames of a file and reports the bytes read. Throws `Damaged`. */
 export async function* readFrames(file: string, onProgress: Progress = () => {}): AsyncGenerator<Frame> {
   const { size } = await stat(file).catch(error => {
     throw error.code === 'ENOENT' ? new Error(`There is no file ${file}.`) : error

@@ -1,17 +1,17 @@
 /**
- * What a backup is made of: after a line that says what it is, frames, compressed by Zstandard. A frame is a letter, the length of what
- * follows (four bytes, the greatest first), and that. `H` is the head; `T` a table, whose rows follow in frames `D` as COPY has them; `E`
- * the end, which says what must have come before it. Head, tables and end are JSON.
+ * The parts of a backup: a first line that names the format, then frames, compressed with Zstandard. A frame is a letter, the length of
+ * its body (four bytes, big-endian), and the body. `H` is the head. `T` is a table, followed by its rows in `D` frames as COPY text. `E`
+ * is the end, with the expected row counts and digests. Head, tables and end are JSON.
  */
 export type Frame = readonly [kind: 'H' | 'T' | 'D' | 'E', body: Buffer]
 
-/** How a file begins that is a backup of a format that this version reads. */
+/** The first line of a backup in a format that this version can read. */
 export const preamble = 'Tillbridge backup 1\n'
 
 export interface Head {
-  /** Of the Tillbridge that made it. */
+  /** The version of Tillbridge that wrote it. */
   release: string
-  /** Of the PostgreSQL that it was made of. */
+  /** The version of the PostgreSQL that it was taken from. */
   postgres: string
   /** RFC 3339, by that one's clock. */
   takenAt: string

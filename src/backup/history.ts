@@ -13,8 +13,8 @@ export async function newestBackup(db: Database) {
 }
 
 /**
- * Notes with each service, or with one, that it was restored. Older cursors are refused from then on: whoever has them may have been told
- * of what was lost.
+ * Records for each service, or for one, that it was restored. Older cursors are rejected after that, because their owners may have seen
+ * changes that were lost.
  */
 export const noteRestore = (db: Db, { id }: Partial<Pick<Service, 'id'>> = {}) =>
   db.run(sql`update service set restored_at = clock_timestamp() where service_id = coalesce(${id ?? null}, service_id)`)

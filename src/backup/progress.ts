@@ -1,2 +1,2 @@
-/** Told, as a backup is written or read: how much of it so far, in bytes, and of how much if that is known. */
+/** Receives the bytes that were written or read so far, and the total if it is known. */
 export type Progress = (progress: { bytes: number; size?: number }) => void

@@ -12,9 +12,9 @@ import { noteRestore, openShut } from './history.ts'
 import type { Checked } from './verify.ts'
 
 interface Restoring {
-  /** Nothing was written since the backup: what clients were told still holds. */
+  /** True if nothing was written since the backup, so that cursors of clients stay valid. */
   nothingLost?: boolean
-  /** Told once the rows are in: the share of keys and indexes that are made, from 0 to 1. */
+  /** Called after the rows are restored, with the share of keys and indexes that exist again, from 0 to 1. */
   onIndexing?: (share: number) => void
 }
 

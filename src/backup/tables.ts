@@ -6,11 +6,11 @@ export interface Table {
   columns: string[]
   /** On the disk, indexes apart: about what its rows are in a backup before they are compressed. */
   bytes: number
-  /** Whether its rows belong to a service. */
+  /** True if its rows belong to a service. */
   ofService: boolean
 }
 
-/** All tables but that of the migrations, which stand in a backup's head. Generated columns are left out. */
+/** All tables except the migrations, which are in the head of a backup. Generated columns are left out. */
 export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table>(`
     select quote_ident(c.relname) as name, pg_table_size(c.oid)::float8 as bytes,
@@ -23,7 +23,7 @@ export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
   return rows
 }
 
-/** What a backup of one service has of a table: its rows, the accounts that may ask for it, and the digest of the secret. */
+/** The rows of a table in the backup of one service: its own rows, the accounts with access to it, and the digest of the secret. */
 export function rowsOf(serviceId: number, { name, ofService }: Table) {
   if (ofService) return `where service_id = ${serviceId}`
   if (name === 'account' || name === 'account_password')

@@ -13,18 +13,18 @@ import { countersOf, rowsOf, type Table, tablesOf } from './tables.ts'
 interface Taking {
   /** Only this service's rows. */
   service?: Service | undefined
-  /** Where its accounts are, which may be another database. */
+  /** The database with its accounts, which can be another one. */
   control?: Database
   onProgress?: Progress
   onHead?: (head: Head) => void
 }
 
-/** Nobody waits for it. */
+/** Doesn't block any writer. */
 const snapshot = 'begin isolation level repeatable read, read only'
 
 /**
- * The frames of a backup: every row as it stood in one moment, that of a snapshot; accounts that are in another database as they stood
- * there. What is encrypted stays so.
+ * Yields the frames of a backup: every row of one snapshot. Accounts that are in another database come from a snapshot of that one.
+ * Encrypted values stay encrypted.
  */
 export async function* backupOf(
   db: Database,
@@ -39,7 +39,7 @@ export async function* backupOf(
     onHead(head)
     yield frame('H', head)
     const tables = await tablesOf(client)
-    // Held until the end, or a day of the request log might be dropped meanwhile.
+    // Locked until the end, so that no day of the request log is dropped.
     await client.query(`lock table ${tables.map(({ name }) => name).join(', ')} in access share mode`)
     const size = tables.reduce((sum, table) => sum + table.bytes, 0)
     let bytes = 0
@@ -52,7 +52,7 @@ export async function* backupOf(
       for await (const chunk of copy) {
         hash.update(chunk)
         bytes += chunk.length
-        // What a service has of the tables nobody knows before.
+        // The size of a single service is unknown in advance.
         onProgress({ bytes, ...(!service && { size: Math.max(size, bytes) }) })
         yield frame('D', chunk)
       }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The part of one core's time that a backup beside a service takes unless told otherwise: PostgreSQL, which reads the rows, takes less than that again. */
+/** The share of one core's time that a backup uses by default. PostgreSQL, which reads the rows, uses less than that again. */
 export const usualShare = 0.15
 
 /** Milliseconds: shorter waits are put together. */
@@ -9,8 +9,8 @@ const leastMs = 2
 const burstMs = 200
 
 /**
- * Hands on what comes, slowly enough that this process takes no more than a share of one core's time: in many small pieces, so that
- * whoever is served beside it waits for milliseconds. 1 and more: as fast as it can.
+ * Passes pieces on slowly, so that this process uses at most a share of one core's time. Pieces are small, so that other
+ * work waits for milliseconds only. A share of 1 or more means no limit.
  */
 export async function* paced<T>(pieces: AsyncIterable<T>, share: number): AsyncGenerator<T> {
   // As if it had begun that much earlier: time that is not used is kept, up to a burst.

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { Damaged, type End, type Frame, type Head, type TableHead } from './frames.ts'
 
-/** What is in a backup, all of which was read. */
+/** The content of a backup that was read completely. */
 export interface Checked {
   head: Head
   end: End

@@ -25,8 +25,8 @@ import { retryUntilRecorded } from './retry-until-recorded.ts'
 const mostMs = 5_000
 
 /**
- * Tells an endpoint what has changed, one delivery after the other, until nothing is left (contract 11). A delivery is kept before it
- * goes out, and its mark moves the endpoint's place: whoever is killed in between has the same delivery made again.
+ * Sends an endpoint its changes, one delivery after the other, until none is left. A delivery is stored before it is sent, and recording
+ * its success moves the endpoint's cursor. After a crash in between, the same delivery is sent again.
  */
 export const deliverWebhook =
   (sender: Sender) =>
@@ -58,7 +58,7 @@ export const deliverWebhook =
     }
   }
 
-/** What comes next, kept before it goes out; `anew` where the endpoint stands elsewhere now. */
+/** Returns the next delivery, stored before it is sent; `anew` if the endpoint's cursor has moved. */
 async function putTogether(
   { db, keys, service, log }: ServiceJobRun,
   due: Due,
@@ -82,7 +82,7 @@ async function putTogether(
   return (await keepDelivery(db, service, due, delivery)) ? delivery : 'anew'
 }
 
-/** Makes one attempt, and marks what became of it. Returns the seconds until the next; undefined where there is none. */
+/** Makes one attempt and records its result. Returns the seconds until the next attempt, or undefined if there is none. */
 async function deliver(
   work: ServiceJobRun,
   channel: Channel,

@@ -3,8 +3,8 @@ import { handOnAll, servicesWithLines } from '../store/shards/shards.ts'
 import { type JobRun, throwErrors } from './job.ts'
 
 /**
- * Hands lines of the audit on to the data databases of their services: accounts are written in the control database. A line that arrives
- * twice is there once. Where a database was away it throws, once the others have had theirs.
+ * Forwards audit entries to the shards of their services, because accounts are written in the control database. An entry that arrives
+ * twice is stored once. If a shard is unavailable, it throws after the others are done.
  */
 export const forwardAudit =
   (open: (database: string) => Promise<{ db: Database }>) =>

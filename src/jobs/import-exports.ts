@@ -22,7 +22,7 @@ const failuresToTell = 5
 const unreadable = 'export_folder_unreadable'
 const rejected = 'export_file_rejected'
 
-/** What a place looked like; at another address that means nothing. */
+/** A fingerprint of the folder. It means nothing at another address. */
 interface Looked {
   address: string
   scan: FolderScan
@@ -74,7 +74,7 @@ async function run(offices: BackOffices, looks: Map<number, Looked>, work: Servi
   }
 }
 
-/** Takes a file. False: whoever writes it has not done, and it waits for another look. */
+/** Imports a file. Returns false if the file is still being written, so that it waits for another check. */
 async function take(
   place: ExportPlace,
   file: ExportFile,
@@ -93,9 +93,9 @@ async function take(
   const { error: fault, notes: _, ...counts } = imported
   const isGood = fault === undefined && counts.rejected === 0
   if (!isGood) {
-    // Before it is moved: after that nobody would come back to it.
+    // Recorded before the file is moved, because no one would find it after that.
     const detail =
-      fault ?? `${counts.rejected} of ${counts.read} lines were rejected; they are beside it, with reasons.`
+      fault ?? `${counts.rejected} of ${counts.read} lines were rejected. They are in the file next to it, with reasons.`
     await raiseAlert(db, service.id, { kind: rejected, subject: name, detail: detail.slice(0, 500) })
   }
   const left = await place.leave(name, isGood ? 'done' : 'failed')

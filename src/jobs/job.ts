@@ -23,9 +23,9 @@ export interface JobRun extends JobContext {
   attempt: number
   /** No wait is left: this attempt decides. */
   last: boolean
-  /** Told to break off: the worker stops, or another one has taken over. */
+  /** Aborted if the worker stops or lost its lease. */
   signal: AbortSignal
-  /** Whether no other worker has taken over, by the database; holds the job for longer. To be asked right before what cannot be undone. */
+  /** Renews the lease. Resolves with false if another worker has taken over. Call it right before an effect that can't be undone. */
   renewLease(): Promise<boolean>
   /** Once this attempt has ended well, the job is done again in so many seconds, whatever its set times are. */
   reschedule(seconds: number): void
@@ -36,7 +36,7 @@ export interface ServiceJobRun extends JobRun {
   service: Service
 }
 
-/** What a job of a service does; there is nothing to do for the installation. */
+/** Wraps the work of a job that belongs to a service. It does nothing for the installation. */
 export const ofService =
   (run: (work: ServiceJobRun) => Promise<void>): Job['run'] =>
   async work => {
@@ -50,7 +50,7 @@ export interface Job {
   run(work: JobRun): Promise<void>
   /** Waits before each further attempt; the last one is repeated where the job does not end itself. */
   retryDelaysSeconds: readonly number[]
-  /** For jobs of set times: the seconds between the end of one and the next. The others are asked for (`addJob`). */
+  /** For scheduled jobs: the seconds between the end of one run and the next. Other jobs are queued by `addJob`. */
   intervalSeconds?: number
   /** How many run at a time in one worker. */
   concurrency: number

@@ -9,9 +9,9 @@ import { purgeReservations } from '../store/writes/intents.ts'
 import { type JobRun, throwErrors } from './job.ts'
 
 /**
- * Deletes what is kept for a time only: answers to writes, wrong PINs, holds of those who died, what is known of a back office's vouchers,
- * the words of mails that failed, old alerts, attempts at webhooks, runs of syncs. Done twice it finds nothing more. Throws in the end where
- * some of it could not be deleted; the others are.
+ * Deletes temporary data: stored responses, wrong PINs, reservations of dead processes, voucher data of back offices, contents of
+ * failed emails, old alerts, webhook attempts, sync runs. Running it twice is harmless. If some of it can't be deleted, it deletes the
+ * rest and then throws.
  */
 export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
   const errors: unknown[] = []

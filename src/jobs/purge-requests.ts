@@ -4,8 +4,8 @@ import { listServices } from '../store/tenancy/services.ts'
 import type { JobRun } from './job.ts'
 
 /**
- * Forgets requests that are older than services keep them (setting `requestLogRetentionDays`), and calls that nobody charts any more. Done twice,
- * it finds nothing more.
+ * Deletes requests that are older than `requestLogRetentionDays`, and statistics of back-office calls that no chart shows. Running it twice
+ * is harmless.
  */
 export async function purgeRequests({ db, log, signal }: JobRun): Promise<void> {
   const days = await forget(db, await listServices(db), () => signal.aborted)

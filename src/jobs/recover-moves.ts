@@ -4,8 +4,8 @@ import { abandonedMoves, takeOver } from '../store/moves/moves.ts'
 import { type JobRun, throwErrors } from './job.ts'
 
 /**
- * Ends moves of services whose mover has died: back, or forward where the service was switched. Whoever takes a move over is alone at it,
- * and each step finds what is done already. Where a database was away it throws, once the others were seen to.
+ * Ends moves of services whose mover died: undoes them, or finishes them after the cutover. One process at a time owns a move, and each
+ * step detects earlier work. If a database is unavailable, it throws after the others are done.
  */
 export const recoverMoves =
   (open: (database: string) => Promise<{ db: Database }>) =>

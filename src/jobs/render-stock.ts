@@ -6,12 +6,12 @@ import { failpoint } from '../testing/failpoints.ts'
 import type { JobRun } from './job.ts'
 
 /**
- * Has stock show what has become of stores and SKUs that much of it shows, some at a time and of each service in turn. What is rendered
- * is written down with it: who is killed is gone on with by the next one, and rendering twice changes nothing.
+ * Renders stock levels after changes of stores and SKUs that many of them show, in batches and service by service. Each batch records
+ * its progress in its transaction, so a killed run is resumed, and rendering twice changes nothing.
  */
 export const renderStock = ({ db, signal }: JobRun): Promise<void> => renderStaleStock(db, signal)
 
-/** The same, for whoever has no worker. Throws in the end where stock of a service could not be rendered; that of the others is. */
+/** The same without a worker. If stock of a service can't be rendered, it renders the others and then throws. */
 export async function renderStaleStock(db: Database, signal: AbortSignal): Promise<void> {
   const faults = new Map<number, unknown>()
   for (let found = true; found; ) {

@@ -8,9 +8,9 @@ import { type Job, ofService, type ServiceJobRun } from './job.ts'
 
 const [minute, hour] = [60, 3_600]
 
-/** Failures in a row after which somebody is told. */
+/** Consecutive failures before an alert is recorded. */
 const failuresToTell = 5
-/** Seconds until a sync is tried again: where what it needs is not there yet, and where somebody else is pulling it. */
+/** Seconds until a retry if a prerequisite is missing or another run is in progress. */
 const waitSeconds = 3
 const busySeconds = 20
 /** The share of a schedule by which the next run may be earlier, so that services do not all ask at one time. */

@@ -16,10 +16,10 @@ import {
 import type { JobRun } from './job.ts'
 import { sendAlertJob, subjectOf } from './send-alert.ts'
 
-/** Seconds until the next look where there is no endpoint. Whoever makes one asks for a look. */
+/** Seconds until the next poll if there is no endpoint. Creating an endpoint queues a poll. */
 const idleSeconds = 5
 
-/** Looks which endpoints have something to be told, and whether somebody is to be told of one that takes nothing. */
+/** Queues deliveries for endpoints with undelivered changes, and alerts for failing endpoints. */
 export async function scheduleDeliveries(work: JobRun): Promise<void> {
   const { db, reschedule } = work
   if (!(await hasWebhooks(db))) return reschedule(idleSeconds)
@@ -42,7 +42,7 @@ async function plan({ db, keys }: JobRun, serviceId: number, idle: readonly Idle
 }
 
 async function tellOfFailing({ db, log }: JobRun) {
-  // Together, so that an endpoint which takes something right now settles the alert after it was raised.
+  // In one statement, so that an endpoint that succeeds now resolves the alert after it was raised.
   const failing = await db.transaction(async tx => {
     const found = await newlyFailing(tx)
     for (const each of found) {
@@ -64,5 +64,5 @@ const hostOf = (url: string) => new URL(url).host
 const alertOf = ({ id, url, since }: Failing): Alert => ({
   kind: failingAlert,
   subject: id,
-  detail: `The webhook ${id} (${hostOf(url)}) has taken nothing since ${since}. Nothing is lost: it is told once it answers again.`,
+  detail: `The webhook ${id} (${hostOf(url)}) has failed since ${since}. Nothing is lost: delivery resumes when the endpoint responds.`,
 })

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import { createSample, type Sample } from '../telemetry/samples.ts'
 import { type Certificate, localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
 
-/** What is served with: a certificate of one's own, or that of a local authority, which callers have to trust. */
+/** The certificate that is served: your own, or one of the local authority, which clients must trust. */
 interface Serving extends Certificate {
   caFile: string | undefined
 }
@@ -22,10 +22,10 @@ interface Kept {
 }
 
 const dayMs = 86_400_000
-/** One that ends within so many days is told of each day: our own are renewed long before. */
+/** A certificate that expires within this many days is logged each day. Local certificates are renewed long before. */
 const daysToTell = 14
 
-/** Has the server use what its certificate's files hold, and tells of one that is about to end. */
+/** Makes the server reload its certificate when the files change, and logs an expiring one. */
 export function maintainCertificate({ server }: FastifyInstance, inUse: Serving, config: Config, log: Logger): Kept {
   let { notAfter } = inUse
   const tellOfEnd = () => {
@@ -40,7 +40,7 @@ export function maintainCertificate({ server }: FastifyInstance, inUse: Serving,
     },
     onError: fault => log.error({ err: fault }, 'changed certificate is invalid, still using the previous one'),
   })
-  // A local certificate is renewed in its last month, also where nobody starts the service anew; the watch takes it over.
+  // A local certificate is renewed in its last month even without a restart. The file watch loads it.
   const daily = setInterval(() => {
     tellOfEnd()
     try {

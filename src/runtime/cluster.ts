@@ -41,8 +41,8 @@ async function askedOfWorkers(): Promise<Sample[][]> {
 export async function serveByWorkers(config: Config, log: Logger): Promise<Serving> {
   let stopping = false
   let isReady = false
-  // Each worker accepts connections at the port itself. If this process handed them over, those on the way to a worker that dies or is
-  // halted would wait for ever: neither answered nor closed, and out of the other workers' reach.
+  // Each worker accepts connections on the port itself. If this process passed them on, connections on the way to a dead or
+  // suspended worker would hang forever.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   const begin = async () => {
     const worker = cluster.fork()

@@ -22,12 +22,12 @@ import { createShardGateway } from './shards/gateway.ts'
 
 /** A process that serves requests. */
 export interface Listening {
-  /** Where callers reach it. */
+  /** The URL that clients use. */
   baseUrl: string
   /** The authority that callers have to trust, where the certificate is a local one. */
   caFile: string | undefined
   server: FastifyInstance
-  /** What this process has to tell of itself. */
+  /** The metrics of this process. */
   samples(): Sample[]
   /** Has load balancers look elsewhere (SHUTDOWN_DELAY_SECONDS) if it was ready, stops accepting, finishes what runs, for at most `graceMs`; 0: all at once. */
   close(graceMs: number): Promise<void>
@@ -121,7 +121,7 @@ function cuttingOff({ server }: FastifyInstance): () => void {
   }
 }
 
-/** Says why nothing can listen there to whoever chose the address. */
+/** Explains why listening on the configured address failed. */
 const refused =
   ({ host, port, plainPort }: Config, setting: 'PORT' | 'PLAIN_PORT') =>
   ({ code, message }: NodeJS.ErrnoException): never => {

@@ -25,7 +25,7 @@ interface Reached {
   replicas?: readonly Replica[] | undefined
 }
 
-/** What any process of ours tells, whether it serves or not: its connections to databases, circuit breakers of back offices, what it lost of its log. */
+/** Metrics of every process: database connections, circuit breakers, lost log lines. */
 export function processSamples(shards: readonly Reached[]): Sample[] {
   const spans = Object.entries(spanCounts()).map(([result, count]) =>
     createSample('tillbridge_spans_total', { result }, count),
@@ -66,7 +66,7 @@ function reachedSamples({
   return [...connections, ...backOffices.opened().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
 }
 
-/** What a process knows of a back office with which it has had to do. */
+/** Metrics of the back offices that this process has used. */
 function backOfficeSamples({
   service,
   driver: { breaker, syncs },
@@ -126,10 +126,10 @@ async function read(db: Db): Promise<Sample[]> {
   ]
 }
 
-/** Milliseconds that a data database has to tell its figures. */
+/** Milliseconds that a shard has to return its metrics. */
 const patienceMs = 5_000
 
-/** What each data database knows, and whether it can be worked with. */
+/** Metrics of each shard, and whether it is available. */
 export function shardSamples(shards: Shards): () => Promise<Sample[]> {
   const asked = new WeakMap<Shard, () => Promise<Sample[]>>()
   const samplesOf = async (name: string) => {
@@ -162,7 +162,7 @@ export async function diskSamples(directory: string): Promise<Sample[]> {
   ]
 }
 
-/** Tells the figures to whoever asks this machine for `/metrics`. */
+/** Serves `/metrics` to this machine only. */
 export function listenMetrics(port: number, collect: () => Promise<Sample[]>): Promise<Server> {
   const server = createServer((request, response) => {
     if (request.url?.split('?', 1)[0] !== '/metrics' || request.method !== 'GET')

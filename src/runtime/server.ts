@@ -24,14 +24,14 @@ import { tlsOptions } from '../tls/tls.ts'
 interface ServerOptions {
   appContext: AppContext
   log: Logger
-  /** Whether each request has a line at `info`, rather than at `debug`. */
+  /** True if each request is logged at `info` instead of `debug`. */
   accessLog?: boolean
   certificate: { cert: string; key: string }
   http2: boolean
   trustedProxies: readonly string[]
   /** The address that errors point to. */
   publicUrl: () => string
-  /** Whether requests are to be sent here; false while something is missing, and once the process is on its way out. */
+  /** True if requests can be sent to this process; false while it starts or stops. */
   ready: () => boolean
 }
 
@@ -83,7 +83,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
       querystringParser: (text: string) => text as never,
     },
     clientErrorHandler: rejectMalformedRequest(publicUrl, noteRefusal),
-    // Fastify's router refuses a path that is not well-formed before any hook runs.
+    // Fastify's router rejects a malformed path before any hook runs.
     frameworkErrors: (_: unknown, request: FastifyRequest, reply: FastifyReply) =>
       sendProblem(
         checkRequestLimits(request) ?? new ApiError('invalid_parameter', 'The path must be percent-encoded UTF-8.'),

@@ -13,7 +13,7 @@ const lastMs = 2_000
 const { version } = manifest
 let exporter: Exporter | undefined
 
-/** What has become of the spans of this process; of none where nothing is traced. */
+/** Counts the spans of this process by their outcome. Empty without tracing. */
 export const spanCounts = (): Partial<Record<'sent' | 'lost', number>> => exporter?.counts() ?? {}
 
 /** Sends traces where the settings say so; the code for it is loaded only then. Returns what ends it. */

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Nothing is sent there; the message says why, to whoever chose the URL. */
+/** Thrown if a URL isn't allowed. The message explains why, for the person who chose the URL. */
 export class AddressNotAllowed extends Error {}
 
 /** All addresses that a name has now. Throws where it has none. */
@@ -10,7 +10,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>
 
 /** Which addresses deliveries may go to: public ones, and those in networks that the installation allows (`WEBHOOK_NETWORKS`). */
 export interface AddressGuard {
-  /** Judges what of a URL can be judged before the addresses of its host are looked up. Throws `AddressNotAllowed`. */
+  /** Checks the parts of a URL that need no DNS lookup. Throws `AddressNotAllowed`. */
   judge(url: string): URL
   /** The addresses of a URL's host, each of which may be connected to. Throws `AddressNotAllowed` where one may not. */
   of(url: URL): Promise<readonly string[]>
@@ -84,7 +84,7 @@ const isPublic = (address: Address) =>
   address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(givenOut))
 const givenOut = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** What a resolver finds. */
+/** The addresses that a resolver returns. */
 export const createResolve =
   (resolver: Resolver): Resolve =>
   async name => {
@@ -95,7 +95,7 @@ export const createResolve =
   }
 
 /**
- * Asks the machine's name servers for both kinds of address at a time. Unlike `dns.lookup` it takes no thread, so that names which nobody
- * answers for hold up no others. The hosts file is not looked at.
+ * Queries the machine's name servers for both address families at once. Unlike `dns.lookup` it uses no thread, so unanswered names
+ * don't delay others. The hosts file isn't read.
  */
 const ofMachine: Resolve = name => createResolve(new Resolver({ timeout: 2_000, tries: 2 }))(name)

@@ -12,7 +12,7 @@ interface Wanted {
   /** Absent: all. */
   kinds?: readonly Kind[] | undefined
   description?: string | null | undefined
-  /** Whether it is first told of everything as it stands. */
+  /** True to send all existing records first. */
   fromBeginning?: boolean | undefined
 }
 

@@ -4,7 +4,7 @@ import type { ChangesPage } from '../store/change-feed/changes.ts'
 import type { Delivery } from '../store/webhooks/deliveries.ts'
 import { buildBody } from './payload.ts'
 
-/** A delivery of what the feed has told, which is at least one change: as many as there is room for. */
+/** Builds a delivery of at least one change, with as many changes as fit. */
 export function buildDelivery(following: Subscription, { changes, hasMore, positions }: ChangesPage): Delivery {
   const cursorAfter = (count: number) =>
     encodeCursor(following, (count < changes.length && changes[count - 1]?.positions) || positions)

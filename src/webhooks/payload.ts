@@ -13,9 +13,9 @@ interface Telling {
   service: string
   /** When it is put together. RFC 3339. */
   timestamp: string
-  /** Changes as they are told, JSON texts. At least one. */
+  /** Changes as JSON texts. At least one. */
   changes: readonly string[]
-  /** Where who has been told of the first so many stands, as a cursor. */
+  /** Returns the cursor after the first `count` changes. */
   cursorAfter: (count: number) => string
 }
 
@@ -32,6 +32,6 @@ export function buildBody({ service, timestamp, changes, cursorAfter }: Telling)
   }
 }
 
-/** What an endpoint is sent to try it. */
+/** The body of a test event. */
 export const buildTestBody = (service: string, timestamp: string) =>
   JSON.stringify({ type: 'webhook.test', timestamp, data: { service } })

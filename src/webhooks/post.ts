@@ -3,7 +3,7 @@ import { type Agent, request } from 'node:https'
 import { parseRetryAfterMs } from '../http-client/retry-after.ts'
 import { AddressNotAllowed } from './addresses.ts'
 
-/** What became of an attempt. */
+/** The result of an attempt. */
 export interface Outcome {
   /** Null: there was no answer. */
   status: number | null
@@ -11,7 +11,7 @@ export interface Outcome {
   fault: string | null
   /** The beginning of the answer. */
   answer: string
-  /** What `Retry-After` says. */
+  /** The value of `Retry-After`. */
   retryAfterSeconds?: number | undefined
   milliseconds: number
 }
@@ -27,7 +27,7 @@ interface Posted {
   headers: Readonly<Record<string, string>>
 }
 
-/** Posts once. An endpoint has taken what it answers with 2xx; a redirect is a failure. Throws only where `signal` says to break off. */
+/** Posts once. A 2xx response is a success, a redirect is a failure. Throws only if `signal` aborts. */
 export async function postOver(agent: Agent, url: URL, posted: Posted, signal: AbortSignal): Promise<Outcome> {
   const begun = performance.now()
   const late = AbortSignal.timeout(patienceMs)
@@ -95,12 +95,12 @@ async function beginningOf(response: IncomingMessage): Promise<string> {
 
 const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : Math.ceil(ms / 1_000))
 
-/** What went wrong with a connection, without anything of the inside. */
+/** Describes a connection error without internals. */
 function faultOf(error: unknown): string {
   if (error instanceof AddressNotAllowed) return error.message
   const { code = '', message } = error as NodeJS.ErrnoException
   if (/CERT|TLS|SSL|SIGNED|ISSUER/.test(code)) return `The endpoint cannot be trusted: ${code}.`
   return message.startsWith('The name ')
     ? message
-    : `The endpoint cannot be reached: ${code || 'the connection broke off'}.`
+    : `The endpoint can't be reached: ${code || 'the connection was closed'}.`
 }

@@ -1,6 +1,6 @@
 /** Waits after the first failure, the second, … (contract 11); the last one is repeated. Seconds. */
 const waitsSeconds = [5, 30, 120, 600, 1_800, 3_600]
-/** Nobody is waited for longer, whatever `Retry-After` says. */
+/** The longest delay, whatever `Retry-After` says. */
 const longestSeconds = 86_400
 
 /** How long it is until the next attempt, after so many in a row that failed. Seconds. */
@@ -10,7 +10,7 @@ export function getRetryDelaySeconds(failures: number, retryAfterSeconds = 0): n
 }
 
 /**
- * An endpoint that has failed is told slowly until it has been told everything: a delivery in so many milliseconds, which is 1,000 changes
+ * After failures, an endpoint gets one delivery per this many milliseconds until it has caught up: at most 1,000 changes
  * a second.
  */
 export const catchUpIntervalMs = 100

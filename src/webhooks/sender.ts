@@ -7,7 +7,7 @@ import { type Outcome, postOver } from './post.ts'
 
 /** The way out to the endpoints of webhooks. */
 export interface Sender {
-  /** Why nothing is sent to a URL, as far as can be told now; undefined where it may be. */
+  /** Returns why a URL isn't allowed, as far as can be checked now, or undefined if it is. */
   findRejection(url: string): Promise<string | undefined>
   /** A way to a URL over one connection, for as many deliveries as there are, one after the other. */
   openChannel(url: string): Channel
@@ -15,7 +15,7 @@ export interface Sender {
 
 export interface Channel {
   url: string
-  /** Delivers a body. Throws only where `signal` says to break off. */
+  /** Delivers a body. Throws only if `signal` aborts. */
   post(body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Outcome>
   close(): void
 }
@@ -38,8 +38,8 @@ export function createSender(networks: readonly string[], resolve?: Resolve): Se
 }
 
 /**
- * The addresses are looked up, judged and connected to in one step of each connection: nothing can change in between. Nothing of the
- * environment, like a proxy, is asked; redirects are not followed.
+ * Addresses are looked up, checked and connected to in one step of each connection, so they can't change in between. Proxies of the
+ * environment aren't used, and redirects aren't followed.
  */
 function channelTo(addresses: AddressGuard, text: string): Channel {
   let agent: Agent | undefined
@@ -60,7 +60,7 @@ function channelTo(addresses: AddressGuard, text: string): Channel {
   }
 }
 
-/** Where the host is an address, Node looks nothing up: `judge` has judged it. */
+/** If the host is an IP address, Node.js doesn't look it up: `judge` has checked it. */
 const lookupBy =
   (addresses: AddressGuard, url: URL): LookupFunction =>
   (name, { all }, callback) => {

@@ -6,18 +6,18 @@ const prefix = 'whsec_'
 /** A secret of 256 random bits. */
 export const newSecret = () => `${prefix}${randomBytes(32).toString('base64')}`
 
-/** What a secret is, in words. */
+/** Describes the required form of a secret. */
 export const secretRule = `${prefix} and the base64 of 24 to 64 bytes`
 
 export function isSecret(text: string): boolean {
   const [, base64 = ''] = new RegExp(`^${prefix}([^=]*)={0,2}$`).exec(text) ?? []
   const key = Buffer.from(base64, 'base64')
-  // What is no base64 was passed over.
+  // Buffer ignores invalid base64.
   const isWhole = key.toString('base64').replace(/=+$/, '') === base64
   return isWhole && key.length >= 24 && key.length <= 64
 }
 
-/** What is signed: an identifier, when it is sent, and the very body. */
+/** The signed content: the ID, the timestamp, and the exact body. */
 export interface Signed {
   id: string
   /** Seconds since 1970. */

@@ -2,7 +2,7 @@ import type { Outcome } from './post.ts'
 import type { Channel } from './sender.ts'
 import { type Signed, signHeaders } from './signature.ts'
 
-/** Posts what these secrets sign. Without one nothing is sent: a receiver would refuse it. */
+/** Posts a body signed with these secrets. Without a secret it posts nothing, because the receiver would reject it. */
 export async function postSigned(
   channel: Pick<Channel, 'post'>,
   secrets: readonly string[],

@@ -4,7 +4,7 @@ import type { Outcome } from './post.ts'
 import type { Sender } from './sender.ts'
 import { postSigned } from './signed-post.ts'
 
-/** Sends an endpoint something that tells of nothing, to try it. Returns what became of it. */
+/** Sends an endpoint a test event. Returns the attempt. */
 export async function sendTestEvent(
   sender: Sender,
   service: string,

@@ -5,7 +5,7 @@ import { ignoreError } from '../../telemetry/ignored-errors.ts'
 
 const oldestVersion = 150_000
 
-/** The limit that the first look's session is set to, in milliseconds: no server has this one by itself. */
+/** A limit in milliseconds, set on the first session, that no server has by default. */
 const someLimit = 59_999
 
 interface Look {

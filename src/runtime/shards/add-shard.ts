@@ -18,8 +18,8 @@ interface Adding {
 }
 
 /**
- * Makes a database known by a name, or gives a known one a new address; then enters the services in it that are not known yet. Throws, with
- * a way out, where it is somebody else's. Returns how many services are in it, and what else is to be told.
+ * Registers a database under a name, or gives a registered one a new URL. Then registers its unknown services. If the database belongs to
+ * another installation, it throws an error that says what to do. Returns the number of its services, and notes for the operator.
  */
 export async function addDatabase(
   config: Config,
@@ -92,7 +92,7 @@ async function takeable(
   return copies
 }
 
-/** Has a service served from a data database. What the control database still had of it goes, but for what is about its accounts. */
+/** Serves a service from a shard. Its older rows in the control database are deleted, except those about its accounts. */
 async function takeIn(control: Database, db: Database, database: string, copy: Copy) {
   await serveFrom(control, db, database, copy)
   if (copy.place !== null) return

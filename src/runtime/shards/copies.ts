@@ -8,8 +8,8 @@ import { reachDatabase } from './reach-shard.ts'
 type Known = Pick<Installation, 'db' | 'keys'>
 
 /**
- * Whether a service is where the control database has it; undefined where that place cannot be asked. Nothing moves back into the control
- * database: what that has of a service which is elsewhere is older than the move.
+ * Returns true if a service is in the database that the control database names, and undefined if that database is unavailable. Nothing
+ * moves back into the control database, so its rows of a service in a shard are older than the move.
  */
 export async function isPlaced(config: Config, control: Known, copy: Copy): Promise<boolean | undefined> {
   if (copy.place === null) return false
@@ -18,8 +18,8 @@ export async function isPlaced(config: Config, control: Known, copy: Copy): Prom
 }
 
 /**
- * The services in a data database that the control database has elsewhere. `stale`: the data database was restored from a backup that is
- * older than their move. `ahead`: the control database was.
+ * Sorts the services of a shard that the control database has elsewhere. `stale`: the shard was restored from a backup that is older than
+ * their move. `ahead`: the control database was.
  */
 export async function sortCopies(config: Config, control: Known, database: string, entries: readonly Entry[]) {
   const sorted: Record<'stale' | 'ahead', Copy[]> = { stale: [], ahead: [] }
@@ -28,6 +28,6 @@ export async function sortCopies(config: Config, control: Known, database: strin
   return sorted
 }
 
-/** What is to be done about a service that is `ahead`. */
+/** Returns the command that resolves a service that is `ahead`. */
 export const howToTake = (database: string, { name, place }: Copy) =>
   `The control database was restored from before ${name} was moved to ${database}, and has it in ${place ?? 'itself'}: tillbridge shard add ${database} --take ${name} has it served from ${database}.`

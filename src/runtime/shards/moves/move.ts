@@ -41,7 +41,7 @@ import { readServiceOfJob } from '../../../store/tenancy/services.ts'
 import { failpoint } from '../../../testing/failpoints.ts'
 import { because, endedBy, takeBack } from './undo.ts'
 
-/** What a move is told with. */
+/** Output and logging of a move. */
 interface Telling {
   onCopied: (progress: Copying & { of: number }) => void
   /** The service is served at the target. `pausedMs`: for how long nothing could be written. */
@@ -59,14 +59,14 @@ const shutMs = 4_000
  */
 const quickMs = 1_500
 const looksAtMost = 20
-/** Milliseconds that jobs have to end by themselves, and to notice that they were broken off. */
+/** Milliseconds for jobs to end, and then to notice that they were aborted. */
 const drainMs = 8_000
 const breakOffMs = 7_000
 const lookMs = 200
 
 /**
- * Moves a service that `beginMove` has entered. `at`: how the target's server reaches the source. Throws where it comes to nothing, or not
- * to its end: the message says where the service is, and what is left.
+ * Moves a service that `beginMove` has recorded. `at` is the source's address as the target's server reaches it. If the move fails, the
+ * error says where the service is and which steps are left.
  */
 export async function moveService(
   places: Places,
@@ -117,7 +117,7 @@ async function copy(
     throw new Error(`${move.name} is not in ${move.source ?? 'the control database'} (tillbridge doctor).`)
   if (!(await awaitService(target, move)))
     throw new Error(`${move.target} has a service of the name ${move.name} or the number ${move.serviceId} already.`)
-  // What a backup that was restored there may have had of it.
+  // Deletes rows that a restored backup may have left at the target.
   await empty(target, { id: move.serviceId }, undefined, signal)
   const tables = await movedTables(source)
   const name = await nameOfMove(source, move)
@@ -140,8 +140,8 @@ async function copy(
 }
 
 /**
- * Publishes the tables; returns how many rows each has. A row that comes into an empty table before its changes are kept would be neither
- * copied nor sent on: where that has happened, all begins anew.
+ * Publishes the tables and returns their row counts. A row that is added to an empty table before the slot exists would be neither
+ * copied nor replicated. If that happened, it starts again.
  */
 async function published(source: Database, move: Move, name: string, tables: readonly string[]) {
   for (;;) {
@@ -175,7 +175,7 @@ async function overTo(
   const until = await shutWriters(source, move, shutMs)
   if (until === undefined) throw new Error(`${move.name} is not there any more.`)
   failpoint('service_shut')
-  // What is waited for in the pause is given up before it ends.
+  // Abandons the wait before the pause ends.
   const timely = AbortSignal.any([signal, AbortSignal.timeout(shutMs - 300)])
   try {
     await waitForWriteLocks(source, { id: move.serviceId }, timely)
@@ -184,7 +184,7 @@ async function overTo(
     const wrong = comparison.wrong()
     if (wrong.length) throw new Error(`Not all rows of ${wrong.join(', ')} came over as they were.`)
     timely.throwIfAborted()
-    // A reader must not be told an earlier moment at the target than at the source.
+    // A reader must not see an earlier `asOf` at the target than at the source.
     while (!(await hasPassed(target, written))) await delay(20, undefined, { signal: timely })
   } catch (error) {
     if (timely.aborted && !signal.aborted)
@@ -210,7 +210,7 @@ async function overTo(
   failpoint('service_switched')
 }
 
-/** Looks until what was written meanwhile is little. Throws where it never is. */
+/** Waits until few changes are left. Throws if that never happens. */
 async function untilQuick(comparison: Comparison, signal: AbortSignal) {
   let tookMs = Number.POSITIVE_INFINITY
   for (let looks = 0; tookMs > quickMs; looks++) {
@@ -228,7 +228,7 @@ async function untilQuick(comparison: Comparison, signal: AbortSignal) {
 async function quiet({ source }: Places, move: Move, comparison: Comparison, telling: Telling, signal: AbortSignal) {
   for (let files = await filesUnderWay(source, move); files.length; files = await filesUnderWay(source, move)) {
     telling.onWaiting(`An import is under way (${files.join(', ')}): it is waited for.`)
-    // What it writes is not left to pile up.
+    // Keeps the WAL from piling up.
     await comparison.look(signal)
     await delay(2_000, undefined, { signal })
   }

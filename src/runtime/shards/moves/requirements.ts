@@ -34,7 +34,7 @@ const behindSeconds = 1
 /** Throws, with a way out, where services cannot be moved from one server to the other. */
 export async function requireMovable(source: Place, target: Place): Promise<void> {
   const [from, to] = await Promise.all([factsOf(source.db), factsOf(target.db)])
-  if (!from || !to) throw new Error('PostgreSQL tells nothing of its role.')
+  if (!from || !to) throw new Error('PostgreSQL returned no row for its role.')
   const missing: string[] = []
   for (const [{ called }, { version, mayCreate, name, database }] of [
     [source, from],
