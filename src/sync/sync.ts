@@ -169,7 +169,7 @@ async function fetchAll(run: Run): Promise<SyncEnd> {
     }
     const findExisting = async (ids: readonly string[]) => (await sync.findExisting?.(ids, signal)) ?? []
     const { kept } = await removeUnseen(db, service, { lease, list, findExisting, onRemoved })
-    if (kept) note(counts.notes, `of the list ${list} are missing, more than half of it: no record was removed`, kept)
+    if (kept) note(counts.notes, `missing from the ${list} list, but kept because they are more than half of it`, kept)
   }
 }
 

@@ -77,14 +77,14 @@ describe('the back office of a service', () => {
       return capabilities.find((one: { name: string }) => one.name === name)
     }
     await upsertGateways(service.db, shop.service, [{ name: 'paypal' }, { name: 'zip' }, { name: 'cash' }])
-    assert.match((await capability('gatewayMerchants')).reason, /merchant of `cash`, `paypal`, `zip`,/)
+    assert.match((await capability('gatewayMerchants')).reason, /merchant is set for `cash`, `paypal`, `zip`\./)
     const settings = {
       ...settingsFor(simulator),
       gateways: { paypal: { merchantId: 'PAYPAL', cardType: 'PP' }, zip: { origin: 'Zip' as const } },
     }
     await setBackOffice(service.db, service.keys, shop.service, settings)
     assert.deepEqual((await storedBackOffice(service.db, service.keys, shop.service))?.settings, settings)
-    const isKnown = async () => / of `cash`, and/.test((await capability('gatewayMerchants')).reason)
+    const isKnown = async () => / set for `cash`\. /.test((await capability('gatewayMerchants')).reason)
     await until(isKnown, 'the merchants are known', 5_000)
 
     const driver = drivers.apparel21(settings, shop.service, pino({ level: 'silent' }))
@@ -121,7 +121,7 @@ describe('the back office of a service', () => {
       ],
     )
     await upsertGateways(service.db, shop.service, [{ name: 'visa' }])
-    assert.match((await capability('gatewayMerchants')).reason, /merchant of `cash`, `visa`,/)
+    assert.match((await capability('gatewayMerchants')).reason, /merchant is set for `cash`, `visa`\./)
   })
 
   test('capabilities list back office data missing for the settings, with either driver', async () => {
@@ -136,7 +136,7 @@ describe('the back office of a service', () => {
       }
       const before = await reasons()
       const noGateway = 'The setting `gateways` has no payment gateway.'
-      const noSku = 'The back office has no SKU `GIFT`, which the setting `giftCardSku` names.'
+      const noSku = "SKU `GIFT` of the setting `giftCardSku` isn't in the back office."
       assert.equal(before.get('paymentGateways'), noGateway)
       assert.equal(before.get('vouchersIssue'), noSku)
       await upsertGateways(service.db, shop.service, [{ name: 'paypal' }])

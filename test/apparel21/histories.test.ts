@@ -66,7 +66,7 @@ test('the history shows stored data with its age during an outage', async () => 
   const { ids, meta } = await historyOf(known)
   assert.deepEqual(ids, before.ids)
   assert.deepEqual(codesOf(meta), ['back_office_unavailable'])
-  assert.match(meta.warnings[0].detail, /as it was 36\d\d seconds ago/)
+  assert.match(meta.warnings[0].detail, /is 36\d\d seconds old/)
   assert.equal(Date.parse(before.meta.syncedAt) - Date.parse(meta.syncedAt), 3_600_000)
   const never = await historyOf(unknown)
   assert.deepEqual(codesOf(never.meta), ['back_office_unavailable'])

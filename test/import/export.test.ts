@@ -158,7 +158,7 @@ test('an interrupted or killed export keeps the existing file', async () => {
 
 test('an unknown format or type is rejected with a remedy', async () => {
   const odd = await exporting(api, 'stores', 'stores.txt')
-  assert.deepEqual([odd.code, /has to end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
+  assert.deepEqual([odd.code, /must end in \.ndjson or \.jsonl/.test(odd.err)], [1, true], odd.err)
   const unknown = await exporting(api, 'shoes', 'shoes.ndjson')
   assert.match(unknown.err, /Allowed choices are stores, staff/)
   const piped = await run(['export', 'staff', '--service', api.service.name], environment)
