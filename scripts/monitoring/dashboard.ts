@@ -1,15 +1,15 @@
 import type { MetricName } from '../../src/telemetry/metric-list.ts'
 import { bucketsOf, countOf, of } from './promql.ts'
 
-/** A query, and what its lines are called. */
+/** A query and the legend of its series. */
 type Line = readonly [expr: string, legend: string]
 
 interface Panel {
   title: string
-  /** As Grafana has it. */
+  /** Grafana's unit identifier. */
   unit: 's' | 'reqps' | 'percentunit' | 'bytes' | 'short' | 'ops'
   lines: readonly Line[]
-  /** A figure of now in place of lines, and its colour from each value on: unless told, Grafana has it red from 80 on, and shows what is over. */
+  /** Thresholds of a stat panel, which shows the current value instead of series. Grafana's default is red from 80. */
   steps?: readonly { value: number | null; color: 'green' | 'red' }[]
 }
 
@@ -24,7 +24,7 @@ const quantiles = (name: MetricName, by = ''): Line[] =>
 
 const bestNone = [{ value: null, color: 'green' } as const, { value: 1, color: 'red' } as const]
 
-/** The rows of the dashboard, from what callers see to what it stands on. */
+/** The rows of the dashboard, from the API down to the infrastructure. */
 const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
   [
     'Requests',
@@ -36,12 +36,12 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       },
       { title: 'Duration', unit: 's', lines: quantiles(requests) },
       {
-        title: 'Share that fails (5xx)',
+        title: 'Error rate (5xx)',
         unit: 'percentunit',
         lines: [
           [
             `sum(${rate(countOf(requests, { http_response_status_code: '=~"5.."' }))}) / sum(${rate(countOf(requests))})`,
-            'fails',
+            'failed',
           ],
         ],
       },
@@ -60,37 +60,37 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
           ],
         ],
       },
-      { title: 'Under way', unit: 'short', lines: [[`sum(${of('http_server_active_requests')})`, 'requests']] },
+      { title: 'In flight', unit: 'short', lines: [[`sum(${of('http_server_active_requests')})`, 'requests']] },
     ],
   ],
   [
     'Syncs and back offices',
     [
-      { title: 'Age of syncs', unit: 's', lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{sync}}']] },
+      { title: 'Sync age', unit: 's', lines: [[of('tillbridge_sync_lag_seconds'), '{{service}} {{sync}}']] },
       {
-        title: 'Schedules of syncs',
+        title: 'Sync intervals',
         unit: 's',
         lines: [[`max by (service, sync) (${of('tillbridge_sync_schedule_seconds')})`, '{{service}} {{sync}}']],
       },
       {
-        title: 'Syncs that fail',
+        title: 'Failing syncs',
         unit: 'short',
         lines: [[`sum by (service) (${of('tillbridge_sync_failed')})`, '{{service}}']],
       },
       {
-        title: 'Records of the last run',
+        title: 'Records in the last run',
         unit: 'short',
         lines: [[`sum by (sync, result) (${of('tillbridge_sync_records')})`, '{{sync}} {{result}}']],
       },
       {
-        title: 'Breakers that are open',
+        title: 'Open circuit breakers',
         unit: 'short',
         steps: bestNone,
         lines: [[`sum(${of('tillbridge_back_office_breaker_open')})`, 'open']],
       },
-      { title: 'Calls of back offices', unit: 's', lines: quantiles('http_client_request_duration_seconds') },
+      { title: 'Back-office call duration', unit: 's', lines: quantiles('http_client_request_duration_seconds') },
       {
-        title: 'Calls that fail',
+        title: 'Failed back-office calls',
         unit: 'reqps',
         lines: [
           [
@@ -102,7 +102,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
     ],
   ],
   [
-    'Jobs and e-mails',
+    'Jobs and emails',
     [
       {
         title: 'Jobs',
@@ -110,67 +110,72 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[`sum by (kind, state) (${of('tillbridge_jobs')})`, '{{kind}} {{state}}']],
       },
       {
-        title: 'Oldest job that nobody has taken',
+        title: 'Oldest waiting job',
         unit: 's',
         lines: [[of('tillbridge_jobs_oldest_due_seconds'), 'due for']],
       },
-      { title: 'E-mails', unit: 'short', lines: [[of('tillbridge_emails'), '{{state}}']] },
+      { title: 'Emails', unit: 'short', lines: [[of('tillbridge_emails'), '{{state}}']] },
       { title: 'Alerts', unit: 'short', steps: bestNone, lines: [[of('tillbridge_alerts'), '{{kind}}']] },
     ],
   ],
   [
-    'What it stands on',
+    'Infrastructure',
     [
-      { title: 'Statements', unit: 's', lines: quantiles('db_client_operation_duration_seconds') },
+      { title: 'SQL statement duration', unit: 's', lines: quantiles('db_client_operation_duration_seconds') },
       {
-        title: 'Connections',
+        title: 'Database connections',
         unit: 'short',
         lines: [
           [
             `sum by (db_client_connection_pool_name, db_client_connection_state) (${of('db_client_connection_count')})`,
             '{{db_client_connection_pool_name}} {{db_client_connection_state}}',
           ],
-          [`sum(${of('db_client_connection_pending_requests')})`, 'wait for one'],
-          [`sum(${of('db_client_connection_max')})`, 'at most'],
+          [`sum(${of('db_client_connection_pending_requests')})`, 'waiting requests'],
+          [`sum(${of('db_client_connection_max')})`, 'maximum'],
         ],
       },
       {
-        title: 'Replicas: behind the primary',
+        title: 'Replica lag',
         unit: 's',
         lines: [[of('tillbridge_replica_lag_seconds'), '{{replica}}']],
       },
       {
-        title: 'Replicas: log not replayed',
+        title: 'Replica WAL not replayed',
         unit: 'bytes',
         lines: [[of('tillbridge_replica_lag_bytes'), '{{replica}}']],
       },
       {
-        title: 'Replicas: reads, and who is left out',
+        title: 'Replica reads',
         unit: 'short',
         lines: [
           [`sum by (replica, result) (${rate(of('tillbridge_replica_reads_total'))})`, '{{replica}} {{result}}'],
-          [of('tillbridge_replica_skipped'), '{{replica}} left out'],
+          [of('tillbridge_replica_skipped'), '{{replica}} skipped'],
         ],
       },
       {
-        title: 'Data databases that can be worked with',
+        title: 'Available shards',
         unit: 'short',
         lines: [[of('tillbridge_shard_up'), '{{database}}']],
       },
       {
-        title: 'Delay of the event loop',
+        title: 'Event loop delay',
         unit: 's',
         lines: [[of('tillbridge_event_loop_delay_seconds'), '{{quantile}}']],
       },
       {
-        title: 'Not logged',
+        title: 'Dropped log entries',
         unit: 'short',
         lines: [
-          [of('tillbridge_requests_unlogged_total'), 'requests'],
-          [of('tillbridge_log_lines_lost_total'), 'lines on standard error'],
+          [of('tillbridge_requests_unlogged_total'), 'request log'],
+          [of('tillbridge_log_lines_lost_total'), 'standard error'],
         ],
       },
-      { title: 'Memory', unit: 'bytes', lines: [[of('tillbridge_resident_memory_bytes'), 'processes that serve']] },
+      {
+        title: 'Ignored errors',
+        unit: 'ops',
+        lines: [[`sum by (reason) (${rate(of('tillbridge_ignored_errors_total'))})`, '{{reason}}']],
+      },
+      { title: 'Memory', unit: 'bytes', lines: [[of('tillbridge_resident_memory_bytes'), 'server processes']] },
       {
         title: 'Disk',
         unit: 'bytes',
@@ -181,7 +186,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         ],
       },
       {
-        title: 'Certificate: ends in',
+        title: 'Time until the certificate expires',
         unit: 's',
         steps: [
           { value: null, color: 'red' },
@@ -190,7 +195,7 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
         lines: [[`${of('tillbridge_certificate_expiry_timestamp_seconds')} - time()`, 'left']],
       },
       {
-        title: 'Spans of traces',
+        title: 'Trace spans',
         unit: 'ops',
         lines: [[`sum by (result) (${rate(of('tillbridge_spans_total'))})`, '{{result}}']],
       },
@@ -239,7 +244,7 @@ export function dashboard() {
   return {
     uid: 'tillbridge',
     title: 'Tillbridge',
-    description: 'Made by `npm run docs` of scripts/monitoring/dashboard.ts and the list of metrics.',
+    description: 'Generated by `npm run docs` from scripts/monitoring/dashboard.ts and the metric list.',
     schemaVersion: 39,
     editable: true,
     refresh: '30s',

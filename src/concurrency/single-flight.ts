@@ -1,7 +1,7 @@
 /** Concurrent callers with the same key share one promise. Nothing is kept after the promise settles. */
 
 /** Runs `work` unless a run of the same key is in flight, and returns the promise of that run. */
-export type SingleFlight = <T>(key: string, work: () => Promise<T>) => Promise<T>
+type SingleFlight = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 /** Creates a single-flight. A caller may join a run that began before its call. */
 export function singleFlight(): SingleFlight {

@@ -72,7 +72,7 @@ const formatMegabytes = (bytes: number) => (bytes / 1e6).toLocaleString('en', { 
 const formatPercent = (share: number) => `${Math.floor(share * 100)} %`
 
 /** Returns the completed share. Returns undefined if the size is unknown. */
-export const getShare = ({ bytes, size }: { bytes: number; size?: number | undefined }) =>
+const getShare = ({ bytes, size }: { bytes: number; size?: number | undefined }) =>
   size ? Math.min(1, bytes / size) : undefined
 
 /** Formats the share, then `figures`, then the remaining time at the current pace. */

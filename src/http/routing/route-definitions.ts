@@ -38,7 +38,7 @@ export interface GetOptions<Q extends TObject = TObject, P extends Params = Para
   bulkExport?: BulkExportFormat & { of: (context: ReadContext<Static<Q>, P>, limit: RunLimited) => Promise<BulkExport> }
 }
 
-export interface ListOptions<Q extends TObject = TObject, P extends Params = Params> extends ReadOptions<Q, P> {
+interface ListOptions<Q extends TObject = TObject, P extends Params = Params> extends ReadOptions<Q, P> {
   item: TSchema
   /** The number of records on a page without a `limit`. Default 100. */
   defaultLimit?: number
@@ -94,7 +94,7 @@ export interface WriteRoute {
   writeOptions: WriteOptions
   handler: WriteWork
 }
-export interface UploadRoute {
+interface UploadRoute {
   type: 'upload'
   operation: Operation
   options: UploadRouteOptions<TObject, Params>
