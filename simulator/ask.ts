@@ -7,7 +7,7 @@ export interface Heard {
   text: string
   /** Undefined where the body is no XML. */
   xml: Payload | undefined
-  /** Of the AP21Error. */
+  /** The code of the AP21Error. */
   code: number | undefined
 }
 
@@ -15,7 +15,7 @@ interface Asked {
   method?: string
   /** A payload, sent as `text/xml` unless the headers say otherwise. */
   body?: string
-  /** Of the payload, in `Accept`. */
+  /** The payload version in `Accept`. */
   version?: string
   headers?: Record<string, string>
   /** Empty: none is sent. */

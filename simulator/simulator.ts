@@ -27,7 +27,7 @@ export interface SimulatorOptions {
   /** The instant at which its clock starts, e.g. `2026-02-03T10:00:00Z`; default: now. */
   now?: string
   settings?: Partial<Settings>
-  /** A key and its certificate, in PEM: HTTPS, perhaps with a certificate that is expired or somebody else's. */
+  /** A key and its certificate in PEM, for HTTPS. The certificate can be expired or foreign. */
   tls?: { key: string; cert: string }
 }
 
@@ -37,7 +37,7 @@ async function listening(server: Server, port: number, host: string): Promise<nu
   return (server.address() as AddressInfo).port
 }
 
-/** What is open, also where TLS is still being agreed upon: of that an HTTP server knows nothing yet. */
+/** Open connections, including those in the TLS handshake, which an HTTP server doesn't know yet. */
 function connectionsOf(server: Server): Set<Socket> {
   const open = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -55,7 +55,7 @@ async function closed(server: Server, connections: Iterable<Socket>): Promise<vo
   await done
 }
 
-/** The sizes that are asked for; with a number of styles, that of SKUs follows from them. */
+/** The requested sizes. A number of styles decides the number of SKUs. */
 function sizeOf({ size = 'small', sizes: own = {} }: SimulatorOptions): Size {
   const { skus, ...usual }: Size = sizes[size]
   return { ...usual, ...(skus !== undefined && own.styles === undefined && { skus }), ...own }
@@ -128,7 +128,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     async refuse(seconds) {
       await closed(server, connections)
       if (seconds === undefined) return
-      // What waits keeps the process alive, which has nothing else to do meanwhile.
+      // Pending timers keep the process alive.
       const over = delay(seconds * 1_000, undefined, { signal: stopping.signal })
       over.then(simulator.accept).catch(() => {})
     },

@@ -47,7 +47,7 @@ export function readCustomData(person: Payload): Map<string, Card> {
   return cards
 }
 
-/** What is sent replaces what is there, an empty field clears it, and all that is not sent stays. */
+/** A posted field replaces the stored one, an empty field clears it, and missing fields stay. */
 export function mergeCustomData(into: Map<string, Card>, sent: Map<string, Card>): void {
   for (const [name, fields] of sent) {
     const card: Card = into.get(name) ?? new Map()

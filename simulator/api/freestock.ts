@@ -13,7 +13,7 @@ function index(asking: Asking): number {
   return id
 }
 
-/** Where there is any: stores without stock, or with less than none, are not shown. */
+/** True if there is any stock: stores with zero or negative stock aren't shown. */
 function storesWith({ shop }: World, sku: Sku, stores: Iterable<Store>): Element[] {
   const found: Element[] = []
   for (const { id, column, number, name } of stores) {
@@ -94,7 +94,7 @@ export const freestockOfAll: Handler = (asking, world) => {
     if (!store) throw nothing()
     stores = [store]
   }
-  // Which styles have stock is found out first: their number stands in the root.
+  // Finds the styles with stock first, because the root contains their count.
   const has = (sku: Sku) => stores.some(({ column }) => shop.stock.at(sku.row, column) > 0)
   const rows = [...shop.styles.values()].filter(style => style.colours.some(colour => colour.skus.some(has)))
   rows.sort((a, b) => a.id - b.id)

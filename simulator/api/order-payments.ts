@@ -11,7 +11,7 @@ import { available, isExpired } from './vouchers.ts'
 export const paymentShape = shape(
   'Origin Amount CardType Stan Reference AuthCode AccountType Settlement Message MerchantId AccountId VoucherGateway VoucherNumber ValidationId',
 )
-/** The block in a return stands in another order. */
+/** In a return, the elements of this block have another order. */
 export const refundShape = shape('MerchantId CardType Stan Origin Amount Reference')
 
 const origins = ['CreditCard', 'DirectDebit', 'Zip', 'GiftVoucher', 'AdyenWallet', 'Openpay']

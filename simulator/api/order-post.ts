@@ -33,7 +33,7 @@ const orderShape = shape(
   },
 )
 
-/** What payload version 1 does not know of an order. */
+/** Order elements that payload version 1 doesn't have. */
 export const ofVersion2 = new Set(
   'PricesIncludeTax UseSubmittedTaxRates PickupStoreId DespatchType ExpectedDeliveryDate Carrier ServiceType SLA DeliveryInstructions UnattendedDeliveryOption DeliveryContacts PointsPartner'.split(
     ' ',

@@ -4,7 +4,7 @@ import { cents, type Shop, sum } from '../shop/shop.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'
 import { addressFields, contactsElement, currencyElement } from './person-xml.ts'
 
-/** What was taken off a line. */
+/** The discounts of a line. */
 export const discountOf = (line: OrderLine) => sum(line.discounts.map(discount => discount.value))
 
 /** The tax within an amount. */
@@ -48,7 +48,7 @@ export function lineElement(line: OrderLine, shop: Shop, { asPosted, lineWarehou
   ])
 }
 
-/** Where web orders are despatched from. */
+/** The warehouse that ships web orders. */
 export const warehouseOf = (shop: Shop): number =>
   [...shop.stores.values()].find(store => store.kind === 'warehouse')?.id ?? 0
 

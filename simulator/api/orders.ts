@@ -11,7 +11,7 @@ import { ofVersion2 } from './order-post.ts'
 import { orderElement } from './order-xml.ts'
 import { personOf } from './persons.ts'
 
-/** What later releases and payload versions add. */
+/** Elements that later releases and payload versions add. */
 function extrasOf(order: Order, { version }: Asking, world: World): Element[] {
   return [
     ...(has(world, 'partnerOrderId') ? fields({ PartnerOrderId: order.partnerOrderId }) : []),

@@ -58,7 +58,7 @@ type Written = Omit<
   'id' | 'code' | 'updated' | 'customData' | 'currency' | 'joinedStoreId' | 'retailRep' | 'loyalties'
 >
 
-/** What a payload says of a person. What it does not say is empty: nothing is kept from before. */
+/** Reads a person from a payload. Missing fields become empty: no stored value is kept. */
 function personFrom(payload: Payload, world: World): Written {
   const firstname = text(payload, 'Firstname', 20)
   const surname = text(payload, 'Surname', 20)
@@ -113,7 +113,7 @@ export function nextStamp(world: World, before: Wall): Wall {
   return world.settings.stamps === 'bump' && now <= before && before - now < 60 * second ? before + second : now
 }
 
-/** A docket of a till that nobody has claimed. */
+/** An unclaimed docket of a till. */
 function unclaimedDocket(payload: Payload, asking: Asking, world: World) {
   const number = text(payload, 'DocketNumber', 50)
   if (!number || asking.version < 2 || !has(world, 'personDocket')) return

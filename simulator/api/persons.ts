@@ -91,5 +91,5 @@ export const personTemplates: Handler = ({ parameters }, world) => {
   return ok(el('Templates', [el('Template', [array('Cards', cards)], { Name: template.name })], { Type: 'Array' }))
 }
 
-/** Today, at head office. */
+/** Today in Apparel21's time zone. */
 export const today = (world: World) => dateText(world.clock.wall())

@@ -6,7 +6,7 @@ import type { World } from '../world/world.ts'
 import { type Shape, settled, shape } from '../xml/order.ts'
 import { at, type Payload, textAt } from '../xml/payload.ts'
 
-/** The posted document, its elements in the guide's order; what nobody knows is left out. */
+/** The posted document with its elements in the guide's order. Unknown elements are dropped. */
 export function posted(asking: Asking, { settings }: World, root: string, expected: Shape): Payload {
   const payload = asking.payload()
   if (payload.name !== root) throw refusal(5121, { detail: `<${payload.name}> was not expected, but <${root}>` })
@@ -29,7 +29,7 @@ export function text(payload: Payload | undefined, name: string, most: number): 
   return value
 }
 
-/** `true` or `false`; undefined where it is absent or empty, and refused with this code where it is neither. */
+/** `true` or `false`, or undefined if it is missing or empty. Other values are rejected with this code. */
 export function flag(payload: Payload, name: string, code: number): boolean | undefined {
   const value = textAt(payload, name)
   if (!value) return

@@ -4,7 +4,7 @@ import type { Colour, Sku, Style } from '../shop/records.ts'
 import { cents, type Shop, sum } from '../shop/shop.ts'
 import { array, type Element, el, fields } from '../xml/element.ts'
 
-/** What is asked for beyond the usual. */
+/** Optional parts that a request can include. */
 interface Extras {
   images: boolean
   customData: boolean

@@ -10,7 +10,7 @@ import { has, isAfter, type World } from '../world/world.ts'
 import { el, fields } from '../xml/element.ts'
 import { extrasOf, productElement, simpleElement } from './product-xml.ts'
 
-/** What the web store exports. */
+/** The styles that the web store exports. */
 const exported = (shop: Shop) => [...shop.styles.values()].filter(style => style.special !== 'freight')
 
 const lowestPrice = (style: Style) => Math.min(...style.colours.flatMap(colour => colour.skus.map(sku => sku.price)))
@@ -92,7 +92,7 @@ export const productNotes: Handler = (asking, world) => {
   return ok(el('ProductNoteTypes', [el('ProductNoteType', fields({ Code: 'WEB', Name: 'Web note', Note: note }))]))
 }
 
-/** Nobody has set up product custom data, suggestions or future prices in this shop. */
+/** This shop has no product custom data, suggestions or future prices. */
 export const noTemplates: Handler = () => {
   throw refusal(5206)
 }

@@ -60,7 +60,7 @@ function lineFrom(payload: Payload, sequence: number, order: Order, world: World
   }
 }
 
-/** Takes back some of a web order. More than was bought is not refused: no code for it is known. */
+/** Creates a return of a web order. Returning more than was bought is accepted, because no code for it is known. */
 export const createReturn: Handler = (asking, world): Answer => {
   const { shop, clock, settings } = world
   const order = originalOf(asking, world)

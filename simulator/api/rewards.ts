@@ -133,7 +133,7 @@ export function accountElement(account: RewardAccount, world: World): Element {
   ])
 }
 
-/** The account in the path; another code than "no data" where there is none. */
+/** The account in the path. If it doesn't exist, the code differs from "no data". */
 export function accountOf({ parameters }: Asking, { shop }: World): RewardAccount {
   const account = shop.accounts.get(whole(parameters[0]) ?? 0)
   if (!account) throw refusal(5152)

@@ -23,7 +23,7 @@ function changesIn(
   return rows.length ? el('store', rows, { storeid: store.id, lastChanged: fractionText(last) }) : undefined
 }
 
-/** What changed since a time, as new absolute stock: nothing and less than nothing too. */
+/** Stock that changed after a time, as absolute values, including zero and negative ones. */
 export const stockChanged: Handler = (asking, world) => {
   const { shop } = world
   const text = asking.query('ChangedSince') ?? ''

@@ -53,7 +53,7 @@ function transactionElement(sale: Transaction, number: number, world: World): El
   ])
 }
 
-/** What one person bought: despatched or picked up only. There is no list of everybody's. */
+/** One person's purchases, only despatched or picked up ones. There is no list for all persons. */
 export const retailTransactions: Handler = (asking, world) => {
   const person = personOf(asking, world)
   const order = asking.query('OrderNumber')?.toLowerCase()

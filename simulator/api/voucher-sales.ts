@@ -26,7 +26,7 @@ interface Delivery {
   despatchType: string
 }
 
-/** What a line says of the voucher that it buys; undefined where it buys none. */
+/** The voucher that a line buys, or undefined. */
 export function voucherSaleFrom(
   payload: Payload,
   line: OrderLine,
@@ -54,7 +54,7 @@ export function voucherSaleFrom(
   return { type, number, subject, email, message, deliveryDate, allotted: '' }
 }
 
-/** A voucher comes to life: its number and PIN go out by e-mail, and no call of the API ever tells them. */
+/** Activates a voucher. Its number and PIN are emailed, and no API call returns them. */
 function allot(sale: VoucherSale, line: OrderLine, order: Order, world: World): void {
   const { shop, clock, random } = world
   const number = sale.number || String(next(shop, 'voucher'))

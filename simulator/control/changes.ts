@@ -10,7 +10,7 @@ import type { World } from '../world/world.ts'
 
 type Fields = Record<string, unknown>
 
-/** What somebody at head office, or at a till, does. */
+/** A change in the back office or at a till. */
 export type Change =
   | { kind: 'set-stock' | 'sell-stock'; skuId: number; storeId: number; quantity: number }
   | { kind: 'till-sale'; storeId: number; personId: number | null; lines: { skuId: number; quantity: number }[] }

@@ -17,11 +17,11 @@ interface Told {
   world: World
   body: Body
   query: (name: string) => string | undefined
-  /** What stands in the path behind the route. */
+  /** The rest of the path after the route. */
   rest: string
 }
 
-/** Passwords are nobody's business, not even here. */
+/** Passwords are hidden even here. */
 const shown = (settings: Simulator['settings']) => ({
   ...settings,
   credentials: settings.credentials && { user: settings.credentials.user },
@@ -45,7 +45,7 @@ function setClock({ clock }: Simulator, body: Body): void {
   if (typeof body.advance === 'number') clock.advance(body.advance)
 }
 
-/** How long a port that refuses stays closed at most: nobody could ask it to open again. */
+/** The longest time for which a port stays closed, because no request could open it again. */
 const longestRefusal = 3_600
 
 function refuseFor(simulator: Simulator, body: Body): void {
@@ -118,7 +118,7 @@ function readBody(request: IncomingMessage, body: Buffer): Body {
   return read as Body
 }
 
-/** Answers `/_simulator` and all below it. Nobody has to log in: it is for the machine that it runs on. */
+/** Serves `/_simulator` and everything below it, without authentication, on this machine only. */
 export async function answerControl(
   simulator: Simulator,
   world: World,

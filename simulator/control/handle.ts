@@ -18,9 +18,9 @@ export interface Simulator {
   readonly clock: Clock
   /** Throws a TypeError for a setting that cannot be. */
   set(changes: Partial<Settings>): void
-  /** What somebody at head office does; returns the identifier of what changed. */
+  /** Applies a change in the back office. Returns the ID of the changed record. */
   change(change: Change): string
-  /** Refuses connections until `accept`, or for so many seconds: the port is closed, and what is open is cut. */
+  /** Closes the port until `accept`, or for a number of seconds, and cuts open connections. */
   refuse(seconds?: number): Promise<void>
   accept(): Promise<void>
   /** The shop, clock, faults and ledger as at the start, perhaps with another seed. Settings stay. */

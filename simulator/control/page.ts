@@ -17,7 +17,7 @@ table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.25rem .
 th{font-weight:600}td{font-variant-numeric:tabular-nums;overflow-wrap:anywhere}.none{color:#666}code{font-size:.9em}
 @media (prefers-color-scheme:dark){body{color:#e6e6e6;background:#181818}th,td{border-color:#444}.none{color:#aaa}}`
 
-/** What a person who looks wants to know: what it is, what it holds, what is broken, what was asked last. */
+/** The status page: data, active faults and recent requests. */
 export function statePage(simulator: Simulator): string {
   const { settings, clock, faults, ledger, state, url } = simulator
   const time = clock.state()

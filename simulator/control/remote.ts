@@ -4,7 +4,7 @@ import type { Call, Effect, EffectKind } from '../world/ledger.ts'
 import type { Settings } from '../world/settings.ts'
 import type { Change } from './changes.ts'
 
-/** Steers a simulator in another process, by its `controlUrl`. Throws what it refuses. */
+/** Controls a simulator in another process by its `controlUrl`. Throws if the simulator rejects a call. */
 export function connectSimulator(controlUrl: string) {
   const tell = async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<T> => {
     const answer = await fetch(`${controlUrl}/${path}`, {
@@ -32,7 +32,7 @@ export function connectSimulator(controlUrl: string) {
     vouchers: () => tell<Voucher[]>('GET', 'vouchers?limit=100000'),
     mail: () => tell<Mail[]>('GET', 'mail?limit=100000'),
     reset: (seed?: string) => tell<object>('POST', 'reset', seed === undefined ? {} : { seed }),
-    /** Refuses connections for so long. */
+    /** Closes the port for a number of seconds. */
     down: (seconds: number) => tell<object>('POST', 'down', { seconds }),
   }
 }

@@ -68,7 +68,7 @@ const exploding = `<!DOCTYPE bomb [
 ${Array.from({ length: 12 }, (_, i) => `<!ENTITY a${i + 1} "${`&a${i};`.repeat(10)}">`).join('\n')}
 ]>`
 
-/** What is wrong with the characters of a document. */
+/** Faults in the characters of a document. */
 export function* garbled(chunks: Iterable<string>, faults: readonly Fault[]): Generator<string> {
   const is = (kind: FaultKind) => faults.some(fault => fault.kind === kind)
   let first = true

@@ -1,4 +1,4 @@
-/** What can go wrong. */
+/** The kinds of faults. */
 export const faultKinds = {
   latency: 'answers `seconds` later (the effect comes first where `applied` is set)',
   hang: 'never answers, and keeps the connection',
@@ -31,7 +31,7 @@ export const faultKinds = {
 
 export type FaultKind = keyof typeof faultKinds
 
-/** A fault, as it is asked for. Without a method or path it meets every request. */
+/** A requested fault. Without a method or path it applies to every request. */
 export interface FaultInput {
   kind: FaultKind
   method?: string

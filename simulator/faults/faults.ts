@@ -39,7 +39,7 @@ export function makeFaults(chance: (probability: number) => boolean): Faults {
           (fault.probability === undefined || chance(fault.probability)),
       )
       for (const fault of taken) fault.met++
-      // What is used up stays listed, with its count, until it is cleared: a test may look.
+      // Expired faults stay listed with their count until they are cleared, so that tests can read it.
       return taken
     },
   }

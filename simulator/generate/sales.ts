@@ -126,7 +126,7 @@ function webOrder(shop: Shop, person: Person, { today, skus }: Drawn, random: Ra
   }
 }
 
-/** What a despatched order is in the history of its person. */
+/** The entry of a despatched order in its person's history. */
 export function saleOf(order: Order, shop: Shop, storeId: number, when: Wall): Transaction {
   const [first] = order.lines
   return {
@@ -154,7 +154,7 @@ export function saleOf(order: Order, shop: Shop, storeId: number, when: Wall): T
   }
 }
 
-/** Purchases of everybody: none of some, many of others; and a few dockets that nobody has claimed. */
+/** Purchases of all persons: none for some, many for others, and a few unclaimed dockets. */
 export function makeSales(shop: Shop, today: Wall, random: Random): void {
   const stores = [...shop.stores.values()]
   const drawn: Drawn = {

@@ -13,7 +13,7 @@ export interface Size {
   /** All places with stock: shops, warehouses, the web store. */
   stores: number
   styles: number
-  /** Where set, there are as many styles as it takes. */
+  /** If set, the number of SKUs decides the number of styles. */
   skus?: number
   persons: number
   /** Besides those that are in every shop. */

@@ -43,7 +43,7 @@ export function makeStores(count: number, random: Random): Map<number, Store> {
     })
   }
   for (let i = 0; i < shops; i++) {
-    // Numbers are texts: some have zeros in front.
+    // Numbers are strings. Some have leading zeros.
     const number = i % 5 === 2 ? String(i + 6).padStart(3, '0') : String(101 + i)
     const name = i === 3 ? 'DFO Essendon Airport ' : ''
     add('shop', number, name, random.chance(0.8) ? `store${number}@example.test` : '')

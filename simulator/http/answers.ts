@@ -2,7 +2,7 @@ import { type Element, el, fields } from '../xml/element.ts'
 import type { Asking } from './asking.ts'
 import type { Refusal } from './errors.ts'
 
-/** What goes back. */
+/** A response. */
 export interface Answer {
   status: number
   headers: Record<string, string>

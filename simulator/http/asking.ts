@@ -8,14 +8,14 @@ export interface Asking {
   path: string
   /** A parameter of the query, whatever the case of its name. */
   query(name: string): string | undefined
-  /** What the path has for `{…}`, in their order. */
+  /** The values of `{…}` in the path, in order. */
   parameters: string[]
   /** The payload version that `Accept` asks for: 1 to 4. */
   version: number
   country: Country
-  /** Where this API is, for `Location`. */
+  /** The base URL of this API, for `Location`. */
   root: string
-  /** What was posted; throws a refusal where it is no XML. */
+  /** Parses the posted XML. Throws an error response if it is malformed. */
   payload(): Payload
   /** Set by faults. */
   paging: { samePage?: boolean; shuffled?: boolean }
@@ -31,11 +31,11 @@ export function readQuery(search: string): (name: string) => string | undefined 
   return name => values.get(name.toLowerCase())
 }
 
-/** The major version of `Accept: version_2.0`; 1 where none is asked for. */
+/** The major version of `Accept: version_2.0`. Default 1. */
 export function payloadVersion(accept: string): number {
   const match = /version_(\d+)/i.exec(accept)
   return match ? Number(match[1]) : 1
 }
 
-/** A whole number from text; undefined where it is none. */
+/** Parses an integer, or returns undefined. */
 export const whole = (text: string | undefined) => (text && /^-?\d{1,15}$/.test(text) ? Number(text) : undefined)

@@ -117,7 +117,7 @@ const errors: Record<number, readonly [status: number, text: string]> = {
   5421: [403, 'Request needs personId, id or updatedAfter'],
 }
 
-/** An answer that refuses: `<AP21Error>`. */
+/** An error response: `<AP21Error>`. */
 export class Refusal extends Error {
   readonly status: number
   readonly code: number
@@ -129,7 +129,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A refusal by its code, with more to say and another status where the tables have one. */
+/** Creates an error response by its code, with further text, and another status if the tables name one. */
 export function refusal(
   code: number,
   { detail, text, status }: { detail?: string; text?: string; status?: number } = {},

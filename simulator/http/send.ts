@@ -20,7 +20,7 @@ function* blocks(pieces: Iterable<string>): Generator<Buffer> {
   if (text) yield Buffer.from(text)
 }
 
-/** What is sent: blocks, the last of which may be the first. */
+/** The blocks to send. The last block can be the first. */
 function bodyOf({ body }: Answer, faults: readonly Fault[]): Generator<Buffer> {
   if (body === undefined) return blocks([])
   return blocks(typeof body === 'string' ? [body] : documentWith(body, faults))

@@ -12,7 +12,7 @@ import type { World } from '../world/world.ts'
 import { el, fields } from '../xml/element.ts'
 import { type Received, respond } from './respond.ts'
 
-/** What the server needs from the simulator around it. */
+/** The parts of the simulator that the server needs. */
 export interface Rig {
   world: World
   ledger: Ledger
@@ -49,7 +49,7 @@ function belowBase(path: string, base: string): string | undefined {
   return rest === '' || rest.startsWith('/') ? rest : undefined
 }
 
-/** The answers that stand in for the API's own. */
+/** Responses that replace the API's own. */
 function standIn(fault: Fault): Answer | undefined {
   const { kind, status, retryAfter = 1, location = 'http://elsewhere.invalid/', code = 5015 } = fault
   if (kind === 'html') return failure(status ?? 500)

@@ -7,7 +7,7 @@ export type Wall = number
 export const second = 1_000
 export const day = 86_400_000
 
-/** What this server believes the time to be. */
+/** The server's clock. */
 export interface Clock {
   /** In milliseconds since 1970. */
   now(): number
@@ -73,7 +73,7 @@ function instantOf(text: string): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** What a zone's walls show at an instant; throws a RangeError where there is no such zone. */
+/** Returns the local time of a zone at an instant. Throws a RangeError if the zone doesn't exist. */
 export function wallOf(instant: number, zone: string): Wall {
   let format = formats.get(zone)
   if (!format) {

@@ -2,7 +2,7 @@
 export interface Random {
   /** At least 0, below 1. */
   fraction(): number
-  /** A whole number, both ends included. */
+  /** An integer from both ends, inclusive. */
   whole(from: number, to: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T

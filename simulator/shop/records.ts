@@ -75,14 +75,14 @@ export interface ReferenceType {
   code: string
   name: string
   references: Map<number, { id: number; code: string; name: string }>
-  /** What carries references of this type. */
+  /** The type of record that carries references of this type. */
   of: 'person' | 'product' | 'colour' | 'other'
 }
 
 /** The reference type of the reasons for which rewards are issued. */
 export const rewardReasons = 1701
 
-/** The code of the voucher type that is sold by e-mail. */
+/** The code of the voucher type that is sold by email. */
 export const emailVoucher = 'GV_EMAIL'
 
 export interface Loyalty {
@@ -130,7 +130,7 @@ export interface Person extends Contacts {
   delivery: Address
   currency: string
   loyalties: Loyalty[]
-  /** What only the export shows. */
+  /** Fields that only the export contains. */
   joinedStoreId: number
   retailRep: boolean
 }
@@ -139,7 +139,7 @@ export interface Person extends Contacts {
 export interface Transaction {
   id: number
   number: string
-  /** Null: a docket that nobody has claimed. */
+  /** Null for an unclaimed docket. */
   personId: number | null
   orderNumber: string
   type: 'Sale' | 'Layby' | 'Layby Update' | 'Special Order' | 'Special Order Update'
@@ -186,13 +186,13 @@ export interface Voucher {
   /** No change is given for it: it is used up at once. */
   wholeOnly: boolean
   promotional: boolean
-  /** Of the last validation; the next one replaces it. */
+  /** The ID of the last validation. The next validation replaces it. */
   validationId: string
   /** Until when it is locked, in milliseconds since 1970; 0: it is not. */
   lockedUntil: number
 }
 
-/** An e-mail that head office has sent. */
+/** An email that Apparel21 has sent. */
 export interface Mail {
   at: string
   to: string

@@ -15,13 +15,13 @@ export interface LineDiscount {
 /** The voucher that an order line buys. */
 export interface VoucherSale {
   type: string
-  /** Of a physical card that the sale brings to life; else it is allotted later. */
+  /** The number of a physical card that the sale activates. Otherwise a number is allotted later. */
   number: string
   subject: string
   email: string
   message: string
   deliveryDate: string
-  /** What it became. */
+  /** The resulting voucher. */
   allotted: string
 }
 
@@ -99,7 +99,7 @@ export interface Order {
 export interface Return {
   id: number
   number: string
-  /** Of the exchange order, for the shopper. */
+  /** The number of the exchange order, for the shopper. */
   authorisation: string
   orderId: number
   originalNumber: string
@@ -121,7 +121,7 @@ export interface Lot {
   pending: number
   /** A day, or empty. */
   expires: string
-  /** Of a reward or gift. */
+  /** The value of a reward or gift. */
   reasonId: string
 }
 

@@ -11,7 +11,7 @@ export interface Shop {
   stock: Stock
   referenceTypes: Map<number, ReferenceType>
   persons: Map<number, Person>
-  /** Persons that head office has taken away. */
+  /** Persons that were deleted in the back office. */
   formerPersons: Map<number, Person>
   transactions: Transaction[]
   orders: Map<number, Order>

@@ -28,9 +28,9 @@ export type EffectKind =
 export interface Effect {
   kind: EffectKind
   at: string
-  /** The request that did it; null: head office, or time. */
+  /** The request that caused it, or null for the back office and the clock. */
   request: number | null
-  /** Of the record: its identifier or number. */
+  /** The record's ID or number. */
   id: string
   facts: Readonly<Record<string, unknown>>
 }
@@ -46,7 +46,7 @@ export interface Call {
   accept: string
   /** Null until something is answered, and where nothing is. */
   status: number | null
-  /** Of the AP21Error. */
+  /** The code of the AP21Error. */
   errorCode: number | null
   outcome: 'open' | 'answered' | 'cut' | 'unanswered'
   faults: string[]
@@ -76,10 +76,10 @@ export interface Ledger {
 /** Older entries are forgotten, so that a simulator may run for weeks. */
 const most = 100_000
 
-/** `pin=1234` is for nobody's log. */
+/** `pin=1234` must not be logged. */
 const masked = (path: string) => path.replace(/([?&](?:pin|password)=)[^&]*/gi, '$1***')
 
-/** Whether a path, without query, is one of a pattern's. */
+/** True if a path without its query matches a pattern. */
 export function pathMatches(path: string, pattern: string): boolean {
   const [text = ''] = path.split('?')
   const parts = pattern.split('*').map(part => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))

@@ -5,7 +5,7 @@ export function parseRelease(text: string): readonly [year: number, number: numb
   return [Number(match[1]), Number(match[2]), (match[3] ?? '').toLowerCase()]
 }
 
-/** Whether a release is at least another: by year, then number, then letter. */
+/** True if a release is at least another: by year, then number, then letter. */
 export function atLeast(release: string, first: string): boolean {
   const [year, number, letter] = parseRelease(release)
   const [firstYear, firstNumber, firstLetter] = parseRelease(first)
@@ -14,7 +14,7 @@ export function atLeast(release: string, first: string): boolean {
   return letter >= firstLetter
 }
 
-/** What came with which release. */
+/** The release in which each feature appeared. */
 export const firstReleases = {
   extendedReferences: '2015.2',
   productsUpdatedAfter: '2016.3',

@@ -1,7 +1,7 @@
 import { wallOf } from '../shop/clock.ts'
 import { parseRelease } from './release.ts'
 
-/** What a country code stands for at head office: a web store with its currency. */
+/** The meaning of a country code: a web store with its currency. */
 export interface Country {
   code: string
   currency: string
@@ -12,25 +12,25 @@ export interface Country {
   problem?: number
 }
 
-/** What can be set while the simulator runs. */
+/** Settings that can be changed while the simulator runs. */
 export interface Settings {
   release: string
   /** The virtual directory, with a leading and no trailing slash. */
   base: string
-  /** The zone of the head office: all times without a zone are its local ones. */
+  /** The time zone of Apparel21. Times without a zone are local to it. */
   zone: string
   /** Null: everybody may come in. */
   credentials: { user: string; password: string } | null
   countries: Country[]
   /** The answer to a call without a country code; what the real one says is not known. */
   missingCountryCode: { status: number; code: number }
-  /** Elements of a posted payload that are out of order: refused with 5121, silently dropped (as .NET may do), or taken. */
+  /** Posted elements out of order are rejected with 5121, silently dropped (as .NET may do), or accepted. */
   elementOrder: 'strict' | 'drop' | 'any'
   /** Two writes of a person in one second: the stamp moves on by a second, or stays as a database of whole seconds would have it. */
   stamps: 'bump' | 'keep'
   /** The answer to a page past the end: 200 with an empty body, 404 with 5008, or an empty list. */
   pastEnd: 'empty' | '5008' | 'list'
-  /** Whether `updatedAfter` shows what changed in that very second. */
+  /** True if `updatedAfter` includes changes of the same second. */
   updatedAfter: 'after' | 'from'
   /** The root of a search for persons that finds one. */
   onePersonRoot: 'Persons' | 'Person'

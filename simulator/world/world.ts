@@ -5,7 +5,7 @@ import type { EffectKind } from './ledger.ts'
 import { atLeast, type Feature, firstReleases } from './release.ts'
 import type { Settings } from './settings.ts'
 
-/** What a request, or somebody at head office, acts upon. */
+/** The data that requests and back-office changes act upon. */
 export interface World {
   readonly settings: Settings
   readonly clock: Clock
@@ -15,10 +15,10 @@ export interface World {
   note(kind: EffectKind, id: string | number, facts?: Record<string, unknown>): void
 }
 
-/** Whether the installed release has something. */
+/** True if the installed release has a feature. */
 export const has = (world: Pick<World, 'settings'>, feature: Feature) =>
   atLeast(world.settings.release, firstReleases[feature])
 
-/** Whether a change counts as after a time: whether the second itself does is not known, and can be set. */
+/** True if a change is after a time. A setting decides if the same second counts, because the real behaviour is unknown. */
 export const isAfter = ({ settings }: Pick<World, 'settings'>, when: Wall, since: Wall) =>
   settings.updatedAfter === 'from' ? when >= since : when > since

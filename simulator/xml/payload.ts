@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 
-/** An element that somebody posted. */
+/** A posted element. */
 export interface Payload {
   name: string
   attributes: Readonly<Record<string, string>>
