@@ -175,10 +175,10 @@ test('a missing order, return or service is named, also across services', async 
   const name = api.service.name
   const { orderNumber } = await placed(shop, [{ sku: 'TEE', quantity: 1 }])
   const other = await api.tenant(settings)
-  assert.equal(await refused('ship', 'none', '--service', name), 'tillbridge: There is no order none.\n')
+  assert.equal(await refused('ship', 'none', '--service', name), 'tillbridge: Order none not found.\n')
   assert.equal(
     await refused('cancel', orderNumber, '--service', other.service.name),
-    `tillbridge: There is no order ${orderNumber}.\n`,
+    `tillbridge: Order ${orderNumber} not found.\n`,
   )
   await assert.rejects(step('none', 'receive'), /^Error: There is no return none\.$/)
   assert.match(await refused('ship', orderNumber, '--service', 'nope'), /^tillbridge: Service nope not found\./)

@@ -61,5 +61,5 @@ test("another service's voucher is not found", async () => {
     commands.map(command => run(['voucher', command, '007', '--service', 'other'], environment)),
   )
   for (const { code, out, err } of outcomes)
-    assert.deepEqual([code, out, err], [1, '', 'tillbridge: There is no voucher 007.\n'])
+    assert.deepEqual([code, out, err], [1, '', 'tillbridge: Voucher 007 not found.\n'])
 })

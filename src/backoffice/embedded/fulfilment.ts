@@ -67,7 +67,7 @@ export async function cancelOrder(tx: Db, service: Service, number: string): Pro
 /** An order of which lines can still be shipped or cancelled, held; one that was imported may have others besides. */
 async function processing(tx: Db, service: Service, number: string, wanted: 'shipped' | 'cancelled') {
   const held = await lockOrderWithLines(tx, service, { number })
-  if (!held) throw new Error(`There is no order ${number}.`)
+  if (!held) throw new Error(`Order ${number} not found.`)
   const { order, lines } = held
   const waiting = lines.filter(line => line.status === lineTransitions.ship.from)
   const isUnsent = lines.every(
