@@ -43,7 +43,7 @@ export function recordSpans(to: Tracing): () => void {
   }
 }
 
-const isSpan = (place: SpanContext): place is Span => 'parts' in place
+const isSpan = (place: SpanContext): place is Span => 'childCount' in place
 
 /**
  * Starts a trace, or continues the trace of `parent`. Returns a span if the trace is recorded, otherwise a position, so that outgoing calls
