@@ -1,6 +1,6 @@
 /**
- * A time as the wall of the head office shows it: the milliseconds since 1970 of the same figures in UTC. The real
- * database stores such times without a zone, so an hour that the zone shows twice is ambiguous here too.
+ * A local time of Apparel21, as the milliseconds since 1970 of the same figures in UTC. The real database stores local
+ * times without a zone, so an hour that the zone shows twice is ambiguous here too.
  */
 export type Wall = number
 

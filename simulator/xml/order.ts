@@ -22,8 +22,8 @@ export function shape(order: string, parts: Readonly<Record<string, Shape>> = {}
 }
 
 /**
- * A payload without what nobody knows (unknown elements are ignored, wrongly spelt ones too). Elements out of order are
- * `misplaced`, which may throw; when it returns they are dropped.
+ * Returns a payload without unknown or misspelt elements, which are ignored. Calls `misplaced` for elements out of order,
+ * which can throw. Otherwise they are dropped.
  */
 export function settled(
   payload: Payload,
