@@ -33,7 +33,13 @@ import type { CheckResult } from '../support/expectations/check.ts'
 import { type FaultSchedule, runFaultSchedule } from '../support/fault-schedule.ts'
 import { type Installation, openInstallation } from '../support/installation.ts'
 import { type KillSchedule, startKilling } from '../support/kill-schedule.ts'
-import { expireLeases, expireLeasesOf, recordLeaseOwners, untilWritesAreRecovered } from '../support/leases.ts'
+import {
+  expireLeases,
+  expireLeasesOf,
+  recordLeaseOwners,
+  untilSyncsEnd,
+  untilWritesAreRecovered,
+} from '../support/leases.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { History, isAcknowledged, operationTypes } from '../support/operations/history.ts'
 
@@ -228,6 +234,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRun
     while (!(await Promise.race([shopped, delay(5_000, false)])))
       if (expiresLeases) await expireLeases(db).catch(() => {})
     await untilWritesAreRecovered(db, { expiresLeases })
+    if (backOffice && !backOffice.driver) await untilSyncsEnd(db)
     const areAllSent = mailbox && (await untilEmailsAreSent(db, service))
     const kills = killing.describe()
     await Promise.all(workers.map(worker => worker.end()))

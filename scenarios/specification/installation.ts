@@ -41,7 +41,7 @@ export async function startInstallation({ simulator }: { simulator: boolean }): 
     }
     const settings = office?.settings ?? []
     if (settings.length) await run(cli, ['service', 'set', access.service, ...settings], environment)
-    await run(cli, ['service', 'add', 'old', `release=${oldRelease}`], environment)
+    await run(cli, ['service', 'add', 'old', `backOfficeVersion=${oldRelease}`], environment)
     if (office) await run(cli, ['back-office', 'set', 'old', ...office.old], environment)
     const made = await run(cli, ['account', 'add', 'old', '--service', 'old', '--role', 'maintainer'], environment)
     const apiKey = /^API key: (\S+)$/m.exec(made)?.[1] ?? ''

@@ -73,3 +73,14 @@ export async function untilWritesAreRecovered(db: Db, { expiresLeases }: { expir
     await runRecoveryNow(db)
   }
 }
+
+/** Waits at most 90 s until the workers have repeated all sync runs that a kill of PostgreSQL interrupted, without waiting for their leases. */
+export async function untilSyncsEnd(db: Db): Promise<void> {
+  await db.run(sql`update sync_state set heartbeat_at = null where run is not null`)
+  for (const end = performance.now() + 90_000; performance.now() < end; await delay(300)) {
+    if (!(await db.run(sql`select from sync_state where run is not null`))) return
+    await db.run(sql`
+      update job set due_at = now() where name = 'run-sync' and lease is null and due_at > now()
+        and (service_id, subject) in (select service_id, sync from sync_state where run is not null)`)
+  }
+}

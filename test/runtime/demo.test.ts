@@ -84,7 +84,7 @@ test('the shop is the same in another time zone and language', () => {
   const cwd = new URL('../..', import.meta.url)
   const script = `
     import { hash } from 'node:crypto'
-    import { makeDemoShop } from '../running/src/demo/shop.ts'
+    import { makeDemoShop } from './seed/shop.ts'
     console.log(hash('sha256', JSON.stringify(makeDemoShop())))`
   const digest = (env: object) =>
     spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd, env: { ...process.env, ...env } })
