@@ -84,7 +84,7 @@ export function validateReturn(
     errors.push({
       pointer: `/lines/${entry}/quantity`,
       code: 'quantity_exceeds_returnable',
-      detail: `At most ${maximum} of ${sku} can be returned${reason}${together ? `, not ${together}` : ''}.`,
+      detail: `At most ${maximum} of ${sku} can be returned${together ? `, not ${together}` : ''}${reason}.`,
     })
   }
   for (const [entry, { reasonCode }] of lines.entries()) {

@@ -91,7 +91,7 @@ const operations = () =>
   )
 
 const verbs =
-  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|settle|import|suspend|unlock|send|resend|apply|start|undo)[A-Z][A-Za-z]+$/
+  /^(list|search|find|get|read|look|check|explain|create|update|place|issue|validate|lock|map|rotate|revoke|erase|export|stream|delete|test|pause|resume|rewind|run|resolve|import|suspend|unlock|send|resend|apply|start|undo)[A-Z][A-Za-z]+$/
 
 test('each operation has its own name that starts with a verb', () => {
   const ids: string[] = operations().map(({ operation }) => operation.operationId)
@@ -99,13 +99,13 @@ test('each operation has its own name that starts with a verb', () => {
   assert.equal(new Set(ids).size, ids.length)
 })
 
-test('the order number search is the only required query parameter', () => {
+test('only order_number and the import type are required query parameters', () => {
   const needed = operations().flatMap(({ path, operation }) =>
     operation.parameters.flatMap(({ in: place, name, required }: Node) =>
       place === 'query' && required ? [`${path} ${name}`] : [],
     ),
   )
-  assert.deepEqual(needed, ['/orders order_number'])
+  assert.deepEqual(needed, ['/orders order_number', '/imports type'])
 })
 
 test('every operation has a one-sentence summary and every JSON schema a name', () => {

@@ -7,7 +7,7 @@ import { until } from '../../support/processes.ts'
 import type { Caller } from '../../support/service.ts'
 import type { Traffic } from './answers.ts'
 
-/** What somebody is answered who looks after the service. */
+/** Tests the responses of the operations that monitor and maintain a service. */
 export function testOperations(traffic: () => Traffic) {
   test('syncs and their runs match the document', async () => {
     const { shop, get, post, refused } = traffic()
@@ -15,12 +15,12 @@ export function testOperations(traffic: () => Traffic) {
     const settings = { driver: 'apparel21', url: 'https://127.0.0.1:9', country: 'AU' } as const
     await setBackOffice(shop.db, shop.keys, pulled.service, settings)
     await until(async () => (await get('/syncs', {}, pulled)).json.data.length > 5, 'the back office is known', 20_000)
-    const asked = await post('/syncs/stock/run', { whole: true }, {}, pulled)
+    const asked = await post('/syncs/stock/run', { full: true }, {}, pulled)
     assert.deepEqual([asked.status, asked.json.data.isQueued], [202, true])
     assert.equal((await get('/syncs/stock/runs?limit=2', {}, pulled)).status, 200)
     await refused('not_found', post('/syncs/shoes/run', {}, {}, pulled))
     await refused('not_found', get('/syncs/shoes/runs'))
-    await refused('invalid_body', post('/syncs/stock/run', { whole: 'yes' }, {}, pulled))
+    await refused('invalid_body', post('/syncs/stock/run', { full: 'yes' }, {}, pulled))
   })
 
   test('listing and resolving alerts match the document', async () => {
@@ -53,8 +53,8 @@ export function testOperations(traffic: () => Traffic) {
         }),
       )
     await refused('unsupported_media_type', send('payment-gateways', 'application/json'))
-    await refused('not_found', send('shoes'))
-    await refused('invalid_parameter', send('payment-gateways?delimiter=abc'))
+    await refused('invalid_parameter', send('shoes'))
+    await refused('invalid_parameter', send('payment-gateways&delimiter=abc'))
     const others = await Promise.all([shop.tenant(), shop.tenant()])
     const letGo = await Promise.all(others.map(({ service }) => lockImportType(shop.db, service, 'payment-gateways')))
     const paths: [Caller, string][] = []

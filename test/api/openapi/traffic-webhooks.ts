@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { answerWith, startReceiver } from '../../support/webhooks/receiver.ts'
 import type { Traffic } from './answers.ts'
 
-/** What an admin is answered who has webhooks. */
+/** Tests the responses of the webhook operations to an admin. */
 export function testWebhooks(traffic: () => Traffic) {
   test('webhooks are created, tested, rotated and deleted as documented', async () => {
     const { shop, get, post, put, remove, refused } = traffic()
@@ -17,7 +17,7 @@ export function testWebhooks(traffic: () => Traffic) {
     assert.equal((await put(path, { kinds: ['store', 'customer'], description: null })).status, 200)
     assert.equal((await post(`${path}/test`, {})).json.data.status, 204)
     receiver.answer = answerWith(500, {}, 'out of order')
-    assert.equal((await post(`${path}/test`, {})).json.data.answer, 'out of order')
+    assert.equal((await post(`${path}/test`, {})).json.data.response, 'out of order')
     await receiver.close()
     assert.equal((await post(`${path}/test`, {})).json.data.status, null)
     assert.equal((await get(`${path}/attempts?limit=2`)).json.data.length, 2)
@@ -25,7 +25,7 @@ export function testWebhooks(traffic: () => Traffic) {
       assert.equal((await post(`${path}/${action}`, {})).status, 200, action)
     for (const to of ['beginning', '2026-01-01', (await get(path)).json.data.cursor])
       assert.equal((await post(`${path}/rewind`, { to })).status, 200, to)
-    // The cursor is of the kinds that it had before.
+    // The cursor belongs to the resource types before the update.
     await refused('invalid_field', post(`${path}/rewind`, { to: made.json.data.cursor }))
     await refused('invalid_body', post(`${path}/rewind`, {}))
     await refused('invalid_field', post('/webhooks', { url: receiver.url, kinds: ['shoes'] }))

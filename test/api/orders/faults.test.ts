@@ -50,8 +50,8 @@ test('all errors of an order are reported together and nothing is stored', async
     '/payments/1/amount invalid_field',
     '/payments/2/voucher/number invalid_field',
   ])
-  assert.equal(detailAt(answer, '/lines/0/price'), 'The price of HOOD-S is 29.99 AUD.')
-  assert.equal(detailAt(answer, '/lines/3/discounts'), 'The discounts are more than the 10.00 AUD that TEE costs.')
+  assert.equal(detailAt(answer, '/lines/0/price'), 'The price of HOOD-S must be 29.99 AUD.')
+  assert.equal(detailAt(answer, '/lines/3/discounts'), 'The discounts of TEE must be at most 10.00 AUD, the value of the line.')
   assert.equal(detailAt(answer, '/payments/0/gateway'), 'Gateway paypaI not found; use one of paypal, visa.')
   assert.deepEqual(await stockOf(own), before)
   assert.deepEqual((await own.get('/customers/65432/orders')).json.data, [])
@@ -59,14 +59,14 @@ test('all errors of an order are reported together and nothing is stored', async
 })
 
 test('a wrong payment total is rejected with the amount due', async () => {
-  for (const [amount, told] of [
-    ['69.92', '69.93 AUD are due, and 69.92 AUD are paid.'],
-    ['69.94', '69.93 AUD are due, and 69.94 AUD are paid.'],
+  for (const [amount, detail] of [
+    ['69.92', 'The payments must total 69.93 AUD; they total 69.92 AUD.'],
+    ['69.94', 'The payments must total 69.93 AUD; they total 69.94 AUD.'],
   ]) {
     const body = orderOf([{ sku: 'HOOD-S', quantity: 2 }], { freight: '9.95', payments: [{ gateway: 'visa', amount }] })
     const answer = await post(api, '/orders', body)
     isProblem(answer, 'payment_total_mismatch', api.baseUrl, '/orders')
-    assert.equal(answer.json.detail, told)
+    assert.equal(answer.json.detail, detail)
   }
 })
 
@@ -118,8 +118,8 @@ test('all SKUs missing from the order are reported and nothing is created', asyn
   isProblem(answer, 'sku_not_on_order', api.baseUrl, `/orders/${id}/returns`)
   assert.deepEqual(faultsIn(answer), ['/lines/1/sku sku_not_on_order', '/lines/2/sku sku_not_on_order'])
   assert.deepEqual(detailsIn(answer), [
-    `HOOD-S is not on order ${orderNumber}.`,
-    `NONE is not on order ${orderNumber}.`,
+    `SKU HOOD-S isn't on order ${orderNumber}.`,
+    `SKU NONE isn't on order ${orderNumber}.`,
   ])
   assert.deepEqual((await own.get(`/orders/${id}/returns`)).json.data, [])
   assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 2, returned: 0, returnable: 2 }])

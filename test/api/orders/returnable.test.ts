@@ -31,7 +31,7 @@ function onlyMade(answers: Answer[], count: number) {
 test('two SKUs that differ only in case are distinct', async () => {
   const { id, orderNumber } = await placed(api, [{ sku: '85049a', quantity: 1 }])
   const answer = await giveBack(api, id, { '85049A': 1 })
-  assert.deepEqual(detailsIn(answer), [`85049A is not on order ${orderNumber}.`])
+  assert.deepEqual(detailsIn(answer), [`SKU 85049A isn't on order ${orderNumber}.`])
   const both = await placed(api, [
     { sku: '85049A', quantity: 2 },
     { sku: '85049a', quantity: 1 },
@@ -47,7 +47,7 @@ test('one of two conflicting returns succeeds; the other gets the remaining quan
   const [refused] = answers.filter(answer => answer.status === 409)
   assert.ok(refused)
   isProblem(refused, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(detailsIn(refused), ['Of HOOD-M 1 can be returned, not 2.'])
+  assert.deepEqual(detailsIn(refused), ['At most 1 of HOOD-M can be returned, not 2.'])
   assert.deepEqual(await returnable(api, id), [{ sku: 'HOOD-M', sold: 3, returned: 2, returnable: 1 }])
 })
 
@@ -85,7 +85,7 @@ test('several lines of one SKU in a body are added up', async () => {
   const answer = await post(api, `/orders/${id}/returns`, { lines: [line(2), line(2)] })
   isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
   assert.deepEqual(faultsIn(answer), ['/lines/1/quantity quantity_exceeds_returnable'])
-  assert.deepEqual(detailsIn(answer), ['Of TEE 3 can be returned, not 4.'])
+  assert.deepEqual(detailsIn(answer), ['At most 3 of TEE can be returned, not 4.'])
   const { lines } = made(await post(api, `/orders/${id}/returns`, { lines: [line(2), line(1, 'FAULTY')] }))
   assert.deepEqual(
     lines.map((each: { quantity: number; reasonCode: string }) => [each.quantity, each.reasonCode]),
@@ -107,7 +107,7 @@ test('an unshipped unit cannot be returned', async () => {
   assert.deepEqual(await returnable(own, id), [{ sku: 'TEE', sold: 0, returned: 0, returnable: 0 }])
   const answer = await giveBack(own, id, { TEE: 1 })
   isProblem(answer, 'quantity_exceeds_returnable', api.baseUrl, `/orders/${id}/returns`)
-  assert.deepEqual(detailsIn(answer), ['Of TEE 0 can be returned, because it has not been shipped, not 1.'])
+  assert.deepEqual(detailsIn(answer), ['At most 0 of TEE can be returned, not 1, because it has not been shipped.'])
 })
 
 test('a cancelled return restores units, stock, refund and history', async () => {

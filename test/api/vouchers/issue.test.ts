@@ -112,7 +112,7 @@ test('a PIN is never stored in plain text', async () => {
     const { rows } = await api.db.pool.query(`select t::text as row from "${name}" t`)
     dump += rows.map(({ row }) => `${name} ${row}\n`).join('')
   }
-  assert.ok(dump.includes(number) && /^mail /m.test(dump) && /^idempotent_response /m.test(dump))
+  assert.ok(dump.includes(number) && /^email /m.test(dump) && /^idempotent_response /m.test(dump))
   assert.ok(!dump.includes(canary) && !dump.includes(validationId))
   // Digits within a hash, a longer number or the fraction of a second are no PIN.
   for (const { pin } of issued) assert.doesNotMatch(dump, new RegExp(`(?<![\\w.])${pin}(?!\\w)`))
