@@ -42,7 +42,7 @@ export interface SyncResult extends RunCounts {
 
 /** Several heartbeats fit into the 60 s after which a lease ends. */
 const heartbeatIntervalMs = 15_000
-const missedFullSync = 'times a full sync failed: this run read changes only'
+const missedFullSync = 'failed full syncs, so this run fetched changes only'
 /** Maximum number of refreshes of an incremental run. */
 const maxRefreshes = 5_000
 
