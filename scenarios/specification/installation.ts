@@ -85,7 +85,7 @@ async function startSimulator(running: Running[]) {
       'voucherType=GV_EMAIL',
       'timeZone=Australia/Melbourne',
     ],
-    old: ['driver=apparel21', `url=${url}`, 'country=AU', `release=${oldRelease}`],
+    old: ['driver=apparel21', `url=${url}`, 'country=AU', `version=${oldRelease}`],
     voucher: { number: '6000001', pin: '1234' },
     mails: async () => {
       await change({ kind: 'allot-vouchers' })

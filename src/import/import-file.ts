@@ -142,7 +142,7 @@ function cutShort(error: unknown, imported: number): unknown {
       ? [error.message, 'there is room']
       : ['The database cannot be reached any more.', 'it is back']
   const told = new ImportError(
-    `${what} ${stay}; import the file again when ${until}, with --resume where it is no stream.`,
+    `${what} ${stay}; import the file again when ${until}, with --resume unless it is a stream.`,
   )
   told.cause = error
   return told

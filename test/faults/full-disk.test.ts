@@ -55,7 +55,7 @@ describe('a full disk', { skip: typeof disk === 'string' && disk }, () => {
     disk.fill()
     const refused = (await create(5_000)) ?? assert.fail('the disk is never full')
     isProblem(refused, 'service_unavailable', api.baseUrl, '/customers')
-    assert.match(refused.json.detail, /^Nothing can be written at the moment/)
+    assert.match(refused.json.detail, /^Writes are not possible at the moment\./)
     assert.ok(Number(refused.headers['retry-after']) >= 10)
     assert.match(kept.text, /The disk of the database is full[\s\S]*No space left on device/)
     assert.doesNotMatch(kept.text, /Long Street/)
