@@ -95,7 +95,8 @@ async function take(
   if (!isGood) {
     // Recorded before the file is moved, because no one would find it after that.
     const detail =
-      fault ?? `${counts.rejected} of ${counts.read} lines were rejected. They are in the file next to it, with reasons.`
+      fault ??
+      `${counts.rejected} of ${counts.read} lines were rejected. They are in the file next to it, with reasons.`
     await raiseAlert(db, service.id, { kind: rejected, subject: name, detail: detail.slice(0, 500) })
   }
   const left = await place.leave(name, isGood ? 'done' : 'failed')

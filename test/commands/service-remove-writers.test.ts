@@ -42,5 +42,8 @@ test('writers during a service removal finish or are rejected without traces', a
   assert.deepEqual(await rowsOf(shop.db, busy.service), {})
   assert.deepEqual(new Set(answers).difference(new Set([201, 503, 403])), new Set())
   assert.ok(answers.includes(201))
-  await assert.rejects(shop.db.run(sql`select next_change_timestamp(${id}, null)`), /is being moved to another shard, or deleted/)
+  await assert.rejects(
+    shop.db.run(sql`select next_change_timestamp(${id}, null)`),
+    /is being moved to another shard, or deleted/,
+  )
 })

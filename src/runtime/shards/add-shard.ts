@@ -82,7 +82,7 @@ async function takeable(
 ): Promise<Copy[]> {
   const found = await entriesNamed(db, take)
   const missing = take.filter(each => !found.some(({ name }) => name === each))
-  if (missing.length) throw new Error(`There is no service ${missing.join(', ')} in ${database}.`)
+  if (missing.length) throw new Error(`Services not found in ${database}: ${missing.join(', ')}.`)
   const copies = await copiesAmong(installation.db, database, found)
   for (const copy of copies)
     if (await isPlaced(config, installation, copy))
