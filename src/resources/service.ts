@@ -8,7 +8,7 @@ import { dueJobs } from '../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../store/sync/status.ts'
 import { changeSettings, holdSettings, shownSettings } from '../store/tenancy/settings.ts'
 
-const SyncState = Type.Object(
+const SyncSummary = Type.Object(
   {
     sync: Type.String({ description: 'The name of the sync.', examples: ['stock'] }),
     syncedAt: Nullable(Instant('When the sync was last completed. Null if it never was.', '2026-11-21T09:30:04Z')),
@@ -19,7 +19,7 @@ const SyncState = Type.Object(
     }),
     nextRunAt: Nullable(Instant('The next scheduled run. Null if the sync has no schedule.', '2026-11-21T09:35:01Z')),
   },
-  { $id: 'SyncState', additionalProperties: false },
+  { $id: 'SyncSummary', additionalProperties: false },
 )
 
 const Capabilities = Type.Object(
@@ -47,7 +47,7 @@ const Capabilities = Type.Object(
       ),
     ),
     sync: Type.Optional(
-      Type.Array(SyncState, {
+      Type.Array(SyncSummary, {
         description: 'The syncs from the back office with their lag. Absent if the back office needs none.',
       }),
     ),

@@ -98,7 +98,7 @@ export interface Capabilities {
   backOffice: BackOfficeRelease
   capabilities: Capability[]
   /** The syncs from the back office with their lag. Absent if the back office needs none. */
-  sync?: SyncState[]
+  sync?: SyncSummary[]
 }
 
 export interface BackOfficeRelease {
@@ -115,7 +115,7 @@ export interface Capability {
   reason?: string
 }
 
-export interface SyncState {
+export interface SyncSummary {
   /** The name of the sync. */
   sync: string
   /** When the sync was last completed. Null if it never was. */
