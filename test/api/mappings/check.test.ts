@@ -73,7 +73,7 @@ test('an interrupted file keeps its imported lines and queues a check', async ()
   assert.ok(broken.new > 0)
   const now = async () =>
     (await shop.get('/mappings/check')).json.data.find(({ kind }: { kind: string }) => kind === 'customers')
-  await until(async () => (await now()).checkedAt !== before?.checkedAt, 'the mappings are checked again', 20_000)
+  await until(async () => (await now()).checkedAt !== before?.checkedAt, 'the mappings are checked again', 60_000)
   assert.equal((await now()).listed, 2 + broken.new)
 })
 
