@@ -8,7 +8,7 @@ export const deliverWebhookJob = 'deliver-webhook'
 /** The job that looks whether there is something to deliver. */
 export const scheduleDeliveriesJob = 'schedule-deliveries'
 
-/** The alert about an endpoint that has taken nothing for an hour. */
+/** The alert about an endpoint whose deliveries have failed for an hour. */
 export const failingAlert = 'webhook_failing'
 
 /** An endpoint that nobody is about to deliver to. */
@@ -46,7 +46,7 @@ export const planDeliveries = (db: Db, service: Service, ids: readonly string[])
     select service_id, ${deliverWebhookJob}, webhook_id, greatest(now(), not_before) from behind
     on conflict do nothing`)
 
-/** An endpoint that has taken nothing for an hour. */
+/** An endpoint whose deliveries have failed for an hour. */
 export interface Failing {
   serviceId: number
   id: string
@@ -59,7 +59,7 @@ export interface Failing {
 export const newlyFailing = (db: Db) =>
   db.rows<Failing>(sql`
     update webhook w set state = 'failing', changed_at = now(),
-      state_reason = 'It has taken nothing since ' || ${rfc3339(sql`failing_since`)} || '.'
+      state_reason = 'Deliveries have failed since ' || ${rfc3339(sql`failing_since`)} || '.'
       from service s
      where s.service_id = w.service_id and ${isHere} and state = 'active' and failing_since < now() - interval '1 hour'
     returning w.service_id as "serviceId", webhook_id as id, url, ${rfc3339(sql`failing_since`)} as since`)

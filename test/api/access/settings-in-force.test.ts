@@ -73,8 +73,8 @@ test('capabilities name the settings that block them', async () => {
     'vouchersIssue',
   ])
   assert.match(String(reasons.vouchersIssue), /`vouchersEnabled`.*`voucherType`/)
-  assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` is missing/)
-  assert.match(String(reasons.vouchersIssue), /no SKU `GIFTCARD`/)
+  assert.doesNotMatch(String(reasons.vouchersIssue), /`giftCardSku` must be set/)
+  assert.match(String(reasons.vouchersIssue), /SKU `GIFTCARD` of the setting `giftCardSku` isn't in the back office/)
   await put(shop, '/settings', {
     backOfficeVersion: '2022.1',
     returnReasons: [{ code: 'SMALL', name: 'Too small' }],

@@ -28,7 +28,7 @@ test('a Shopify export can be imported repeatedly; missing records are unmapped'
   const again = await bring(shop, 'ecommerce-variants', productExport([['S', "'0012001"]]))
   assert.deepEqual([again.new, again.changed, again.unchanged], [0, 0, 2])
   assert.ok(
-    again.notes.some(({ note }: { note: string }) => /any more: gone/.test(note)),
+    again.notes.some(({ note }: { note: string }) => /no longer in the file/.test(note)),
     JSON.stringify(again.notes),
   )
   const renamed = await bring(

@@ -27,7 +27,7 @@ test('an endpoint failing for a week is reported, then catches up gently', async
     update webhook set failing_since = failing_since - interval '7 days', pending_since = pending_since - interval '7 days'`)
   await until(async () => (await shown(id)).state === 'failing', 'it is failing')
   const { stateReason, lag } = await shown(id)
-  assert.match(stateReason, /^It has taken nothing since \d{4}-/)
+  assert.match(stateReason, /^Deliveries have failed since \d{4}-/)
   assert.ok(lag.seconds >= 7 * 86_400)
   const alerts = await hooks.api.db.rows(sql`select kind, subject, detail from alert`)
   assert.deepEqual(
@@ -38,7 +38,7 @@ test('an endpoint failing for a week is reported, then catches up gently', async
   assert.match(hooks.mails[0] ?? '', /^To: .*operations@luma\.example/m)
   assert.match(
     (hooks.mails[0] ?? '').replace(/=\r\n/g, ''),
-    new RegExp(`The webhook ${id} \\(127\\.0\\.0\\.1:\\d+\\) has taken nothing`),
+    new RegExp(`The webhook ${id} \\(127\\.0\\.0\\.1:\\d+\\) has failed since`),
   )
 
   assert.match(hooks.mails[0] ?? '', /^Subject: \[Tillbridge\] /m)
