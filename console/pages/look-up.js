@@ -51,7 +51,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
 
 /** What the box takes. @param {boolean} isAdmin */
 const hint = isAdmin =>
-  `A customer's e-mail address, name or id, an order, receipt or return number, ${isAdmin ? 'a voucher number, ' : ''}a SKU or a product code.`
+  `A customer's email address, name or id, an order, receipt or return number, ${isAdmin ? 'a voucher number, ' : ''}a SKU or a product code.`
 
 /** @param {{ isAlone: boolean }} props `isAlone`: nothing is looked at yet */
 function Box({ isAlone }) {

@@ -85,7 +85,7 @@ test('a two-digit year of birth is never in the future', async () => {
 
 test('a profile stores all file options and explicit options override it', async () => {
   const profile = JSON.parse(readFileSync(at('kassen.json'), 'utf8'))
-  assert.deepEqual([profile.kind, profile.time, profile.map.price], ['transactions', 'Uhrzeit', 'Preis'])
+  assert.deepEqual([profile.type, profile.time, profile.map.price], ['transactions', 'Uhrzeit', 'Preis'])
   writeFileSync(at('next.csv'), german.replaceAll('G1', 'H1').replaceAll('G2', 'H2').replaceAll('Preis', 'Brutto'))
   const { status, err } = run('transactions', 'next.csv', '--profile', 'kassen.json', '--map', 'price=Brutto')
   assert.deepEqual([status, err, (await sale('H1')).total], [0, '', '1243.98'])
@@ -93,13 +93,13 @@ test('a profile stores all file options and explicit options override it', async
   const other = run('customers', 'next.csv', '--profile', 'kassen.json')
   assert.deepEqual(
     [other.status, other.err],
-    [1, 'tillbridge: kassen.json is a profile for transactions, and these are to be customers.\n'],
+    [1, 'tillbridge: kassen.json is a profile for transactions, not for customers.\n'],
   )
   writeFileSync(at('odd.json'), '{"delimeter":";"}')
   const odd = run('transactions', 'next.csv', '--profile', 'odd.json')
   assert.match(
     odd.err,
-    /^tillbridge: odd\.json is no profile: .*It has kind, format, map, ignore, set, time, dateFormat,/,
+    /^tillbridge: odd\.json is not a valid profile: .*A profile can have type, format, map, ignore, set, time, dateFormat,/,
   )
 })
 

@@ -51,6 +51,6 @@ test('local decisions are rejected for orders, returns and vouchers kept upstrea
   ])
     assert.equal(await refused('order', ...command), kept('Orders', 'manage them there'))
   for (const decision of ['suspend', 'resume', 'unlock', 'activate'])
-    assert.equal(await refused('voucher', decision, '800'), kept('Vouchers', 'it is decided there'))
+    assert.equal(await refused('voucher', decision, '800'), kept('Vouchers', 'manage them there'))
   assert.deepEqual(await stored(), before)
 })

@@ -27,12 +27,12 @@ const firstSteps: Record<string, RegExp> = {
   syncs: /Drop one, or import it: tillbridge import stock stock\.csv/,
   'syncs/stock': /no file of it has come yet\. Import a file of stock/,
   import: /Drop a file here, \.csv or \.ndjson/,
-  'look-up': /A customer's e-mail address, name or id, an order/,
+  'look-up': /A customer's email address, name or id, an order/,
   'requests/search/code%3Dnot_found': /Leave something out, or look at another time/,
   webhooks: /Add one, and what changes from then on is posted to it/,
-  'mappings/skus': /There are no SKUs here yet\. They come with the syncs\./,
+  'mappings/skus': /No SKUs yet\. They are loaded by the syncs\./,
   'mappings/check': /Press Check now\./,
-  'mappings/fixes': /Nothing has been mended yet\. See what is wrong\./,
+  'mappings/fixes': /No fixes yet\. Show mapping issues/,
   accounts: /New account/,
   settings: /Still missing/,
   audit: /The first write of any account shows here\./,
@@ -77,7 +77,7 @@ test('a failed screen shows the code, the remedy and the request', { skip }, asy
     await page.until(`document.querySelector('main .problem')`)
     const said = await page.evaluate<string>(`document.querySelector('main .problem').innerText`)
     assert.match(said, /^The service itself cannot answer/, path)
-    assert.match(said, /Wait for the seconds that Retry-After says/, path)
+    assert.match(said, /Wait for Retry-After seconds/, path)
     assert.match(said, /service_unavailable\s+request\s+unanswered/, path)
     // Of many figures, what keeps all of them away is told once.
     if (path === 'today')

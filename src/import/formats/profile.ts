@@ -48,11 +48,11 @@ export async function profileIn(content: string, type: string, path: string): Pr
   const faults = [...Value.Errors(Profile, profile)].map(({ instancePath, message }) => `${instancePath} ${message}`)
   if (faults.length)
     throw new ImportError(
-      `${path} is no profile: ${faults.join(', ')}. It has ${Object.keys(Profile.properties).join(', ')}; --save-profile writes one.`,
+      `${path} is not a valid profile: ${faults.join(', ')}. A profile can have ${Object.keys(Profile.properties).join(', ')}. To write one, use --save-profile.`,
     )
   const sound = profile as Profile
   if (sound.type !== undefined && sound.type !== type)
-    throw new ImportError(`${path} is a profile for ${sound.type}, and these are to be ${type}.`)
+    throw new ImportError(`${path} is a profile for ${sound.type}, not for ${type}.`)
   return sound
 }
 
