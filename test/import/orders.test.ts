@@ -243,6 +243,6 @@ test('a service with a back office cannot import orders and vouchers', async () 
   for (const kind of ['orders', 'vouchers']) {
     const { code, err } = await load(at, kind, '')
     assert.equal(code, 1)
-    assert.match(err, /belong to its back office \(apparel21\): they are not imported/)
+    assert.match(err, /belong to its back office \(apparel21\): they can't be imported/)
   }
 })
