@@ -25,7 +25,7 @@ after(() => older.stop())
 async function nextRelease(): Promise<string> {
   const tree = join(directory(), 'next')
   mkdirSync(tree)
-  for (const part of ['src', 'migrations', 'console', 'package.json', 'CHANGELOG.md'])
+  for (const part of ['src', 'seed', 'migrations', 'console', 'package.json', 'CHANGELOG.md'])
     cpSync(join(checkout, part), join(tree, part), { recursive: true })
   symlinkSync(join(checkout, 'node_modules'), join(tree, 'node_modules'))
   const tables = await older.db.rows<{ name: string }>(sql`

@@ -30,4 +30,4 @@ export async function sortCopies(config: Config, control: Known, database: strin
 
 /** Returns the command that resolves a service that is `ahead`. */
 export const howToTake = (database: string, { name, place }: Copy) =>
-  `The control database was restored from before ${name} was moved to ${database}, and has it in ${place ?? 'itself'}: tillbridge shard add ${database} --take ${name} has it served from ${database}.`
+  `The control database was restored to a time before ${name} was moved to ${database}, and lists it in ${place ?? 'itself'}. To serve it from ${database}: tillbridge shard add ${database} --adopt ${name}`
