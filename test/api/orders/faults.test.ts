@@ -51,7 +51,10 @@ test('all errors of an order are reported together and nothing is stored', async
     '/payments/2/voucher/number invalid_field',
   ])
   assert.equal(detailAt(answer, '/lines/0/price'), 'The price of HOOD-S must be 29.99 AUD.')
-  assert.equal(detailAt(answer, '/lines/3/discounts'), 'The discounts of TEE must be at most 10.00 AUD, the value of the line.')
+  assert.equal(
+    detailAt(answer, '/lines/3/discounts'),
+    'The discounts of TEE must be at most 10.00 AUD, the value of the line.',
+  )
   assert.equal(detailAt(answer, '/payments/0/gateway'), 'Gateway paypaI not found; use one of paypal, visa.')
   assert.deepEqual(await stockOf(own), before)
   assert.deepEqual((await own.get('/customers/65432/orders')).json.data, [])
