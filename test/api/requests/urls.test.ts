@@ -34,7 +34,7 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
         {
           parameter,
           code: 'invalid_parameter',
-          detail: `\`${parameter}\` is not percent-encoded UTF-8; a \`%\` itself is \`%25\`.`,
+          detail: `\`${parameter}\` must be percent-encoded UTF-8. Write a \`%\` as \`%25\`.`,
         },
       ],
       query,
@@ -44,11 +44,11 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
 })
 
 test('a `+` decoded as a space is explained in the error', async () => {
-  const told = '`updated_after` has a space where an offset begins: a `+` in a URL is `%2B`.'
+  const detail = '`updated_after` has a space where its offset starts. Write `+` as `%2B` in a URL.'
   for (const text of ['2024-05-10T09:30:00+10:00', '2024-05-10T09:30:00.5%2010:00', '2024-05-10T09:30:00+00:00']) {
     const answer = await service.get(`/customers/search?updated_after=${text}`)
     isProblem(answer, 'invalid_timestamp', baseUrl, '/customers/search')
-    assert.deepEqual(detailsIn(answer), [told], text)
+    assert.deepEqual(detailsIn(answer), [detail], text)
   }
   for (const text of ['2024-02-30T09:30:00+10:00', '2024-02-30+09:30', '2024-05-10T09:30:00+now']) {
     const answer = await service.get(`/customers/search?updated_after=${text}`)
