@@ -54,7 +54,7 @@ test('only an admin can import columns that map or configure', async () => {
   }
   const line = '{"storeId":"1","storeNumber":"101","name":"y","inventoryBuffer":9}\n'
   const run = await bring(maintainer, 'stores', line, { 'content-type': 'application/x-ndjson' })
-  assert.deepEqual([run.state, run.refused], ['ok', 1])
+  assert.deepEqual([run.state, run.rejected], ['ok', 1])
   const others = await bring(maintainer, 'stores?profile=%7B%22ignore%22%3A%5B%22*%22%5D%7D', withThem)
   assert.deepEqual([others.state, others.changed], ['ok', 1])
   const { name, ecommerceLocationId, inventoryBuffer } = (await admin.get('/stores/101')).json.data
