@@ -48,10 +48,10 @@ test("a run fails if the back office's version is unknown", async t => {
   await other.sync('customers')
   other.simulator.faults.add({ kind: 'status', status: 500, path: '/' })
   const { finishedAt } = (await other.state('customers')) ?? {}
-  await assert.rejects(other.sync('customers'), /release/)
+  await assert.rejects(other.sync('customers'), /version can't be determined/)
   const state = await other.state('customers')
   assert.deepEqual([state?.finishedAt, state?.running], [finishedAt, false])
-  assert.match(state?.error ?? '', /^back_office_error: .*release/)
+  assert.match(state?.error ?? '', /^back_office_error: .*version can't be determined/)
   assert.equal((await other.sync('customers', { full: true }))?.isFull, true)
   other.simulator.faults.clear()
   await delay(5)

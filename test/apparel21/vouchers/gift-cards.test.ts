@@ -27,7 +27,7 @@ test('an unsuitable gift card SKU and voucher type are reported', async () => {
   isProblem(refused, 'voucher_not_configured', api.baseUrl, '/vouchers')
   assert.equal(refused.json.errors.length, 2)
   for (const told of [JSON.stringify(refused.json.errors), await reason()])
-    assert.match(told, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*\`${giftCardSku}\`.*no gift voucher`))
+    assert.match(told, new RegExp(`\`GV_NONE\`.*\`GV_EMAIL\`.*must name a gift voucher; SKU \`${giftCardSku}\``))
   assert.equal(simulator.ledger.callsTo({ method: 'POST' }).length, 0, 'nobody is made, and nothing sold')
   await put(shop, '/settings', { giftCardSku: settings.giftCardSku, voucherType: settings.voucherType })
   await until(async () => (await reason()) === undefined, 'the settings are in force', 10_000)
