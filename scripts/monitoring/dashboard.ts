@@ -173,7 +173,8 @@ const rows: readonly (readonly [title: string, panels: readonly Panel[]])[] = [
       {
         title: 'Ignored errors',
         unit: 'ops',
-        lines: [[`sum by (reason) (${rate(of('tillbridge_ignored_errors_total'))})`, '{{reason}}']],
+        // The counter is exported only after the first ignored error.
+        lines: [[`sum by (reason) (${rate(of('tillbridge_ignored_errors_total'))}) or on () vector(0)`, '{{reason}}']],
       },
       { title: 'Memory', unit: 'bytes', lines: [[of('tillbridge_resident_memory_bytes'), 'server processes']] },
       {
