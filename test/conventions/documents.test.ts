@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { existsSync, globSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { buildDocuments } from '../../src/commands/docs.ts'
 import { changelog } from '../../src/http/docs/changelog.ts'
 
@@ -34,4 +36,18 @@ test('the changelog starts with the newest entry and the API returns it', async 
   assert.equal(changelog.length, text.match(/^\| *\d/gm)?.length)
   for (const [i, { date, change }] of changelog.entries())
     assert.ok(i === 0 || date <= (changelog[i - 1]?.date ?? ''), `below an earlier one: ${date} ${change}`)
+})
+
+test('links between documents lead to files that exist', async () => {
+  const root = new URL('../../', import.meta.url)
+  const pages = globSync(['*.md', 'docs/**/*.md', 'contributing/**/*.md', 'client/*.md'], { cwd: fileURLToPath(root) })
+  assert.ok(pages.length > 50)
+  const broken: string[] = []
+  for (const page of pages) {
+    const text = (await readFile(new URL(page, root), 'utf8')).replace(/^ *```.*?^ *```/gms, '')
+    for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g))
+      if (!/^(https?|mailto):/.test(target) && !existsSync(new URL(target, new URL(page, root))))
+        broken.push(`${page}: ${target}`)
+  }
+  assert.deepEqual(broken, [])
 })
