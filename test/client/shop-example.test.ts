@@ -94,7 +94,7 @@ test('a voucher pays its balance, a card the rest, and repeats match', async () 
 
 test('a wrong PIN is shown, and a rejected checkout releases the voucher', async () => {
   const wrong = await ask('/checkout', basketOf('3', { voucher: { number: '2062390', pin: '000000' } }))
-  assert.deepEqual(wrong, { status: 403, json: { error: 'Number or PIN is wrong.' } })
+  assert.deepEqual(wrong, { status: 403, json: { error: 'The voucher number or PIN is wrong.' } })
   const lines = [{ sku: 'NONE', quantity: 1, price: '5.00' }]
   assert.equal((await ask('/checkout', basketOf('4', { lines, voucher: { number: '2062390', pin } }))).status, 422)
   const { status, lockedUntil } = (await api.get('/vouchers/2062390', { 'x-voucher-pin': pin })).json.data
