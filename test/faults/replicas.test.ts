@@ -191,7 +191,7 @@ describe('two replicas', () => {
     const other = await connect(config, config.databaseUrl ?? '', { replicas: true, asItIs: true })
     after(() => other.close())
     const { out } = await run(['doctor'], { ...environment(), DATABASE_READ_URL: url, DATA_DIR: join(home, 'data') })
-    assert.match(out, /^FAIL {2}Replicas +.*: it does not tell whose log it receives: its role needs/m)
+    assert.match(out, /^FAIL {2}Replicas +.*: the primary of its WAL is unknown: grant pg_read_all_stats to its role/m)
     assert.ok((other.replicas ?? []).every(({ standing }) => standing.state === 'unknown'))
     await tell(primary.postgres, 'grant pg_read_all_stats to reader')
     await until(() => (other.replicas ?? []).every(({ standing }) => standing.state === 'ready'), 'they answer', 60_000)
