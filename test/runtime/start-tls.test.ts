@@ -93,7 +93,7 @@ test('TLS_CERT_FILE and TLS_KEY_FILE are reloaded without a restart', async t =>
 
   const inUse = await shown(service)
   fs.writeFileSync(mine.TLS_CERT_FILE, 'not a certificate')
-  await until(() => service.err.includes('cannot be used'), 'the fault is logged', 15_000)
+  await until(() => service.err.includes('changed certificate is invalid'), 'the fault is logged', 15_000)
   assert.equal(await shown(service), inUse)
   assert.deepEqual(await stop(service), { code: 0, signal: null })
 })

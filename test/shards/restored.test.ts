@@ -117,7 +117,7 @@ test('a service served by another shard is moved, not adopted', async () => {
     shop.add('east', place.connection, '--adopt', 'luma'),
     /luma is in west, and served there: tillbridge service move luma --to east/,
   )
-  await assert.rejects(shop.add('east', place.connection, '--adopt', 'nobody'), /Service nobody in east/)
+  await assert.rejects(shop.add('east', place.connection, '--adopt', 'nobody'), /Services not found in east: nobody/)
 })
 
 test('an ignored copy is deleted with its service', async () => {
