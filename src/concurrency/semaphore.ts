@@ -21,7 +21,11 @@ export function semaphore(options: LimitOptions): Semaphore {
     acquire,
     async run(work) {
       const release = await acquire()
-      return work().finally(release)
+      try {
+        return await work()
+      } finally {
+        release()
+      }
     },
     get active() {
       return queue.active

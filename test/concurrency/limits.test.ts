@@ -67,3 +67,12 @@ test('work that fails gives its permit back', async () => {
   await assert.rejects(limit.run(() => Promise.reject(new Error('failed'))))
   assert.equal(await limit.run(async () => 'next'), 'next')
 })
+
+test('work that throws before it returns a promise gives its permit back', async () => {
+  const limit = semaphore({ permits: 1 })
+  const failing = (): Promise<never> => {
+    throw new Error('thrown at once')
+  }
+  await assert.rejects(limit.run(failing), /thrown at once/)
+  assert.equal(limit.active, 0)
+})
