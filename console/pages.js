@@ -1,13 +1,13 @@
 /** The console's table of contents: the screens, by their place in the address, and the role that the paths behind them need. */
 export const pages = [
-  { path: 'today', title: 'Today', role: 'visitor', load: () => import('./pages/today.js') },
+  { path: 'overview', title: 'Overview', role: 'visitor', load: () => import('./pages/overview.js') },
   { path: 'syncs', title: 'Syncs', role: 'visitor', load: () => import('./pages/syncs.js') },
   { path: 'import', title: 'Import', role: 'maintainer', load: () => import('./pages/import.js') },
-  { path: 'look-up', title: 'Look-up', role: 'visitor', load: () => import('./pages/look-up.js') },
-  { path: 'requests', title: 'Requests', role: 'admin', load: () => import('./pages/requests.js') },
+  { path: 'search', title: 'Search', role: 'visitor', load: () => import('./pages/search.js') },
+  { path: 'requests', title: 'Request log', role: 'admin', load: () => import('./pages/requests.js') },
   { path: 'webhooks', title: 'Webhooks', role: 'admin', load: () => import('./pages/webhooks.js') },
   { path: 'mappings', title: 'Mappings', role: 'admin', load: () => import('./pages/mappings.js') },
   { path: 'accounts', title: 'Accounts', role: 'admin', load: () => import('./pages/accounts.js') },
   { path: 'settings', title: 'Settings', role: 'admin', load: () => import('./pages/settings.js') },
-  { path: 'audit', title: 'Audit', role: 'admin', load: () => import('./pages/audit.js') },
+  { path: 'audit', title: 'Audit log', role: 'admin', load: () => import('./pages/audit.js') },
 ]

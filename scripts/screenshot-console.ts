@@ -25,14 +25,14 @@ try {
   await fillDemoShop(service.db, service.keys, service.service)
   const { customer, sku, voucher, request, webhook } = await spendMorning(service, receiver)
   const places: [name: string, place: string, of?: Caller][] = [
-    ['today', 'today'],
+    ['overview', 'overview'],
     ['syncs', 'syncs/stock'],
     ['back-office', 'syncs', office],
     ['import', 'import'],
     ['refused', 'import'],
-    ['look-up', `look-up/customer/${customer}`],
-    ['stock', `look-up/product/${encodeURIComponent(`sku:${sku}`)}`],
-    ['voucher', `look-up/voucher/${voucher}`],
+    ['search', `search/customer/${customer}`],
+    ['stock', `search/product/${encodeURIComponent(`sku:${sku}`)}`],
+    ['voucher', `search/voucher/${voucher}`],
     ['requests', 'requests'],
     ['request', `requests/${request}`],
     ['webhooks', `webhooks/${webhook}`],

@@ -43,7 +43,7 @@ export function Screen() {
   const [asked, setAsked] = useState(typed)
   const given = Object.entries({ updated_after: since, ...asked }).filter(([, value]) => value)
   const query = new URLSearchParams([['asc', 'false'], ...given])
-  return html`<h1>Audit</h1>
+  return html`<h1>Audit log</h1>
     <p class="lead">A line for each write that was carried out: who, what and on what. Values are not kept.</p>
     <${List}
       path=${`/audit?${query}`}

@@ -59,7 +59,7 @@ function Requests({ text }) {
     // The same again: what has come meanwhile.
     again()
   }
-  return html`<h1>Requests</h1>
+  return html`<h1>Request log</h1>
     <p class="lead">Every request of the last <a href=${linkTo('settings')}>${days === undefined ? '' : `${days} `}days</a> and what became of it. Bodies and queries are not kept.</p>
     <${SearchForm} search=${search} look=${look} />
     ${!isNarrow && html`<${Errors} search=${search} version=${version} />`}

@@ -23,11 +23,11 @@ after(async () => {
 
 /** What is said to whoever has nothing there yet. */
 const firstSteps: Record<string, RegExp> = {
-  today: /Nothing needs attention\./,
+  overview: /Nothing needs attention\./,
   syncs: /Drop one, or import it: tillbridge import stock stock\.csv/,
   'syncs/stock': /no file of it has come yet\. Import a file of stock/,
   import: /Drop a file here, \.csv or \.ndjson/,
-  'look-up': /A customer's email address, name or id, an order/,
+  search: /A customer's email address, name or id, an order/,
   'requests/search/code%3Dnot_found': /Leave something out, or look at another time/,
   webhooks: /Add one, and what changes from then on is posted to it/,
   'mappings/skus': /No SKUs yet\. They are loaded by the syncs\./,
@@ -72,7 +72,7 @@ test('a failed screen shows the code, the remedy and the request', { skip }, asy
     JSON.stringify({ code: 'service_unavailable', title: 'The service itself cannot answer at the moment.', requestId: 'unanswered', status: 503 }),
     { status: 503 },
   )`)
-  for (const { path } of screens.filter(screen => !['import', 'look-up'].includes(screen.path))) {
+  for (const { path } of screens.filter(screen => !['import', 'search'].includes(screen.path))) {
     await page.show(path)
     await page.until(`document.querySelector('main .problem')`)
     const said = await page.evaluate<string>(`document.querySelector('main .problem').innerText`)
@@ -80,10 +80,10 @@ test('a failed screen shows the code, the remedy and the request', { skip }, asy
     assert.match(said, /Wait for Retry-After seconds/, path)
     assert.match(said, /service_unavailable\s+request\s+unanswered/, path)
     // Of many figures, what keeps all of them away is told once.
-    if (path === 'today')
+    if (path === 'overview')
       assert.equal(await page.evaluate<number>(`document.querySelectorAll('main .problem').length`), 1)
   }
-  await page.show('look-up')
+  await page.show('search')
   await page.fill('What to look up', '4711')
   await page.press('Look up')
   await page.says('request unanswered')

@@ -47,9 +47,9 @@ test('a right password opens exactly the screens of the role', { skip }, async (
   await page.fill('Password', visitor.password)
   await page.press('Sign in')
   await page.until(`document.querySelector('nav')`)
-  assert.deepEqual(await page.evaluate(screens), ['Today', 'Syncs', 'Look-up'])
+  assert.deepEqual(await page.evaluate(screens), ['Overview', 'Syncs', 'Search'])
   await page.show('settings')
-  assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Today')
+  assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Overview')
   assert.equal(await page.evaluate('document.cookie'), '', 'no script gets the session')
 })
 

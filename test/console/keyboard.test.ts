@@ -58,7 +58,7 @@ test('resolving an alert keeps the focus in the list', { skip }, async () => {
     subject: 'a.csv',
     detail: 'The last one.',
   })
-  await page.show('today')
+  await page.show('overview')
   await page.says('The last one.')
   await focus('Resolve: Export file has rejected lines')
   await page.key('Enter')
@@ -92,11 +92,11 @@ test('a followed link moves the focus and updates the page title', {
   for (const [screen, title, link, record] of [
     ['syncs', 'Syncs', '#syncs/stores', 'stores'],
     ['webhooks', 'Webhooks', `#webhooks/${id}`, id],
-    ['requests', 'Requests', '#requests/', ''],
-    ['look-up', 'Look-up', '#look-up/customer/65432', 'customer 65432'],
+    ['requests', 'Request log', '#requests/', ''],
+    ['search', 'Search', '#search/customer/65432', 'customer 65432'],
   ]) {
     await page.show(String(screen))
-    if (screen === 'look-up') {
+    if (screen === 'search') {
       await focus('What to look up')
       await page.type('smith')
       await page.key('Enter')
@@ -125,7 +125,7 @@ test('a mapping type switch keeps the focus and clears the old list', {
     await page.until(`[...document.querySelectorAll('th')].some(cell => cell.innerText === ${JSON.stringify(column)})`)
     await isAt('Kind')
   }
-  // A look-up asks for what there may be.
+  // A search requests every possible type.
   assert.deepEqual(
     page.complaints.filter(text => !/Failed to load resource: .* 404/.test(text)),
     [],

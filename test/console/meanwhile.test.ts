@@ -47,8 +47,8 @@ test('a list setting shows the current value after saving and discarding', {
 
 test('an emptied number means the default', { skip }, async () => {
   await put(shop, '/settings', { inventoryBuffer: 7, voucherValidityMonths: 12 })
-  await page.show('today')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Today'`)
+  await page.show('overview')
+  await page.until(`document.querySelector('main h1')?.innerText === 'Overview'`)
   await page.show('settings')
   await page.until(`document.getElementById('setting-voucherValidityMonths')?.value === '12'`)
   await page.fill('voucherValidityMonths', '')
@@ -172,7 +172,7 @@ test('an endpoint dialog opens with current values and sends only edits', {
 
 test('an unknown address opens the first screen, and failed sign-outs are reported', { skip }, async () => {
   await page.show('50%')
-  await page.until(`document.querySelector('main h1')?.innerText === 'Today'`)
+  await page.until(`document.querySelector('main h1')?.innerText === 'Overview'`)
   await page.evaluate(`globalThis.fetch = async () => { throw new TypeError() }`)
   await page.press('Sign out')
   await page.says('Tillbridge cannot be reached.')

@@ -35,9 +35,9 @@ before(async () => {
   page = await openConsole(shop, shop)
   const further = [
     'syncs/stock',
-    `look-up/customer/${customer}`,
-    `look-up/product/${encodeURIComponent(`sku:${sku}`)}`,
-    `look-up/voucher/${voucher}`,
+    `search/customer/${customer}`,
+    `search/product/${encodeURIComponent(`sku:${sku}`)}`,
+    `search/voucher/${voucher}`,
     `requests/${request}`,
     `webhooks/${webhook}`,
   ]
@@ -62,7 +62,7 @@ after(async () => {
 
 test('the tested screens include all screens that they link to', { skip }, () => {
   const kinds = places().map(place => place.split('/').slice(0, 2).join('/'))
-  const records = ['customer', 'order', 'return', 'sale', 'product', 'voucher'].map(kind => `look-up/${kind}`)
+  const records = ['customer', 'order', 'return', 'sale', 'product', 'voucher'].map(kind => `search/${kind}`)
   for (const kind of [...screens.map(({ path }) => path), ...records, 'mappings/check', 'mappings/fixes'])
     assert.ok(kinds.includes(kind), `${kind} is not among ${places().join(', ')}`)
 })
@@ -186,7 +186,7 @@ for (const role of ['visitor', 'maintainer'] as const)
         const theirs = admins.filter(button => isWriting(button) && reaches(role, writing[button]))
         assert.deepEqual((await page.evaluate<string[]>(buttons)).filter(isWriting), theirs, place)
       } else {
-        assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Today', place)
+        assert.equal(await page.evaluate(`document.querySelector('main h1').innerText`), 'Overview', place)
         assert.ok(rejected.length > 0 || asked.length === 0, `${place} asks ${asked}`)
       }
     }

@@ -86,7 +86,7 @@ test('the search form has each request field', { skip }, async () => {
 test('a record links to its requests with path, outcome, time and changes', {
   skip,
 }, async () => {
-  await page.show('look-up')
+  await page.show('search')
   await page.fill('What to look up', 'jane.doe@example.com')
   await page.press('Look up')
   await page.press('Requests about this customer')
@@ -133,7 +133,7 @@ async function tabTo(name: string, shift?: 'shift') {
 test('an account is created by keyboard alone, with focus kept and restored', {
   skip,
 }, async () => {
-  await page.show('today')
+  await page.show('overview')
   await tabTo('Accounts')
   await page.key('Enter')
   await page.until(`document.querySelector('main h1')?.innerText === 'Accounts'`)

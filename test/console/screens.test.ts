@@ -31,7 +31,7 @@ after(async () => {
 const main = () => page.evaluate<string>(`document.querySelector('main').innerText`)
 const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 
-test('today shows open issues with remedies until they are resolved', { skip }, async () => {
+test('the overview shows open issues with remedies until they are resolved', { skip }, async () => {
   await raiseAlert(shop.db, shop.service.id, {
     kind: 'export_file_rejected',
     subject: 'orders.csv',
@@ -39,7 +39,7 @@ test('today shows open issues with remedies until they are resolved', { skip }, 
   })
   // Where it was opened it may have asked before.
   await page.show('syncs')
-  await page.show('today')
+  await page.show('overview')
   await page.says('Nobody takes it.')
   await page.says('Requests by the minute')
   await page.until(`document.querySelector('.chart canvas')`)
@@ -47,17 +47,17 @@ test('today shows open issues with remedies until they are resolved', { skip }, 
     `[...document.querySelectorAll('.figure')].map(each => each.innerText.replace(/\\s+/g, ' ') + ' ' + each.hash)`,
   )
   assert.deepEqual(figures.slice(3), [
-    'Orders today 0 none yet #look-up',
+    'Orders today 0 none yet #search',
     'Sales today 0 none yet #syncs/transactions',
-    'Owed for vouchers 0 none yet #look-up/voucher',
+    'Owed for vouchers 0 none yet #search/voucher',
   ])
-  await isAccessible(page, 'today')
+  await isAccessible(page, 'overview')
   await page.press('Resolve: Export file has rejected lines')
   await page.says('Nothing needs attention.')
 })
 
-test('today is refreshed when the user returns', { skip }, async () => {
-  await page.show('today')
+test('the overview is refreshed when the user returns', { skip }, async () => {
+  await page.show('overview')
   await page.says('Nothing needs attention.')
   const alert = { kind: 'export_file_rejected', subject: 'rewards.csv', detail: 'It came meanwhile.' } as const
   await raiseAlert(shop.db, shop.service.id, alert)
@@ -98,7 +98,7 @@ test('a sync shows its runs and data age and can be started', { skip }, async ()
     insert into sync_state (service_id, sync, since, started_at, finished_at)
     values (${shop.service.id}, 'stock', '1', now() - interval '3 hours', now() - interval '3 hours')
     on conflict (service_id, sync) do update set (started_at, finished_at) = (excluded.started_at, excluded.finished_at)`)
-  await page.show('today')
+  await page.show('overview')
   await page.says('stock is late: 3 h old, due every 5 min')
   await setBackOffice(shop.db, shop.keys, shop.service, { driver: 'embedded' })
   await until(

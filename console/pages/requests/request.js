@@ -59,7 +59,7 @@ function Found({ request }) {
           ['Path', html`<code>${request.path}</code>`, 'wide'],
           [
             'Record',
-            html`<code>${request.record}</code>${about && html` <small class="shrink"><a href=${linkTo('look-up', about, decodeURIComponent(id))}>look up</a></small>`}`,
+            html`<code>${request.record}</code>${about && html` <small class="shrink"><a href=${linkTo('search', about, decodeURIComponent(id))}>look up</a></small>`}`,
             'wide',
           ],
         ]}

@@ -3,7 +3,7 @@ import { openPage, type Page } from '../browser.ts'
 import type { Caller, TestService } from '../service.ts'
 
 export interface Console extends Page {
-  /** Goes to a screen by its place in the address: `webhooks`, `look-up/order/4711`. */
+  /** Goes to a screen by its place in the address: `webhooks`, `search/order/4711`. */
   show(place: string): Promise<void>
   /** Waits until the page says so. */
   says(words: string): Promise<void>

@@ -28,7 +28,7 @@ export const Sale = ({ id }) => html`<${Loaded}
           ['Order', sale.orderNumber],
           [
             'Customer',
-            sale.customerId && html`<a href=${linkTo('look-up', 'customer', sale.customerId)}>${sale.customerId}</a>`,
+            sale.customerId && html`<a href=${linkTo('search', 'customer', sale.customerId)}>${sale.customerId}</a>`,
           ],
           ['Total', money(sale.total, sale.currency)],
           ['Id', html`<code>${sale.id}</code>`, 'wide'],

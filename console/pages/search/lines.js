@@ -4,7 +4,7 @@ import { linkTo } from '../../lib/route.js'
 /** What a line of an order, a return or a sale is of, which leads to its stock. @type {import('../../components/table.js').Column} */
 export const skuColumn = {
   title: 'SKU',
-  value: line => line.sku && html`<a href=${linkTo('look-up', 'product', `sku:${line.sku}`)}>${line.sku}</a>`,
+  value: line => line.sku && html`<a href=${linkTo('search', 'product', `sku:${line.sku}`)}>${line.sku}</a>`,
   text: line => line.sku ?? '',
   shrink: true,
 }

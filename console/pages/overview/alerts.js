@@ -9,11 +9,11 @@ import { usePart, wholeList } from './part.js'
 
 /**
  * Unresolved alerts with their remedies.
- * @param {{ today: import('./part.js').Today }} props
+ * @param {{ overview: import('./part.js').Overview }} props
  */
-export function Alerts({ today }) {
+export function Alerts({ overview }) {
   const may = useMay('maintainer')
-  const { data, isLacking, reload } = usePart('alerts', today, async () => (may ? wholeList('/alerts') : []))
+  const { data, isLacking, reload } = usePart('alerts', overview, async () => (may ? wholeList('/alerts') : []))
   const place = useKeptFocus()
   return html`<section aria-label="Alerts" tabindex="-1" ref=${place}>
     ${may ? html`<${Listed} data=${data} isLacking=${isLacking} reload=${reload} />` : html`<div class="empty">Alerts are shown to maintainers and admins.</div>`}

@@ -31,7 +31,7 @@ const main = () => page.evaluate<string>(`document.querySelector('main').innerTe
 const rows = `[...document.querySelectorAll('tbody tr')].map(row => row.innerText.replace(/\\s+/g, ' '))`
 
 async function lookUp(text: string) {
-  await page.show('look-up')
+  await page.show('search')
   await page.fill('What to look up', text)
   await page.press('Look up')
 }
@@ -131,7 +131,7 @@ test('an empty result is stated, and vouchers are found by number', {
 
 test('a voucher opens only with its right PIN', { skip }, async () => {
   const { number, pin } = (await issue(shop)).json.data
-  await page.show(`look-up/voucher/${number}`)
+  await page.show(`search/voucher/${number}`)
   await page.until(`document.querySelector('details')`)
   await page.evaluate(`document.querySelector('details').open = true`)
   await page.fill('PIN', '000000')
@@ -181,7 +181,7 @@ test("a non-admin sees a customer's orders and whether more exist", {
   await upsertTransactions(shop.db, shop.service, sales)
   const visitor = await openConsole(shop, await shop.account('visitor'))
   try {
-    await visitor.show('look-up/customer/65432')
+    await visitor.show('search/customer/65432')
     await visitor.says(`Return ${given.returnNumber}`)
     const kinds = await visitor.evaluate<string[]>(
       `[...document.querySelectorAll('.timeline li div')].map(each => each.innerText.split(' ')[0])`,
@@ -201,8 +201,8 @@ test("a non-admin sees a customer's orders and whether more exist", {
       20_000,
     )
     for (const each of [visitor, page]) {
-      await each.show('look-up')
-      await each.show('look-up/customer/65432')
+      await each.show('search')
+      await each.show('search/customer/65432')
       await each.says('sales may be missing')
     }
   } finally {

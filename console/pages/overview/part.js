@@ -3,10 +3,10 @@ import { useLoad } from '../../components/use-load.js'
 import { useMinute } from '../../components/use-minute.js'
 import { everyPage } from '../../lib/api.js'
 
-/** @typedef {{ minute: number, tell: (part: string, error: unknown) => void }} Today what all parts of the screen go by */
+/** @typedef {{ minute: number, tell: (part: string, error: unknown) => void }} Overview what all parts of the screen go by */
 
-/** What all parts go by, and why some of them are not there: what keeps several away is told once. @returns {{ today: Today, errors: unknown[] }} */
-export function useToday() {
+/** What all parts go by, and why some of them are not there: what keeps several away is told once. @returns {{ overview: Overview, errors: unknown[] }} */
+export function useOverview() {
   const minute = useMinute()
   const [found, setFound] = useState(/** @type {Record<string, any>} */ ({}))
   const tell = useCallback(
@@ -18,13 +18,13 @@ export function useToday() {
       .filter(Boolean)
       .map(error => [error.problem?.code ?? String(error), error]),
   )
-  return { today: { minute, tell }, errors: [...errors.values()] }
+  return { overview: { minute, tell }, errors: [...errors.values()] }
 }
 
 /**
  * What a part of the screen brings; undefined until it is there. `isLacking`: it could not be had.
  * @template T
- * @param {string} part @param {Today} today @param {(signal: AbortSignal) => Promise<T>} load
+ * @param {string} part @param {Overview} overview @param {(signal: AbortSignal) => Promise<T>} load
  */
 export function usePart(part, { minute, tell }, load) {
   const { data, error, reload } = useLoad(load, [minute])

@@ -30,7 +30,7 @@ const stockColumns = [
 const skuColumns = currency => [
   {
     title: 'SKU',
-    value: row => html`<a href=${linkTo('look-up', 'product', `sku:${row.ecommerceSku}`)}>${row.ecommerceSku}</a>`,
+    value: row => html`<a href=${linkTo('search', 'product', `sku:${row.ecommerceSku}`)}>${row.ecommerceSku}</a>`,
     text: row => row.ecommerceSku,
   },
   { title: 'Colour', value: row => row.colour },

@@ -54,19 +54,19 @@ export function eventsOf({
     ...orders.map((/** @type {any} */ each) => ({
       key: `order ${each.id}`,
       at: each.placedAt,
-      what: html`Order <a href=${linkTo('look-up', 'order', each.id)}>${each.orderNumber}</a>`,
+      what: html`Order <a href=${linkTo('search', 'order', each.id)}>${each.orderNumber}</a>`,
       amount: money(each.total, each.currency),
     })),
     ...returns.map((/** @type {any} */ each) => ({
       key: `return ${each.id}`,
       at: each.createdAt,
-      what: html`Return <a href=${linkTo('look-up', 'return', each.id)}>${each.returnNumber}</a> ${each.status}`,
+      what: html`Return <a href=${linkTo('search', 'return', each.id)}>${each.returnNumber}</a> ${each.status}`,
       amount: money(each.total, each.currency),
     })),
     ...transactions.map((/** @type {any} */ each) => ({
       key: `sale ${each.id}`,
       at: each.saleDate,
-      what: html`Sale <a href=${linkTo('look-up', 'sale', each.id)}>${each.number ?? each.id}</a> <small>${each.storeName ?? each.channel}</small>`,
+      what: html`Sale <a href=${linkTo('search', 'sale', each.id)}>${each.number ?? each.id}</a> <small>${each.storeName ?? each.channel}</small>`,
       amount: money(each.total, each.currency),
     })),
     ...(rewardAccount?.points ?? []).map((/** @type {any} */ each) => ({
@@ -78,7 +78,7 @@ export function eventsOf({
     ...vouchers.map((/** @type {any} */ each) => ({
       key: `voucher ${each.number}`,
       at: each.createdAt,
-      what: html`Voucher <a href=${linkTo('look-up', 'voucher', each.number)}>${each.number}</a>${each.receiverEmail && html` <small>for ${each.receiverEmail}</small>`}`,
+      what: html`Voucher <a href=${linkTo('search', 'voucher', each.number)}>${each.number}</a>${each.receiverEmail && html` <small>for ${each.receiverEmail}</small>`}`,
     })),
     ...vouchers.flatMap((/** @type {any} */ voucher) =>
       voucher.emails.map((/** @type {any} */ email) => emailEvent(voucher, email)),
@@ -89,7 +89,7 @@ export function eventsOf({
 
 /** What became of an e-mail to the receiver of a voucher. @param {any} voucher @param {any} email @returns {Event} */
 function emailEvent({ number }, { id, status, queuedAt, sentAt, fault }) {
-  const link = html`<a href=${linkTo('look-up', 'voucher', number)}>${number}</a>`
+  const link = html`<a href=${linkTo('search', 'voucher', number)}>${number}</a>`
   const state = html`<${State} state=${status} tone=${emailTones[status]} />`
   return {
     key: `e-mail ${id}`,

@@ -6,14 +6,14 @@ import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
 import { useMay } from '../lib/role.js'
 import { goTo, linkTo } from '../lib/route.js'
-import { Customer } from './look-up/customer.js'
-import { find } from './look-up/find.js'
-import { Order } from './look-up/order.js'
-import { Product } from './look-up/product.js'
-import { Return } from './look-up/return.js'
-import { Sale } from './look-up/sale.js'
-import { Voucher } from './look-up/voucher.js'
 import { linkToSearch } from './requests/search.js'
+import { Customer } from './search/customer.js'
+import { find } from './search/find.js'
+import { Order } from './search/order.js'
+import { Product } from './search/product.js'
+import { Return } from './search/return.js'
+import { Sale } from './search/sale.js'
+import { Voucher } from './search/voucher.js'
 
 /** @type {Record<string, any>} */
 const kinds = { customer: Customer, order: Order, return: Return, sale: Sale, product: Product, voucher: Voucher }
@@ -35,7 +35,7 @@ const places = {
 export function Screen({ parts: [kind = '', id = ''] }) {
   const isAdmin = useMay('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
-  return html`<h1>Look-up</h1>
+  return html`<h1>Search</h1>
     <${Box} isAlone=${!Record} />
     ${Record && html`<${Record} key=${`${kind} ${id}`} id=${id} />`}
     ${
@@ -47,7 +47,7 @@ export function Screen({ parts: [kind = '', id = ''] }) {
     }`
 }
 
-/** @typedef {import('./look-up/find.js').Hit} Hit */
+/** @typedef {import('./search/find.js').Hit} Hit */
 
 /** What the box takes. @param {boolean} isAdmin */
 const hint = isAdmin =>
@@ -66,7 +66,7 @@ function Box({ isAlone }) {
       setFound(undefined)
       const hits = await find(asked, isAdmin)
       const [only] = hits
-      if (only && hits.length === 1) goTo('look-up', only.kind, only.id)
+      if (only && hits.length === 1) goTo('search', only.kind, only.id)
       else setFound({ text: asked, hits })
     }),
   )
@@ -93,9 +93,9 @@ const Hits = ({ text, hits, choose }) => html`<section class="card" aria-label="
   ${
     hits.length
       ? html`<p>${hits.length} records go by <b>${text}</b>:</p>
-        <ul class="hits">${hits.map(({ kind, id, title }) => html`<li key=${`${kind} ${id}`}><a href=${linkTo('look-up', kind, id)} onClick=${choose}>${kind} ${title}</a></li>`)}</ul>`
+        <ul class="hits">${hits.map(({ kind, id, title }) => html`<li key=${`${kind} ${id}`}><a href=${linkTo('search', kind, id)} onClick=${choose}>${kind} ${title}</a></li>`)}</ul>`
       : html`<p><b>Nothing goes by ${text}.</b></p>
         <p>Records are found by their whole number, code or e-mail address, letter by letter, customers by the beginning of their surname too, or by both names. Who is no admin opens a voucher with its PIN.</p>
-        <p><a href=${linkTo('look-up', 'voucher', text)} onClick=${choose}>open ${text} as a voucher</a>.</p>`
+        <p><a href=${linkTo('search', 'voucher', text)} onClick=${choose}>open ${text} as a voucher</a>.</p>`
   }
 </section>`

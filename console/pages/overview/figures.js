@@ -9,17 +9,19 @@ import { usePart } from './part.js'
 
 /**
  * The day in numbers: orders, sales, vouchers, and the requests of 24 hours by the minute.
- * @param {{ today: import('./part.js').Today }} props
+ * @param {{ overview: import('./part.js').Overview }} props
  */
-export function Figures({ today }) {
-  const { data, isLacking } = usePart('stats', today, signal => ask('/stats', { signal }).then(answer => answer.data))
+export function Figures({ overview }) {
+  const { data, isLacking } = usePart('stats', overview, signal =>
+    ask('/stats', { signal }).then(answer => answer.data),
+  )
   if (isLacking) return html`<div class="empty">The day's figures are not known.</div>`
   if (!data)
     return html`<div class="figures"><div class="figure card"><span class="opening" role="status">Loading…</span></div></div>`
   return html`<div class="figures">
-      <${Sums} title="Orders today" sums=${data.orders} what=${['order', 'orders']} place=${['look-up']} />
+      <${Sums} title="Orders today" sums=${data.orders} what=${['order', 'orders']} place=${['search']} />
       <${Sums} title="Sales today" sums=${data.sales} what=${['sale', 'sales']} place=${['syncs', 'transactions']} />
-      ${data.vouchers && html`<${Sums} title="Owed for vouchers" sums=${data.vouchers} what=${['voucher', 'vouchers']} place=${['look-up', 'voucher']} />`}
+      ${data.vouchers && html`<${Sums} title="Owed for vouchers" sums=${data.vouchers} what=${['voucher', 'vouchers']} place=${['search', 'voucher']} />`}
     </div>
     <${Requests} requests=${data.requests} />`
 }

@@ -23,11 +23,10 @@ export const Return = ({ id }) => html`<${Loaded}
       <${Facts}
         facts=${[
           ['Status', found.status],
-          ['Of order', html`<a href=${linkTo('look-up', 'order', found.orderId)}>${found.orderNumber}</a>`],
+          ['Of order', html`<a href=${linkTo('search', 'order', found.orderId)}>${found.orderNumber}</a>`],
           [
             'Customer',
-            found.customerId &&
-              html`<a href=${linkTo('look-up', 'customer', found.customerId)}>${found.customerId}</a>`,
+            found.customerId && html`<a href=${linkTo('search', 'customer', found.customerId)}>${found.customerId}</a>`,
           ],
           ['Authorisation', found.returnAuthorisationNumber],
           ['Back into stock', found.restock ? 'yes' : 'no'],

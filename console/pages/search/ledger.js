@@ -20,10 +20,10 @@ const columns = currency => [
 
 /** The operations of an admin in each state. @type {Record<string, [decision: string, label: string, what: string][]>} */
 const decisions = {
-  active: [['suspend', 'Suspend', 'Nobody can use the voucher until it is resumed.']],
+  active: [['suspend', 'Suspend', "The voucher can't be used until it is resumed."]],
   locked: [
     ['unlock', 'Unlock', 'Unlocks the voucher. The current sale can no longer use it.'],
-    ['suspend', 'Suspend', 'The current sale loses its lock, and nobody can use the voucher until it is resumed.'],
+    ['suspend', 'Suspend', "The current sale loses its lock, and the voucher can't be used until it is resumed."],
   ],
   suspended: [['resume', 'Resume', 'The voucher can be used again.']],
 }

@@ -4,15 +4,15 @@ import { html } from '../../lib/html.js'
 import { Figure } from './figure.js'
 import { usePart, wholeList } from './part.js'
 
-/** @typedef {import('./part.js').Today} Today */
+/** @typedef {import('./part.js').Overview} Overview */
 /** @typedef {{ number: unknown, words: string, tone: 'good' | 'bad' | 'warn' | 'idle' }} Shown */
 
 /**
  * A figure once it is there.
- * @param {{ title: string, place: string[], today: Today, load: () => Promise<any>, show: (data: any) => Shown }} props
+ * @param {{ title: string, place: string[], overview: Overview, load: () => Promise<any>, show: (data: any) => Shown }} props
  */
-function Counted({ title, place, today, load, show }) {
-  const { data, isLacking } = usePart(title, today, load)
+function Counted({ title, place, overview, load, show }) {
+  const { data, isLacking } = usePart(title, overview, load)
   const unknown = /** @type {const} */ ({ number: '–', words: 'not known', tone: 'bad' })
   if (data === undefined && !isLacking)
     return html`<div class="figure card"><span class="opening" role="status">Loading…</span></div>`
@@ -37,11 +37,11 @@ function syncsShown(syncs) {
   return { number, words: 'all in time', tone: 'good' }
 }
 
-/** @param {{ today: Today }} props */
-export const Syncs = ({ today }) => html`<${Counted}
+/** @param {{ overview: Overview }} props */
+export const Syncs = ({ overview }) => html`<${Counted}
   title="Syncs"
   place=${['syncs']}
-  today=${today}
+  overview=${overview}
   load=${() => ask('/syncs').then(answer => answer.data)}
   show=${syncsShown}
 />`
@@ -56,11 +56,11 @@ function webhooksShown(webhooks) {
   return { number, words: behind ? `behind by ${duration(behind)}` : 'none is behind', tone: 'good' }
 }
 
-/** @param {{ today: Today }} props */
-export const Webhooks = ({ today }) => html`<${Counted}
+/** @param {{ overview: Overview }} props */
+export const Webhooks = ({ overview }) => html`<${Counted}
   title="Webhooks"
   place=${['webhooks']}
-  today=${today}
+  overview=${overview}
   load=${() => wholeList('/webhooks')}
   show=${webhooksShown}
 />`
@@ -76,11 +76,11 @@ function capabilitiesShown({ capabilities, backOffice }) {
   }
 }
 
-/** @param {{ today: Today, place: string }} props */
-export const Capabilities = ({ today, place }) => html`<${Counted}
+/** @param {{ overview: Overview, place: string }} props */
+export const Capabilities = ({ overview, place }) => html`<${Counted}
   title="Capabilities"
   place=${[place]}
-  today=${today}
+  overview=${overview}
   load=${() => ask('/capabilities').then(answer => answer.data)}
   show=${capabilitiesShown}
 />`

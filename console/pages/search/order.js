@@ -35,8 +35,7 @@ export const Order = ({ id }) => html`<${Loaded}
           ['Placed', order.placedAt],
           [
             'Customer',
-            order.customerId &&
-              html`<a href=${linkTo('look-up', 'customer', order.customerId)}>${order.customerId}</a>`,
+            order.customerId && html`<a href=${linkTo('search', 'customer', order.customerId)}>${order.customerId}</a>`,
           ],
           ['Total', money(order.total, order.currency)],
           ['Freight', money(order.freight, order.currency)],
@@ -73,7 +72,7 @@ export const Order = ({ id }) => html`<${Loaded}
 const returnColumns = currency => [
   {
     title: 'Return',
-    value: each => html`<a href=${linkTo('look-up', 'return', each.id)}>${each.returnNumber}</a>`,
+    value: each => html`<a href=${linkTo('search', 'return', each.id)}>${each.returnNumber}</a>`,
     text: each => each.returnNumber,
   },
   { title: 'Status', value: each => each.status },
