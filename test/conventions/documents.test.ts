@@ -4,7 +4,9 @@ import { existsSync, globSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
 import { buildDocuments } from '../../src/commands/docs.ts'
+import { buildProgram } from '../../src/commands/program.ts'
 import { changelog } from '../../src/http/docs/changelog.ts'
 
 for (const [name, text] of Object.entries(await buildDocuments()))
@@ -50,4 +52,41 @@ test('links between documents lead to files that exist', async () => {
         broken.push(`${page}: ${target}`)
   }
   assert.deepEqual(broken, [])
+})
+
+/** Yields the `tillbridge` commands of a page: the lines of its code blocks, with continued lines joined. */
+function* commandsIn(text: string) {
+  for (const [, block = ''] of text.matchAll(/^ *```sh\n(.*?)^ *```/gms))
+    for (const line of block.replaceAll(/\\\n\s*/g, ' ').split('\n')) {
+      if (line.includes('--entrypoint')) continue
+      // The last one: a path or a container can have the same name.
+      const [, command] = /^(?:.*[\s/])?tillbridge ([a-z][^#'|>;&]*)/.exec(line) ?? []
+      if (command) yield command.trim()
+    }
+}
+
+test('commands in documents exist with their options', async () => {
+  const root = new URL('../../', import.meta.url)
+  const program = await buildProgram()
+  const unknown: string[] = []
+  let checked = 0
+  for (const page of globSync(['README.md', 'docs/**/*.md'], { cwd: fileURLToPath(root) }))
+    for (const line of commandsIn(await readFile(new URL(page, root), 'utf8'))) {
+      checked++
+      const words = line.split(/\s+/)
+      let command: Command = program
+      for (const word of words) {
+        const child = command.commands.find(each => each.name() === word)
+        if (!child) break
+        command = child
+      }
+      const options = words.flatMap(word => /^--[a-z-]+/.exec(word)?.[0] ?? [])
+      const missing = options.filter(
+        option => option !== '--help' && !command.options.some(({ long }) => long === option),
+      )
+      const isGroup = command.commands.length > 0 && command.registeredArguments.length === 0
+      if (isGroup || missing.length) unknown.push(`${page}: tillbridge ${line} ${missing.join(' ')}`)
+    }
+  assert.ok(checked > 40, String(checked))
+  assert.deepEqual(unknown, [])
 })
