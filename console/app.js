@@ -1,36 +1,36 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Problem } from './components/problem.js'
 import { Frame } from './frame.js'
-import { actOn, ask, Refused, session } from './lib/api.js'
+import { ApiError, callApi, selectService, session } from './lib/api.js'
 import { html } from './lib/html.js'
 import { SignIn } from './sign-in.js'
 
-const chosenKey = 'tillbridge service'
+const serviceKey = 'tillbridge service'
 
 /** The console: where to sign in, or the frame around the screens. */
 export function App() {
   const [signedIn, setSignedIn] = useState(
     /** @type {import('./lib/role.js').SignedIn | null | undefined} */ (undefined),
   )
-  const [fault, setFault] = useState(/** @type {Refused | undefined} */ (undefined))
-  const [chosen, setChosen] = useState(() => localStorage.getItem(chosenKey))
+  const [fault, setFault] = useState(/** @type {ApiError | undefined} */ (undefined))
+  const [chosen, setChosen] = useState(() => localStorage.getItem(serviceKey))
 
   useEffect(() => {
     session.ended = refused => {
-      actOn('')
+      selectService('')
       setFault(refused)
       setSignedIn(null)
     }
     const open = () =>
-      begin().then(setSignedIn, refused => {
+      loadSession().then(setSignedIn, refused => {
         setFault(refused)
         setSignedIn(null)
       })
     open()
     // A link that is put into the address of a page that is open already has it load nothing.
     const change = () => {
-      if (!linkNow()) return
-      actOn('')
+      if (!readSignInLink()) return
+      selectService('')
       setFault(undefined)
       setSignedIn(undefined)
       open()
@@ -51,28 +51,28 @@ export function App() {
 
   const service = signedIn.services.find(({ name }) => name === chosen) ?? signedIn.services[0]
   if (!service)
-    return html`<${Problem} error=${new Refused({ code: 'service_not_assigned', title: 'This account has no service.' })} />`
-  actOn(service.name)
+    return html`<${Problem} error=${new ApiError({ code: 'service_not_assigned', title: 'This account has no service.' })} />`
+  selectService(service.name)
   const choose = (/** @type {string} */ name) => {
-    localStorage.setItem(chosenKey, name)
+    localStorage.setItem(serviceKey, name)
     setChosen(name)
   }
   const leave = async () => {
-    await ask('console/session', { method: 'DELETE' })
-    actOn('')
+    await callApi('console/session', { method: 'DELETE' })
+    selectService('')
     setSignedIn(null)
   }
   return html`<${Frame} key=${service.name} signedIn=${signedIn} service=${service} choose=${choose} leave=${leave} />`
 }
 
 /** The one-time link that the address is. */
-const linkNow = () => /^#link=(.+)$/.exec(location.hash)?.[1]
+const readSignInLink = () => /^#link=(.+)$/.exec(location.hash)?.[1]
 
 /** Who is signed in: by the one-time link that is the page's address, or from before. */
-async function begin() {
-  const link = linkNow()
-  if (link === undefined) return (await ask('console/session')).data
+async function loadSession() {
+  const link = readSignInLink()
+  if (link === undefined) return (await callApi('console/session')).data
   // It has done its work, and is not left in the history.
   history.replaceState(null, '', location.pathname)
-  return (await ask('console/session/link', { method: 'POST', body: { link } })).data
+  return (await callApi('console/session/link', { method: 'POST', body: { link } })).data
 }

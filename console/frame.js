@@ -3,7 +3,7 @@ import { Button } from './components/button.js'
 import { Problem } from './components/problem.js'
 import { useAction } from './components/use-load.js'
 import { html } from './lib/html.js'
-import { Role, reaches } from './lib/role.js'
+import { includesRole, RoleContext } from './lib/role.js'
 import { linkTo, useRoute } from './lib/route.js'
 import { pages } from './pages.js'
 
@@ -13,7 +13,7 @@ import { pages } from './pages.js'
  */
 export function Frame({ signedIn, service, choose, leave }) {
   const [asked = '', ...rest] = useRoute()
-  const open = pages.filter(({ role }) => reaches(service.role, role))
+  const open = pages.filter(({ role }) => includesRole(service.role, role))
   const current = open.find(({ path }) => path === asked) ?? open[0]
   const record = rest.join(' ')
   const heading = useRef(/** @type {HTMLElement | null} */ (null))
@@ -30,7 +30,7 @@ export function Frame({ signedIn, service, choose, leave }) {
     if (isOther) document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [current?.path, record])
 
-  return html`<${Role.Provider} value=${service.role}>
+  return html`<${RoleContext.Provider} value=${service.role}>
     <a class="skip" href="#content" onClick=${(/** @type {Event} */ event) => {
       event.preventDefault()
       heading.current?.focus()
@@ -51,7 +51,7 @@ export function Frame({ signedIn, service, choose, leave }) {
     </nav>
     <main id="content" tabindex="-1" ref=${heading}>
       ${leaving.error && html`<${Problem} error=${leaving.error} />`}
-      ${current && html`<${Loaded} key=${current.path} load=${current.load} parts=${rest} />`}
+      ${current && html`<${LoadedScreen} key=${current.path} load=${current.load} parts=${rest} />`}
     </main>
   <//>`
 }
@@ -70,7 +70,7 @@ function Services({ services, service, choose }) {
 }
 
 /** A screen, whose module is loaded when it is first looked at. @param {{ load: () => Promise<any>, parts: string[] }} props */
-function Loaded({ load, parts }) {
+function LoadedScreen({ load, parts }) {
   const [found, setFound] = useState(/** @type {{ Screen?: any, error?: Error }} */ ({}))
   useEffect(() => {
     load().then(

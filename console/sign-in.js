@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { Send } from './components/button.js'
-import { ask, Refused } from './lib/api.js'
+import { SubmitButton } from './components/button.js'
+import { ApiError, callApi } from './lib/api.js'
 import { html } from './lib/html.js'
 
 /** @param {Error} error */
-const remedyOf = error =>
-  error instanceof Refused && error.problem.code === 'invalid_credentials'
+const getRemedy = error =>
+  error instanceof ApiError && error.problem.code === 'invalid_credentials'
     ? 'Type both as they were issued. A lost password cannot be shown again: an admin makes a further one.'
     : undefined
 
@@ -18,7 +18,7 @@ export function SignIn({ fault, done }) {
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget))
     setBusy(true)
     try {
-      done((await ask('console/session', { method: 'POST', body: Object.fromEntries(form) })).data)
+      done((await callApi('console/session', { method: 'POST', body: Object.fromEntries(form) })).data)
     } catch (refused) {
       setError(/** @type {Error} */ (refused))
       setBusy(false)
@@ -30,7 +30,7 @@ export function SignIn({ fault, done }) {
     <form class="card" onSubmit=${submit}>
       <label>Username <input name="username" autocomplete="username" required autofocus /></label>
       <label>Password <input name="password" type="password" autocomplete="current-password" required /></label>
-      <${Send} label="Sign in" doing="Signing in…" busy=${busy} error=${error} remedy=${error && remedyOf(error)} />
+      <${SubmitButton} label="Sign in" doing="Signing in…" busy=${busy} error=${error} remedy=${error && getRemedy(error)} />
     </form>
     <p class="aside">No password at hand? Whoever runs the installation opens the console with <code>tillbridge console</code>.</p>
   </main>`

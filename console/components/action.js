@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
-import { useMay } from '../lib/role.js'
+import { useHasRole } from '../lib/role.js'
 import { Button } from './button.js'
 import { Dialog } from './dialog.js'
 import { Problem } from './problem.js'
@@ -11,7 +11,7 @@ import { useAction } from './use-load.js'
  * @param {{ label: string, name?: string, role: string, work: () => Promise<unknown>, confirm?: unknown, main?: boolean, danger?: boolean }} props `name`: what it is called where several have the label
  */
 export function Action({ label, name, role, work, confirm, main = false, danger = false }) {
-  const may = useMay(role)
+  const may = useHasRole(role)
   const [asking, setAsking] = useState(false)
   const { busy, error, run } = useAction()
   if (!may) return null

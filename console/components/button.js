@@ -16,7 +16,7 @@ export const Button = ({ label, busy = false, doing = '…', onClick, ...more })
  * What a form ends with: the button that sends it, and why it was refused.
  * @param {{ label: string, doing: string, busy: boolean, error: unknown, disabled?: boolean, remedy?: string | undefined }} props
  */
-export const Send = ({
+export const SubmitButton = ({
   error,
   remedy,
   ...button

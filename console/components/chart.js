@@ -6,7 +6,7 @@ import { html } from '../lib/html.js'
 const styles = new URL('../packages/uplot.css', import.meta.url).href
 
 /** Times of an axis: of one day by the clock, of several by the day. @param {number[]} times seconds since 1970 */
-function clock(times) {
+function formatTimes(times) {
   const isOneDay = (times.at(-1) ?? 0) - (times[0] ?? 0) < 86_400
   const format = new Intl.DateTimeFormat(
     'en-GB',
@@ -62,7 +62,7 @@ export function Chart({ title, name = String(title), unit = '', times, lines }) 
         // From nothing on, also where there is nothing; counts have no halves.
         scales: { y: { range: (_, __, most) => [0, Math.max(most, unit ? 1 : 4) * 1.05] } },
         axes: [
-          { ...axis, grid: { show: false }, size: 1.9 * rem, space: 5 * rem, values: (_, times) => clock(times) },
+          { ...axis, grid: { show: false }, size: 1.9 * rem, space: 5 * rem, values: (_, times) => formatTimes(times) },
           {
             ...axis,
             grid: { stroke: colour('line'), width: 1 },

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { withoutFormula } from 'tillbridge/formulas'
 import { html } from '../lib/html.js'
 import { Problem } from './problem.js'
-import { textOf } from './table.js'
+import { getCellText } from './table.js'
 
 /**
  * A button that saves all of a list, not only what is shown, as CSV.
@@ -11,7 +11,7 @@ import { textOf } from './table.js'
  *   csv?: ((rows: any[]) => string[][]) | undefined,
  * }} props `all`: its rows, some at a time; `of`: what they are; `csv`: the lines, where they are not what the columns say
  */
-export function Export({ all, columns, of, file, csv = rows => linesOf(columns, rows) }) {
+export function Export({ all, columns, of, file, csv = rows => toCsvRows(columns, rows) }) {
   const [saved, setSaved] = useState(/** @type {number | undefined} */ (undefined))
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   const running = useRef(/** @type {AbortController | undefined} */ (undefined))
@@ -28,7 +28,7 @@ export function Export({ all, columns, of, file, csv = rows => linesOf(columns, 
         setSaved(lines.length)
       }
       // Spreadsheets take what has this mark for UTF-8, and would carry out what a customer has called themselves.
-      download(`${file}.csv`, `\ufeff${csvOfCells(csv(lines).map(cells => cells.map(withoutFormula)))}`)
+      download(`${file}.csv`, `\ufeff${toCsv(csv(lines).map(cells => cells.map(withoutFormula)))}`)
     } catch (refused) {
       if (!control.signal.aborted) setError(refused)
     }
@@ -45,16 +45,16 @@ export function Export({ all, columns, of, file, csv = rows => linesOf(columns, 
 }
 
 /** The names of the columns and their texts, of those that have one in each row. @param {import('./table.js').Column[]} columns @param {any[]} rows */
-function linesOf(columns, rows) {
-  const told = columns.filter(column => rows.every(row => textOf(column, row) !== undefined))
+function toCsvRows(columns, rows) {
+  const told = columns.filter(column => rows.every(row => getCellText(column, row) !== undefined))
   return [
     told.map(({ title, name = title }) => name),
-    ...rows.map(row => told.map(column => textOf(column, row) ?? '')),
+    ...rows.map(row => told.map(column => getCellText(column, row) ?? '')),
   ]
 }
 
 /** Cells as CSV (RFC 4180) that says the same to whoever reads it. @param {string[][]} lines */
-export const csvOfCells = lines =>
+export const toCsv = lines =>
   lines
     .map(
       cells => `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`,

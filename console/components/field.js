@@ -1,7 +1,7 @@
 import { html } from '../lib/html.js'
 
 /** What was typed or chosen. @param {Event} event */
-const typedIn = event => /** @type {HTMLInputElement} */ (event.currentTarget).value
+const getInputValue = event => /** @type {HTMLInputElement} */ (event.currentTarget).value
 
 /**
  * A labelled input; further attributes go to it.
@@ -16,7 +16,7 @@ export const Field = ({
   ...more
 }) => html`<label class=${inline ? 'inline' : undefined}>
   <span>${label}</span>
-  <input ...${more} value=${value} onInput=${(/** @type {Event} */ event) => change(typedIn(event))} />
+  <input ...${more} value=${value} onInput=${(/** @type {Event} */ event) => change(getInputValue(event))} />
   ${hint && html`<small>${hint}</small>`}
 </label>`
 
@@ -29,13 +29,13 @@ export const Choice = ({
   inline = false,
 }) => html`<label class=${inline ? 'inline' : undefined}>
   <span>${label}</span>
-  <select value=${value} onChange=${(/** @type {Event} */ event) => change(typedIn(event))}>
+  <select value=${value} onChange=${(/** @type {Event} */ event) => change(getInputValue(event))}>
     ${options.map(([each, title]) => html`<option key=${each} value=${each}>${title}</option>`)}
   </select>
 </label>`
 
 /** @param {{ label: string, checked: boolean, change: (checked: boolean) => void, disabled?: boolean }} props */
-export const Tick = ({ label, checked, change, disabled = false }) => html`<label class="tick">
+export const Checkbox = ({ label, checked, change, disabled = false }) => html`<label class="tick">
   <input
     type="checkbox"
     checked=${checked}
@@ -46,7 +46,7 @@ export const Tick = ({ label, checked, change, disabled = false }) => html`<labe
 </label>`
 
 /** What a form does when it is sent: the page stays. @param {(form: HTMLFormElement) => void} act @returns {(event: Event) => void} */
-export const submitted = act => event => {
+export const onSubmit = act => event => {
   event.preventDefault()
   act(/** @type {HTMLFormElement} */ (event.currentTarget))
 }

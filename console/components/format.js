@@ -1,7 +1,7 @@
 import { html } from '../lib/html.js'
 
 /** An amount with its currency: the API's text, with digits grouped. @param {string | null} amount @param {string} currency */
-export const money = (amount, currency) => {
+export const formatMoney = (amount, currency) => {
   if (amount === null || amount === undefined) return null
   // The browser's own digits are those that are customary, and round what is finer.
   const digits = amount.split('.')[1]?.length ?? 0
@@ -20,7 +20,7 @@ export const amountColumn = (title, of, currency) => ({
   title,
   name: `${title} (${currency})`,
   right: true,
-  value: row => money(of(row), currency),
+  value: row => formatMoney(of(row), currency),
   text: row => of(row) ?? '',
 })
 
@@ -36,12 +36,12 @@ export const countColumn = (title, of) => ({
 })
 
 /** How long ago a moment was, in words. @param {string} moment RFC 3339 */
-export function ago(moment) {
-  return `${duration((Date.now() - Date.parse(moment)) / 1_000)} ago`
+export function formatAge(moment) {
+  return `${formatDuration((Date.now() - Date.parse(moment)) / 1_000)} ago`
 }
 
 /** A number of seconds in words. @param {number} seconds */
-export function duration(seconds) {
+export function formatDuration(seconds) {
   const whole = Math.max(0, Math.round(seconds))
   if (whole < 90) return `${whole} s`
   if (whole < 5_400) return `${Math.round(whole / 60)} min`
@@ -50,9 +50,9 @@ export function duration(seconds) {
 }
 
 /** A moment by the reader's clock, its exact text on hovering. @param {{ moment: string | null | undefined }} props RFC 3339 */
-export const Moment = ({ moment }) =>
+export const Timestamp = ({ moment }) =>
   moment
-    ? html`<time datetime=${moment} title=${new Date(moment).toLocaleString()}>${ago(moment)}</time>`
+    ? html`<time datetime=${moment} title=${new Date(moment).toLocaleString()}>${formatAge(moment)}</time>`
     : html`<span class="none">never</span>`
 
 const identifiers = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g

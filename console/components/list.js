@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask, everyRecord, pageOf } from '../lib/api.js'
+import { callApi, exportRecords, toPagePath } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { Button } from './button.js'
 import { Export } from './export.js'
-import { useKeptFocus } from './kept-focus.js'
 import { Problem } from './problem.js'
 import { Table } from './table.js'
+import { useKeptFocus } from './use-kept-focus.js'
 
 /**
  * A list of the API, page by page as the server gives them.
@@ -30,7 +30,7 @@ export function List({ path, caption, columns, empty, file, keyOf, version = 0, 
     setBusy(true)
     setError(undefined)
     try {
-      const { data, meta } = await ask(pageOf(path, cursor, 50), { signal })
+      const { data, meta } = await callApi(toPagePath(path, cursor, 50), { signal })
       if (signal.aborted) return
       setLoaded({ of, rows: [...before, ...data] })
       setNext(meta.hasNextPage ? meta.endCursor : null)
@@ -52,7 +52,7 @@ export function List({ path, caption, columns, empty, file, keyOf, version = 0, 
   return html`<section class="list" tabindex="-1" ref=${place} aria-busy=${busy}>
     <div class="tools">
       ${tools}
-      ${rows && rows.length > 0 && html`<span class="aside"><${Export} all=${(/** @type {AbortSignal} */ signal) => everyRecord(path, signal)} columns=${columns} of=${caption} file=${file} csv=${csv} /></span>`}
+      ${rows && rows.length > 0 && html`<span class="aside"><${Export} all=${(/** @type {AbortSignal} */ signal) => exportRecords(path, signal)} columns=${columns} of=${caption} file=${file} csv=${csv} /></span>`}
     </div>
     ${error && html`<${Problem} error=${error} />`}
     ${!rows && !error && html`<p class="opening" role="status">Loading…</p>`}

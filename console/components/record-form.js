@@ -1,4 +1,4 @@
-import { ask } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { Problem } from './problem.js'
 import { useLoad } from './use-load.js'
@@ -11,12 +11,12 @@ import { useLoad } from './use-load.js'
  * }} props
  */
 export function RecordForm({ path, done, form }) {
-  const { data, error } = useLoad(signal => ask(path, { signal }), [path])
+  const { data, error } = useLoad(signal => callApi(path, { signal }), [path])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p role="status">Loading…</p>`
   /** @param {object} body */
   const save = async body => {
-    await ask(path, { method: 'PUT', body, headers: data.tag ? { 'if-match': data.tag } : {} })
+    await callApi(path, { method: 'PUT', body, headers: data.tag ? { 'if-match': data.tag } : {} })
     done()
   }
   return form({ record: data.data, save })

@@ -1,5 +1,5 @@
 import { html } from '../lib/html.js'
-import { useMay } from '../lib/role.js'
+import { useHasRole } from '../lib/role.js'
 import { linkTo } from '../lib/route.js'
 
 /**
@@ -7,7 +7,7 @@ import { linkTo } from '../lib/route.js'
  * @param {{ id: string, short?: boolean }} props `short`: its end, in tables; all of it on hovering. Those of one minute begin alike
  */
 export function RequestLink({ id, short = false }) {
-  const isAdmin = useMay('admin')
+  const isAdmin = useHasRole('admin')
   const shown = html`<code class=${short ? 'shrink' : undefined}>${short && id.length > 12 ? `…${id.slice(-8)}` : id}</code>`
   return isAdmin ? html`<a href=${linkTo('requests', id)} title=${id}>${shown}</a>` : shown
 }

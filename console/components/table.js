@@ -22,12 +22,12 @@ export const Table = ({
   <table>
     <caption class="hidden">${caption}</caption>
     <thead>
-      <tr>${columns.map(column => html`<th scope="col" class=${classOf(column)}>${column.title}</th>`)}</tr>
+      <tr>${columns.map(column => html`<th scope="col" class=${getCellClass(column)}>${column.title}</th>`)}</tr>
     </thead>
     <tbody>
       ${rows.map(
         row => html`<tr key=${keyOf(row)}>
-          ${columns.map(column => html`<td class=${classOf(column)}>${column.value(row) ?? html`<span class="none">–</span>`}</td>`)}
+          ${columns.map(column => html`<td class=${getCellClass(column)}>${column.value(row) ?? html`<span class="none">–</span>`}</td>`)}
         </tr>`,
       )}
     </tbody>
@@ -35,11 +35,11 @@ export const Table = ({
 </div>`
 
 /** @param {Column} column */
-const classOf = ({ right, shrink, wide }) =>
+const getCellClass = ({ right, shrink, wide }) =>
   [right && 'right', shrink && 'shrink', wide && 'wide'].filter(Boolean).join(' ') || undefined
 
 /** What a cell is in a CSV; undefined for what is no text. @param {Column} column @param {any} row */
-export function textOf({ text, value }, row) {
+export function getCellText({ text, value }, row) {
   const found = text ? text(row) : value(row)
   return found === null || found === undefined ? '' : typeof found === 'object' ? undefined : String(found)
 }

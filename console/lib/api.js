@@ -6,7 +6,7 @@ import { remedies } from 'tillbridge/remedies'
  */
 
 /** An answer that is no success, or that there was none. */
-export class Refused extends Error {
+export class ApiError extends Error {
   /** @param {Problem} problem */
   constructor(problem) {
     super(problem.title)
@@ -18,22 +18,22 @@ export class Refused extends Error {
 
 let service = ''
 /** Chooses the service that is asked from now on. @param {string} name */
-export const actOn = name => {
+export const selectService = name => {
   service = name
 }
 
-/** Told when the session has ended: the listener shows where to sign in. @type {{ ended: (refused: Refused) => void }} */
+/** Told when the session has ended: the listener shows where to sign in. @type {{ ended: (refused: ApiError) => void }} */
 export const session = { ended() {} }
 
 const unreachable = (detail = 'Is it running? Try again.') =>
-  new Refused({ code: 'unreachable', title: 'Tillbridge cannot be reached.', detail })
+  new ApiError({ code: 'unreachable', title: 'Tillbridge cannot be reached.', detail })
 
 /**
  * Sends a request as whoever is signed in, for the service that is chosen. Throws `Refused` where the answer is no success.
  * @param {string} path of the API, with its query
  * @param {Asking} asking
  */
-async function send(path, { method = 'GET', body, headers = {}, signal }) {
+async function sendRequest(path, { method = 'GET', body, headers = {}, signal }) {
   /** @type {Record<string, string>} */
   const sent = { accept: 'application/json', ...headers }
   if (service) sent['x-service-name'] = service
@@ -54,7 +54,7 @@ async function send(path, { method = 'GET', body, headers = {}, signal }) {
   }
   if (response.ok) return response
   const answer = await response.json().catch(() => undefined)
-  const refused = new Refused(
+  const refused = new ApiError(
     answer ?? { code: String(response.status), title: 'There was an answer that is not ours.' },
   )
   if (refused.problem.code === 'session_ended') session.ended(refused)
@@ -62,18 +62,18 @@ async function send(path, { method = 'GET', body, headers = {}, signal }) {
 }
 
 /** Asks the API. Throws `Refused`. @param {string} path of the API, with its query @param {Asking} [asking] */
-export async function ask(path, asking = {}) {
-  const response = await send(path, asking)
+export async function callApi(path, asking = {}) {
+  const response = await sendRequest(path, asking)
   const answer = await response.json().catch(() => ({}))
   return { data: answer.data, meta: answer.meta ?? {}, tag: response.headers.get('etag') }
 }
 
 /** The data of a path; undefined where there is no such record. @param {string} path @param {Asking} [asking] */
-export const askMaybe = (path, asking) =>
-  ask(path, asking).then(
+export const findRecord = (path, asking) =>
+  callApi(path, asking).then(
     answer => answer.data,
     error => {
-      if (error instanceof Refused && error.problem.code === 'not_found') return undefined
+      if (error instanceof ApiError && error.problem.code === 'not_found') return undefined
       throw error
     },
   )
@@ -83,10 +83,10 @@ export const askMaybe = (path, asking) =>
  * @param {string} path with its query
  * @param {AbortSignal} [signal]
  */
-export async function* everyPage(path, signal) {
+export async function* loadPages(path, signal) {
   const asking = signal ? { signal } : {}
   for (let cursor = null; ; ) {
-    const page = await ask(pageOf(path, cursor), asking)
+    const page = await callApi(toPagePath(path, cursor), asking)
     yield page
     if (!page.meta.hasNextPage) return
     cursor = page.meta.endCursor
@@ -98,8 +98,8 @@ export async function* everyPage(path, signal) {
  * @param {string} path with its query
  * @param {AbortSignal} signal
  */
-export async function* everyRecord(path, signal) {
-  const { body } = await send(path, { headers: { accept: 'application/x-ndjson' }, signal })
+export async function* exportRecords(path, signal) {
+  const { body } = await sendRequest(path, { headers: { accept: 'application/x-ndjson' }, signal })
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   while (reader) {
@@ -115,7 +115,7 @@ export async function* everyRecord(path, signal) {
 }
 
 /** The path of a page of a list. @param {string} path @param {string | null} cursor @param {number} [limit] */
-export function pageOf(path, cursor, limit = 100) {
+export function toPagePath(path, cursor, limit = 100) {
   const query = `limit=${limit}${cursor ? `&after_cursor=${encodeURIComponent(cursor)}` : ''}`
   return `${path}${path.includes('?') ? '&' : '?'}${query}`
 }

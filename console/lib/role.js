@@ -6,10 +6,10 @@ import { useContext } from 'preact/hooks'
 /** A ladder: each role may do what the ones before it may. The server judges again. */
 const roles = ['visitor', 'maintainer', 'admin']
 /** @param {string} role @param {string} needed */
-export const reaches = (role, needed) => roles.indexOf(role) >= roles.indexOf(needed)
+export const includesRole = (role, needed) => roles.indexOf(role) >= roles.indexOf(needed)
 
 /** The role of whoever is signed in, in the service that is chosen. */
-export const Role = createContext('visitor')
+export const RoleContext = createContext('visitor')
 
 /** Whether whoever is signed in may do what needs a role. @param {string} needed */
-export const useMay = needed => reaches(useContext(Role), needed)
+export const useHasRole = needed => includesRole(useContext(RoleContext), needed)

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks'
 import { Action } from '../components/action.js'
-import { Send } from '../components/button.js'
+import { SubmitButton } from '../components/button.js'
 import { Dialog } from '../components/dialog.js'
-import { Choice, Field, submitted } from '../components/field.js'
+import { Choice, Field, onSubmit } from '../components/field.js'
 import { List } from '../components/list.js'
 import { RecordForm } from '../components/record-form.js'
 import { Secret } from '../components/secret.js'
 import { useAction, useVersion } from '../components/use-load.js'
-import { ask } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 
 /** @type {[string, string][]} */
@@ -27,12 +27,12 @@ export function Screen() {
     again()
   }
   const add = async (/** @type {object} */ body) => {
-    setIssued((await ask('/accounts', { method: 'POST', body })).data)
+    setIssued((await callApi('/accounts', { method: 'POST', body })).data)
     seen()
   }
   /** @param {any} account @param {string} what */
   const post = (account, what) =>
-    ask(`/accounts/${encodeURIComponent(account.username)}/${what}`, { method: 'POST', body: {} })
+    callApi(`/accounts/${encodeURIComponent(account.username)}/${what}`, { method: 'POST', body: {} })
 
   /** @type {import('../components/table.js').Column[]} */
   const columns = [
@@ -101,10 +101,10 @@ function NewAccount({ save }) {
   const [username, setUsername] = useState('')
   const [role, setRole] = useState('visitor')
   const { busy, error, run } = useAction()
-  return html`<form onSubmit=${submitted(() => run(() => save({ username, role })))}>
+  return html`<form onSubmit=${onSubmit(() => run(() => save({ username, role })))}>
     <${Field} label="Username" required autocomplete="off" value=${username} change=${setUsername} hint="Of the whole installation: one that is taken elsewhere cannot be used." />
     <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
-    <${Send} label="Make account" doing="Making…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Make account" doing="Making…" busy=${busy} error=${error} />
   </form>`
 }
 
@@ -112,8 +112,8 @@ function NewAccount({ save }) {
 function RoleForm({ record, save }) {
   const [role, setRole] = useState(record.role)
   const { busy, error, run } = useAction()
-  return html`<form onSubmit=${submitted(() => run(() => save({ role })))}>
+  return html`<form onSubmit=${onSubmit(() => run(() => save({ role })))}>
     <${Choice} label="Role" value=${role} change=${setRole} options=${roles} />
-    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} disabled=${role === record.role} />
+    <${SubmitButton} label="Save" doing="Saving…" busy=${busy} error=${error} disabled=${role === record.role} />
   </form>`
 }

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
-import { Field, submitted } from '../components/field.js'
+import { Field, onSubmit } from '../components/field.js'
 import { Path } from '../components/format.js'
 import { List } from '../components/list.js'
 import { RequestLink } from '../components/request-link.js'
 import { html } from '../lib/html.js'
 
 /** Fields, those of one part together: `lines (sku, quantity)`. @param {string[]} fields */
-const grouped = fields =>
+const groupFields = fields =>
   [...Map.groupBy(fields, field => field.replace(/\..*/, ''))]
     .map(([part, of]) => {
       const inside = of.map(field => field.slice(part.length + 1)).filter(Boolean)
@@ -24,7 +24,7 @@ const columns = [
     title: 'Fields',
     value: line =>
       line.fields.length > 0 &&
-      html`<small class="clamp" title=${line.fields.join(', ')}>${grouped(line.fields)}</small>`,
+      html`<small class="clamp" title=${line.fields.join(', ')}>${groupFields(line.fields)}</small>`,
     text: line => line.fields.join(', '),
     wide: true,
   },
@@ -56,7 +56,7 @@ export function Screen() {
           : 'Nothing was written yet. The first write of any account shows here.'
       }
       tools=${html`<${Field} inline label="Since" type="date" value=${since} change=${setSince} />
-        <form class="find" role="search" onSubmit=${submitted(() => setAsked({ account: typed.account.trim(), record: typed.record.trim() }))}>
+        <form class="find" role="search" onSubmit=${onSubmit(() => setAsked({ account: typed.account.trim(), record: typed.record.trim() }))}>
           <${Field} inline label="Account" type="search" placeholder="webshop" autocomplete="off" value=${typed.account} change=${(/** @type {string} */ account) => setTyped({ ...typed, account })} />
           <${Field} inline label="Record" type="search" placeholder="/customers/65432" autocomplete="off" value=${typed.record} change=${(/** @type {string} */ record) => setTyped({ ...typed, record })} />
           <button>Find</button>

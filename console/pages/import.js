@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../lib/html.js'
-import { Choose } from './import/choose.js'
+import { FilePicker } from './import/file-picker.js'
 import { Form } from './import/form.js'
 import { Run } from './import/run.js'
 
@@ -26,7 +26,7 @@ export function Screen({ parts: [type = ''] }) {
   }
   return html`<h1>Import</h1>
     <p class="lead">A file of rows, as CSV or NDJSON. Lines with a fault are rejected and the others go in; the same file again changes nothing.</p>
-    <${Choose} file=${file} take=${take} />
+    <${FilePicker} file=${file} take=${take} />
     ${
       file &&
       html`<${Form} key=${`${file.name} ${file.lastModified} ${file.size}`} file=${file} type=${type} isHidden=${sent !== undefined} send=${send} />`

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { Send } from '../components/button.js'
+import { SubmitButton } from '../components/button.js'
 import { Dialog } from '../components/dialog.js'
-import { Choice, Field, submitted } from '../components/field.js'
+import { Choice, Field, onSubmit } from '../components/field.js'
 import { List } from '../components/list.js'
 import { RecordForm } from '../components/record-form.js'
 import { useAction, useVersion } from '../components/use-load.js'
@@ -14,7 +14,7 @@ import { Fixes } from './mappings/fixes.js'
  * What is mapped: where its list is, what says which one a row is, what it is there.
  * @type {Record<string, { title: string, id: string, name: (row: any) => unknown, told: (row: any) => string, fields: [name: string, title: string][] }>}
  */
-const sides = {
+const mappedTypes = {
   stores: {
     title: 'Stores',
     id: 'storeId',
@@ -56,8 +56,8 @@ function Mappings({ parts: [asked = 'stores'] }) {
   const [state, setState] = useState('')
   const [version, again] = useVersion()
   const [changing, setChanging] = useState(/** @type {any} */ (undefined))
-  const kind = sides[asked] ? asked : 'stores'
-  const side = /** @type {(typeof sides)[string]} */ (sides[kind])
+  const kind = mappedTypes[asked] ? asked : 'stores'
+  const side = /** @type {(typeof mappedTypes)[string]} */ (mappedTypes[kind])
   const { id, title, name, told, fields } = side
 
   /** @type {import('../components/table.js').Column[]} */
@@ -87,7 +87,7 @@ function Mappings({ parts: [asked = 'stores'] }) {
       file=${`mappings-${kind}`}
       empty=${state === 'unmapped' ? 'All records are mapped.' : state ? 'No records are mapped yet.' : html`No ${kind === 'skus' ? 'SKUs' : kind} yet. They are loaded by the <a href=${linkTo('syncs')}>syncs</a>.`}
       tools=${html`
-        <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(sides).map(([each, { title }]) => [each, title])} />
+        <${Choice} inline label="Kind" value=${kind} change=${(/** @type {string} */ next) => goTo('mappings', next)} options=${Object.entries(mappedTypes).map(([each, { title }]) => [each, title])} />
         <${Choice} inline label="State" value=${state} change=${setState} options=${[['', 'all'], ['unmapped', 'not mapped'], ['mapped', 'mapped']]} />`}
     />
     ${
@@ -113,11 +113,11 @@ function MappingForm({ record, save, fields }) {
   )
   const { busy, error, run } = useAction()
   const send = () => save(Object.fromEntries(fields.map(([field]) => [field, values[field]?.trim() || null])))
-  return html`<form onSubmit=${submitted(() => run(send))}>
+  return html`<form onSubmit=${onSubmit(() => run(send))}>
     ${fields.map(
       ([field, title]) =>
         html`<${Field} key=${field} label=${title} value=${values[field]} change=${(/** @type {string} */ value) => setValues({ ...values, [field]: value })} hint="Leave empty to unmap" />`,
     )}
-    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Save" doing="Saving…" busy=${busy} error=${error} />
   </form>`
 }

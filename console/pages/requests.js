@@ -1,22 +1,22 @@
-import { Moment, Path, State } from '../components/format.js'
+import { Path, State, Timestamp } from '../components/format.js'
 import { List } from '../components/list.js'
 import { RequestLink } from '../components/request-link.js'
 import { useLoad, useVersion } from '../components/use-load.js'
-import { ask } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { goTo, linkTo } from '../lib/route.js'
 import { Errors } from './requests/errors.js'
 import { SearchForm } from './requests/form.js'
-import { RequestShown } from './requests/request.js'
-import { linkToSearch, pathOf, searchOf } from './requests/search.js'
-import { toneOf, tookColumn } from './requests/tone.js'
+import { durationColumn, getStatusTone } from './requests/format.js'
+import { RequestPage } from './requests/request.js'
+import { linkToSearch, parseSearch, toApiPath } from './requests/search.js'
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
-  { title: 'When', value: line => html`<${Moment} moment=${line.at} />`, text: line => line.at, shrink: true },
+  { title: 'When', value: line => html`<${Timestamp} moment=${line.at} />`, text: line => line.at, shrink: true },
   {
     title: 'Status',
-    value: line => html`<${State} state=${line.status} tone=${toneOf(line.status)} />`,
+    value: line => html`<${State} state=${line.status} tone=${getStatusTone(line.status)} />`,
     text: line => String(line.status),
   },
   { title: 'Error', value: line => line.code, shrink: true },
@@ -28,7 +28,7 @@ const columns = [
     wide: true,
   },
   { title: 'Account', value: line => line.account },
-  tookColumn('Took', line => line.milliseconds),
+  durationColumn('Took', line => line.milliseconds),
   {
     title: 'Request',
     value: line => html`<${RequestLink} id=${line.id} short />`,
@@ -38,21 +38,21 @@ const columns = [
 ]
 
 /** Names of which there is one request, or next to none: nothing to group. */
-const narrow = ['request_id', 'idempotency_key', 'code']
+const narrowFilters = ['request_id', 'idempotency_key', 'code']
 
 /** What was asked, and what became of it: found by what is known of a request. @param {{ parts: string[] }} props */
 export const Screen = ({ parts: [first, text] }) =>
   first !== undefined && text === undefined && first !== 'search'
-    ? html`<${RequestShown} key=${first} id=${first} />`
+    ? html`<${RequestPage} key=${first} id=${first} />`
     : html`<${Requests} text=${text} />`
 
 /** @param {{ text: string | undefined }} props */
 function Requests({ text }) {
-  const search = searchOf(text)
+  const search = parseSearch(text)
   const [version, again] = useVersion()
-  const settings = useLoad(signal => ask('/settings', { signal }), [])
+  const settings = useLoad(signal => callApi('/settings', { signal }), [])
   const days = settings.data?.data.requestLogRetentionDays
-  const isNarrow = narrow.some(name => name in search) || search.failed === 'false'
+  const isNarrow = narrowFilters.some(name => name in search) || search.failed === 'false'
   const look = (/** @type {import('./requests/search.js').Search} */ wanted) => {
     if (Object.keys(wanted).length === 0) goTo('requests')
     else location.hash = linkToSearch(wanted)
@@ -64,19 +64,19 @@ function Requests({ text }) {
     <${SearchForm} search=${search} look=${look} />
     ${!isNarrow && html`<${Errors} search=${search} version=${version} />`}
     <${List}
-      path=${pathOf(search)}
+      path=${toApiPath(search)}
       caption="Requests, the newest first"
       columns=${columns}
       version=${version}
       keyOf=${(/** @type {any} */ line) => `${line.id} ${line.at}`}
       file="requests"
-      empty=${emptyWords(days, Object.keys(search).length > 0)}
+      empty=${renderEmptyText(days, Object.keys(search).length > 0)}
       tools=${html`<h2>${Object.keys(search).length ? 'What was found' : 'Newest'}</h2>`}
     />`
 }
 
 /** @param {number | undefined} days @param {boolean} isSearched */
-function emptyWords(days, isSearched) {
+function renderEmptyText(days, isSearched) {
   if (days === 0)
     return html`No requests are kept: the setting requestLogRetentionDays is 0. <a href=${linkTo('settings')}>Settings</a>`
   return isSearched

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks'
 import { Button } from '../components/button.js'
-import { submitted } from '../components/field.js'
+import { onSubmit } from '../components/field.js'
 import { Problem } from '../components/problem.js'
 import { useAction } from '../components/use-load.js'
 import { html } from '../lib/html.js'
-import { useMay } from '../lib/role.js'
+import { useHasRole } from '../lib/role.js'
 import { goTo, linkTo } from '../lib/route.js'
 import { linkToSearch } from './requests/search.js'
 import { Customer } from './search/customer.js'
-import { find } from './search/find.js'
+import { findRecords } from './search/find.js'
 import { Order } from './search/order.js'
 import { Product } from './search/product.js'
 import { Return } from './search/return.js'
@@ -19,7 +19,7 @@ import { Voucher } from './search/voucher.js'
 const kinds = { customer: Customer, order: Order, return: Return, sale: Sale, product: Product, voucher: Voucher }
 
 /** Where the API has them. @type {Record<string, string>} */
-const places = {
+const apiPaths = {
   customer: 'customers',
   order: 'orders',
   return: 'returns',
@@ -33,7 +33,7 @@ const places = {
  * @param {{ parts: string[] }} props
  */
 export function Screen({ parts: [kind = '', id = ''] }) {
-  const isAdmin = useMay('admin')
+  const isAdmin = useHasRole('admin')
   const Record = id && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   return html`<h1>Search</h1>
     <${Box} isAlone=${!Record} />
@@ -43,28 +43,28 @@ export function Screen({ parts: [kind = '', id = ''] }) {
       isAdmin &&
       // A SKU is no record of its own.
       !id.startsWith('sku:') &&
-      html`<p class="note"><a href=${linkToSearch({ record: `/${places[kind]}/${encodeURIComponent(id)}` })}>Requests about this ${kind}</a></p>`
+      html`<p class="note"><a href=${linkToSearch({ record: `/${apiPaths[kind]}/${encodeURIComponent(id)}` })}>Requests about this ${kind}</a></p>`
     }`
 }
 
 /** @typedef {import('./search/find.js').Hit} Hit */
 
 /** What the box takes. @param {boolean} isAdmin */
-const hint = isAdmin =>
+const getHint = isAdmin =>
   `A customer's email address, name or id, an order, receipt or return number, ${isAdmin ? 'a voucher number, ' : ''}a SKU or a product code.`
 
 /** @param {{ isAlone: boolean }} props `isAlone`: nothing is looked at yet */
 function Box({ isAlone }) {
-  const isAdmin = useMay('admin')
+  const isAdmin = useHasRole('admin')
   const [text, setText] = useState('')
   const [found, setFound] = useState(/** @type {{ text: string, hits: Hit[] } | undefined} */ (undefined))
   const { busy, error, run } = useAction()
-  const look = submitted(() =>
+  const look = onSubmit(() =>
     run(async () => {
       const asked = text.trim()
       if (!asked) return
       setFound(undefined)
-      const hits = await find(asked, isAdmin)
+      const hits = await findRecords(asked, isAdmin)
       const [only] = hits
       if (only && hits.length === 1) goTo('search', only.kind, only.id)
       else setFound({ text: asked, hits })
@@ -83,7 +83,7 @@ function Box({ isAlone }) {
       />
       <${Button} class="main" label="Look up" doing="Looking…" busy=${busy} />
     </form>
-    ${isAlone && html`<p class="note" id="what-may-be-looked-up">${hint(isAdmin)}</p>`}
+    ${isAlone && html`<p class="note" id="what-may-be-looked-up">${getHint(isAdmin)}</p>`}
     ${error && html`<${Problem} error=${error} />`}
     ${found && html`<${Hits} ...${found} choose=${() => setFound(undefined)} />`}`
 }

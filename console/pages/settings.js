@@ -3,7 +3,7 @@ import { settings } from 'tillbridge/settings'
 import { Button } from '../components/button.js'
 import { Problem } from '../components/problem.js'
 import { useLoad } from '../components/use-load.js'
-import { ask } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { Lacking } from './settings/lacking.js'
 import { Review } from './settings/review.js'
@@ -11,7 +11,7 @@ import { Setting } from './settings/setting.js'
 
 /** Every setting with its meaning, its default and what is in force; changes are looked at before they are saved. */
 export function Screen() {
-  const { data, error, busy, reload } = useLoad(signal => ask('/settings', { signal }), [])
+  const { data, error, busy, reload } = useLoad(signal => callApi('/settings', { signal }), [])
   const [changes, setChanges] = useState(/** @type {Record<string, unknown>} */ ({}))
   const [reviewing, setReviewing] = useState(false)
   const [wanted, setWanted] = useState('')

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
 import { Dialog } from '../components/dialog.js'
-import { duration, Moment, State } from '../components/format.js'
+import { formatDuration, State, Timestamp } from '../components/format.js'
 import { List } from '../components/list.js'
 import { Secret } from '../components/secret.js'
 import { useVersion } from '../components/use-load.js'
-import { ask } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 import { html } from '../lib/html.js'
 import { linkTo } from '../lib/route.js'
 import { Endpoint } from './webhooks/endpoint.js'
 import { EndpointForm } from './webhooks/form.js'
-import { toneOf } from './webhooks/state.js'
+import { getStateTone } from './webhooks/health.js'
 
 /** @type {import('../components/table.js').Column[]} */
 const columns = [
@@ -21,19 +21,19 @@ const columns = [
   },
   {
     title: 'State',
-    value: each => html`<${State} state=${each.state} tone=${toneOf(each.state)} />`,
+    value: each => html`<${State} state=${each.state} tone=${getStateTone(each.state)} />`,
     text: each => each.state,
   },
   {
     title: 'Behind',
     name: 'Behind (s)',
     right: true,
-    value: each => (each.lag.seconds ? duration(each.lag.seconds) : 'up to date'),
+    value: each => (each.lag.seconds ? formatDuration(each.lag.seconds) : 'up to date'),
     text: each => String(each.lag.seconds),
   },
   {
     title: 'Last delivered',
-    value: each => html`<${Moment} moment=${each.lastSuccessAt} />`,
+    value: each => html`<${Timestamp} moment=${each.lastSuccessAt} />`,
     text: each => each.lastSuccessAt ?? '',
   },
   { title: 'Kinds', value: each => (each.kinds.length ? each.kinds.join(', ') : 'all') },
@@ -47,7 +47,7 @@ function Endpoints() {
   const [adding, setAdding] = useState(false)
   const [made, setMade] = useState(/** @type {any} */ (undefined))
   const add = async (/** @type {object} */ body) => {
-    const { data } = await ask('/webhooks', { method: 'POST', body })
+    const { data } = await callApi('/webhooks', { method: 'POST', body })
     setAdding(false)
     setMade(data)
     again()

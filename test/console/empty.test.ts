@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { browserMissing } from '../support/browser.ts'
 import { isAccessible } from '../support/console/axe.ts'
 import { type Console, openConsole } from '../support/console/console.ts'
-import { lookAt, screens } from '../support/console/places.ts'
+import { lookAt, screens } from '../support/console/crawl.ts'
 import { startTestService, type TestService } from '../support/service.ts'
 
 // What holds of each screen where there is nothing yet, and where nothing answers.

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.js'
-import { brief } from './preview.js'
+import { truncate } from './preview.js'
 
 /** What a column of ours may be instead of one of the file's, whose names begin with no blank. */
 const [none, constant] = [' none', ' constant']
@@ -43,7 +43,7 @@ export function Columns({ columns, header, rows, from, set, change }) {
             ? html`<input aria-label=${`${name} in every line`} value=${set[name]} placeholder=${column.example} onInput=${(/** @type {any} */ event) => change({ set: { ...set, [name]: event.currentTarget.value } })} />`
             : format === 'secret'
               ? '••••'
-              : html`<code>${brief(example ?? '')}</code>`
+              : html`<code>${truncate(example ?? '')}</code>`
         }
       </td>
     </tr>`

@@ -3,22 +3,30 @@ import { download } from '../../components/export.js'
 import { Choice, Field } from '../../components/field.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
-import { useMay } from '../../lib/role.js'
+import { useHasRole } from '../../lib/role.js'
 import { Columns } from './columns.js'
-import { delimiters, encodings, firstRows, guessImportType, matched, readingOf, spellingOf } from './guess.js'
+import {
+  delimiters,
+  detectFormat,
+  detectImportType,
+  detectValueFormats,
+  encodings,
+  matchColumns,
+  readSample,
+} from './detect.js'
 import { useImportTypes } from './import-types.js'
 import { Preview } from './preview.js'
-import { profileOf, sentProfileOf } from './profile.js'
+import { toProfile, toUploadProfile } from './profile.js'
 
 /** @typedef {import('./profile.js').Plan} Plan */
-/** @typedef {Awaited<ReturnType<typeof firstRows>>} First */
+/** @typedef {Awaited<ReturnType<typeof readSample>>} First */
 
 /**
  * How a file is written, what its columns are, and sending it.
  * @param {{ file: File, type: string, isHidden: boolean, send: (sent: import('./profile.js').Sent) => void }} props
  */
 export function Form({ file, type: requestedType, isHidden, send }) {
-  const may = useMay('maintainer')
+  const may = useHasRole('maintainer')
   const importTypes = useImportTypes()
   const [plan, setPlan] = useState(/** @type {Plan | undefined} */ (undefined))
   const [first, setFirst] = useState(/** @type {First | undefined} */ (undefined))
@@ -27,16 +35,16 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   /** Reads the first rows anew: what they are called, and how they are spelled, follows. @param {Plan['reading']} reading @param {string} [wanted] */
   const read = async (reading, wanted) => {
     try {
-      const found = await firstRows(file, reading)
+      const found = await readSample(file, reading)
       setFirst(found)
-      setPlan(guessed(importTypes, reading, wanted ?? guessImportType(importTypes, file.name, found.header), found))
+      setPlan(detectPlan(importTypes, reading, wanted ?? detectImportType(importTypes, file.name, found.header), found))
       setError(undefined)
     } catch (fault) {
       setError(fault)
     }
   }
   useEffect(() => {
-    readingOf(file).then(reading => read(reading, importTypes[requestedType] && requestedType), setError)
+    detectFormat(file).then(reading => read(reading, importTypes[requestedType] && requestedType), setError)
   }, [])
   if (isHidden || !may) return null
   if (error && !plan)
@@ -48,13 +56,20 @@ export function Form({ file, type: requestedType, isHidden, send }) {
   const lacking = columns.filter(({ name, required }) => required && !(name in from) && !set[name])
   /** @param {Partial<Plan>} change */
   const change = change =>
-    setPlan(Object.assign({}, plan, change.from && spelt(columns, plan, change.from, first), change))
+    setPlan(Object.assign({}, plan, change.from && redetectValueFormats(columns, plan, change.from, first), change))
   const go = (/** @type {boolean} */ isTrial) => () =>
-    send({ file, plan, profile: sentProfileOf(plan, first.header), header: first.header, lines: first.lines, isTrial })
+    send({
+      file,
+      plan,
+      profile: toUploadProfile(plan, first.header),
+      header: first.header,
+      lines: first.lines,
+      isTrial,
+    })
   return html`
     <section aria-label="How it is written" class="card">
       <div class="fields">
-        <${Choice} label="Rows are" value=${type} change=${(/** @type {string} */ next) => setPlan(guessed(importTypes, reading, next, first))} options=${Object.keys(importTypes).map(name => [name, name])} />
+        <${Choice} label="Rows are" value=${type} change=${(/** @type {string} */ next) => setPlan(detectPlan(importTypes, reading, next, first))} options=${Object.keys(importTypes).map(name => [name, name])} />
         ${
           !reading.isJson &&
           html`<${Choice} label="Separator" value=${reading.delimiter} change=${(/** @type {string} */ delimiter) => read({ ...reading, delimiter }, type)} options=${delimiters} />
@@ -72,20 +87,20 @@ export function Form({ file, type: requestedType, isHidden, send }) {
     <p class="choices">
       <button class="main" disabled=${lacking.length > 0} onClick=${go(true)}>Try it, write nothing</button>
       <button disabled=${lacking.length > 0} onClick=${go(false)}>Import</button>
-      <button class="quiet" onClick=${() => download(`${type}.profile.json`, `${JSON.stringify(profileOf(plan, first.header), null, 2)}\n`)}>Save as a profile</button>
+      <button class="quiet" onClick=${() => download(`${type}.profile.json`, `${JSON.stringify(toProfile(plan, first.header), null, 2)}\n`)}>Save as a profile</button>
     </p>`
 }
 
 /** What the columns and the spelling of a file seem to be. @param {ReturnType<typeof useImportTypes>} importTypes @param {Plan['reading']} reading @param {string} type @param {First} first @returns {Plan} */
-function guessed(importTypes, reading, type, first) {
+function detectPlan(importTypes, reading, type, first) {
   const columns = importTypes[type]?.columns ?? []
-  const from = matched(columns, first.header)
-  return { type, reading, from, set: {}, ...spellingOf(columns, from, first) }
+  const from = matchColumns(columns, first.header)
+  return { type, reading, from, set: {}, ...detectValueFormats(columns, from, first) }
 }
 
 /** How a file is spelt by the columns that were chosen, but for what somebody has said. @param {import('tillbridge/import-types').Column[]} columns @param {Plan} plan @param {Plan['from']} from @param {First} first @returns {Partial<Plan>} */
-function spelt(columns, { from: before, decimal, dateFormat }, from, first) {
-  const [then, now] = [spellingOf(columns, before, first), spellingOf(columns, from, first)]
+function redetectValueFormats(columns, { from: before, decimal, dateFormat }, from, first) {
+  const [then, now] = [detectValueFormats(columns, before, first), detectValueFormats(columns, from, first)]
   return {
     decimal: decimal === then.decimal ? now.decimal : decimal,
     dateFormat: dateFormat === then.dateFormat ? now.dateFormat : dateFormat,

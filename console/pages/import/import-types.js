@@ -1,15 +1,15 @@
 import { useContext, useMemo } from 'preact/hooks'
 import { importTypes } from 'tillbridge/import-types'
-import { Role, reaches } from '../../lib/role.js'
+import { includesRole, RoleContext } from '../../lib/role.js'
 
 /** Returns the import types that the signed-in account may import, with the columns it may set. */
 export function useImportTypes() {
-  const role = useContext(Role)
+  const role = useContext(RoleContext)
   return useMemo(() => {
-    const open = Object.entries(importTypes).filter(([, type]) => reaches(role, type.role))
+    const open = Object.entries(importTypes).filter(([, type]) => includesRole(role, type.role))
     return Object.fromEntries(
       open.map(([name, type]) => {
-        const columns = type.columns.filter(column => !column.role || reaches(role, column.role))
+        const columns = type.columns.filter(column => !column.role || includesRole(role, column.role))
         return [name, Object.assign({}, type, { columns })]
       }),
     )

@@ -4,7 +4,7 @@
  */
 
 /** The bytes of a file, unpacked where gzip has packed them. @param {Blob} file @returns {Promise<ReadableStream<Uint8Array<ArrayBuffer>>>} */
-export async function bytesOf(file) {
+export async function readBytes(file) {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   return first === 0x1f && second === 0x8b
     ? file.stream().pipeThrough(new DecompressionStream('gzip'))
@@ -12,7 +12,7 @@ export async function bytesOf(file) {
 }
 
 /** Characters of a line that goes on over several: the server refuses a longer one too. */
-const mostOfLine = 1024 * 1024
+const maxLineLength = 1024 * 1024
 
 /**
  * The lines of a file with their cells, the header among them; a line goes on where its end is within quotation marks (RFC 4180).
@@ -20,15 +20,15 @@ const mostOfLine = 1024 * 1024
  * @param {Reading} reading
  * @returns {AsyncGenerator<Line>}
  */
-export async function* linesOf(file, { isJson, delimiter, encoding }) {
+export async function* readLines(file, { isJson, delimiter, encoding }) {
   let number = 0
   let begun = 1
   let open = ''
-  for await (const physical of endedLines(await bytesOf(file), encoding)) {
+  for await (const physical of readPhysicalLines(await readBytes(file), encoding)) {
     number++
     if (!open) begun = number
     const text = open ? `${open}\n${physical}` : physical
-    const mayGoOn = text.length < mostOfLine
+    const mayGoOn = text.length < maxLineLength
     // Only a quotation mark can end what is open.
     if (open && mayGoOn && !physical.includes('"')) {
       open = text
@@ -39,15 +39,15 @@ export async function* linesOf(file, { isJson, delimiter, encoding }) {
       if (text) yield { number: begun, text, cells: [] }
       continue
     }
-    const { cells, isOpen } = cellsIn(text, delimiter)
+    const { cells, isOpen } = parseCells(text, delimiter)
     if (isOpen && mayGoOn) open = text
     else if (text) yield { number: begun, text, cells }
   }
-  if (open) yield { number: begun, text: open, cells: cellsIn(open, delimiter).cells }
+  if (open) yield { number: begun, text: open, cells: parseCells(open, delimiter).cells }
 }
 
 /** Lines by their ends alone. @param {ReadableStream<Uint8Array<ArrayBuffer>>} bytes @param {string} encoding */
-async function* endedLines(bytes, encoding) {
+async function* readPhysicalLines(bytes, encoding) {
   const reader = bytes.pipeThrough(new TextDecoderStream(encoding)).getReader()
   try {
     let rest = ''
@@ -66,7 +66,7 @@ async function* endedLines(bytes, encoding) {
 }
 
 /** The cells of a line of CSV; `isOpen`: it ends within quotation marks. @param {string} text @param {string} delimiter */
-function cellsIn(text, delimiter) {
+function parseCells(text, delimiter) {
   if (!text.includes('"')) return { cells: text.split(delimiter), isOpen: false }
   const cells = []
   for (let at = 0; ; ) {

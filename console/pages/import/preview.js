@@ -31,7 +31,7 @@ export function Preview({ header, rows, from, columns }) {
         <tbody>
           ${rows.slice(0, shown).map(
             (row, i) => html`<tr key=${i}>
-              ${header.map((name, place) => html`<td key=${place} class="shrink">${secret.has(name) ? '••••' : brief(row[place] ?? '')}</td>`)}
+              ${header.map((name, place) => html`<td key=${place} class="shrink">${secret.has(name) ? '••••' : truncate(row[place] ?? '')}</td>`)}
             </tr>`,
           )}
         </tbody>
@@ -42,4 +42,4 @@ export function Preview({ header, rows, from, columns }) {
 }
 
 /** @param {string} text */
-export const brief = text => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
+export const truncate = text => (text.length > 40 ? `${text.slice(0, 40)}…` : text)

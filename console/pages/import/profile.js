@@ -18,7 +18,7 @@ import { importTypes } from 'tillbridge/import-types'
  */
 
 /** The plan as `tillbridge import --profile` and `POST /imports` read it, to be kept. @param {Plan} plan @param {string[]} header */
-export function profileOf({ type, reading, from, set, decimal, dateFormat }, header) {
+export function toProfile({ type, reading, from, set, decimal, dateFormat }, header) {
   const used = new Set(Object.values(from))
   const { isJson, delimiter, encoding } = reading
   return {
@@ -38,14 +38,14 @@ export function profileOf({ type, reading, from, set, decimal, dateFormat }, hea
  * without a header the names are somebody's data, and there may be many.
  * @param {Plan} plan @param {string[]} header
  */
-export function sentProfileOf(plan, header) {
-  const profile = profileOf(plan, header)
+export function toUploadProfile(plan, header) {
+  const profile = toProfile(plan, header)
   const columns = importTypes[plan.type]?.columns ?? []
   const known = new Set(columns.flatMap(({ name, titles = [] }) => [name, ...titles]).map(name => name.toLowerCase()))
   return Object.assign(profile, { ignore: ['*', ...profile.ignore.filter(name => known.has(name.toLowerCase()))] })
 }
 
 /** What a file of rejected lines has in front of each: by that it is known. */
-export const whyColumns = ['line', 'column', 'reason']
+export const rejectionColumns = ['line', 'column', 'reason']
 /** @param {string[]} names */
-export const isRest = names => whyColumns.every((name, i) => names[i] === name)
+export const hasRejectionColumns = names => rejectionColumns.every((name, i) => names[i] === name)

@@ -3,9 +3,9 @@ import { Facts, State } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { runTone } from '../syncs/run.js'
-import { Rejected } from './rejected.js'
-import { filesOf, takeIn } from './take-in.js'
+import { runTone } from '../syncs/runs.js'
+import { RejectedLines } from './rejected.js'
+import { listUploads, uploadAll } from './upload.js'
 
 /** @typedef {import('./profile.js').Sent} Sent */
 /** @typedef {import('./profile.js').Group} Group */
@@ -20,11 +20,11 @@ export function Run({ sent, again, back }) {
   const [error, setError] = useState(/** @type {unknown} */ (undefined))
   useEffect(() => {
     const gone = new AbortController()
-    takeIn(sent, setRun, gone.signal).then(setRejected, fault => gone.signal.aborted || setError(fault))
+    uploadAll(sent, setRun, gone.signal).then(setRejected, fault => gone.signal.aborted || setError(fault))
     return () => gone.abort()
   }, [])
   const { plan, isTrial } = sent
-  const { file, lines } = isTrial ? sent : (filesOf(sent)[0] ?? sent)
+  const { file, lines } = isTrial ? sent : (listUploads(sent)[0] ?? sent)
   const isOver = error || rejected
   return html`<section aria-label="What became of it" aria-live="polite">
     <h2>${isTrial ? 'Trial' : 'Import'}: ${file.name}, as ${plan.type}</h2>
@@ -38,7 +38,7 @@ export function Run({ sent, again, back }) {
       </div>`
     }
     ${isOver && run && html`<${Outcome} run=${run} sent=${sent} />`}
-    ${rejected?.map(({ file, groups }, i) => html`<${Rejected} key=${i} groups=${groups} sent=${file} again=${again} />`)}
+    ${rejected?.map(({ file, groups }, i) => html`<${RejectedLines} key=${i} groups=${groups} sent=${file} again=${again} />`)}
     ${
       isOver &&
       html`<p class="choices">
@@ -72,6 +72,6 @@ function Outcome({ run, sent }) {
     />
     ${run.detail && html`<p class="detail">${run.detail}</p>`}
     ${run.notes.map((/** @type {any} */ { note, count }, /** @type {number} */ i) => html`<p key=${i} class="note">${count} × ${note}</p>`)}
-    ${isTrial ? html`<p class="note">Nothing was written.${mends && ` Import takes in all of ${filesOf(sent)[0]?.file.name}, and then these lines as they are mended.`}</p>` : html`<p class="note">It is a run of <a href=${linkTo('syncs', plan.type)}>the sync ${plan.type}</a>.</p>`}
+    ${isTrial ? html`<p class="note">Nothing was written.${mends && ` Import takes in all of ${listUploads(sent)[0]?.file.name}, and then these lines as they are mended.`}</p>` : html`<p class="note">It is a run of <a href=${linkTo('syncs', plan.type)}>the sync ${plan.type}</a>.</p>`}
   </div>`
 }

@@ -1,16 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { issueCsvCells, issueCsvHeaders } from 'tillbridge/mappings'
 import { Action } from '../../components/action.js'
-import { Send } from '../../components/button.js'
+import { SubmitButton } from '../../components/button.js'
 import { Dialog } from '../../components/dialog.js'
-import { Choice, Field, submitted } from '../../components/field.js'
+import { Choice, Field, onSubmit } from '../../components/field.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { useAction, useVersion } from '../../components/use-load.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
-import { columnsOf, stateNames } from './columns.js'
+import { buildColumns, stateNames } from './columns.js'
 import { undo } from './fixes.js'
 import { CheckStatus, useMappingStatus } from './status.js'
 
@@ -34,7 +34,7 @@ export function Check({ kind: asked = 'skus', state = 'nearMatch' }) {
   const fix = async (/** @type {any} */ { id, ecommerceId }, /** @type {string | null} */ to) => {
     // `from` prevents overwriting a mapping that someone else has changed since.
     const body = { kind, id, from: ecommerceId, to }
-    const { data: made } = await ask('/mappings/fixes', { method: 'POST', body })
+    const { data: made } = await callApi('/mappings/fixes', { method: 'POST', body })
     setFixed(made)
     setEditing(undefined)
     again()
@@ -50,7 +50,7 @@ export function Check({ kind: asked = 'skus', state = 'nearMatch' }) {
     again()
   }
   const check = async () => {
-    await ask('/mappings/check', { method: 'POST', body: {} })
+    await callApi('/mappings/check', { method: 'POST', body: {} })
     again()
   }
   return html`<h1>Mapping check</h1>
@@ -71,8 +71,8 @@ export function Check({ kind: asked = 'skus', state = 'nearMatch' }) {
       of=${`${kind} ${state}`}
       path=${`/mappings/issues/${kind}?state=${state}`}
       caption=${`${kinds[kind]}: ${stateNames[state]}`}
-      columns=${columnsOf({ fix, open: setEditing })}
-      csv=${state === 'platformOnly' ? undefined : asMappings(kind)}
+      columns=${buildColumns({ fix, open: setEditing })}
+      csv=${state === 'platformOnly' ? undefined : toMappingRows(kind)}
       version=${version}
       keyOf=${(/** @type {any} */ row) => row.id ?? `platform ${row.ecommerceId}`}
       file=${`mappings-${kind}-${state}`}
@@ -92,14 +92,14 @@ export function Check({ kind: asked = 'skus', state = 'nearMatch' }) {
  * @param {import('tillbridge/mappings').MappedKind} kind
  * @returns {(rows: any[]) => string[][]}
  */
-const asMappings = kind => rows => [issueCsvHeaders[kind], ...rows.map(row => issueCsvCells(kind, row) ?? [])]
+const toMappingRows = kind => rows => [issueCsvHeaders[kind], ...rows.map(row => issueCsvCells(kind, row) ?? [])]
 
 /** @param {{ row: any, fix: (row: any, to: string | null) => Promise<void> }} props */
 function MapForm({ row, fix }) {
   const [to, setTo] = useState(row.suggestion ?? row.ecommerceId ?? '')
   const { busy, error, run } = useAction()
-  return html`<form onSubmit=${submitted(() => run(() => fix(row, to.trim() || null)))}>
+  return html`<form onSubmit=${onSubmit(() => run(() => fix(row, to.trim() || null)))}>
     <${Field} label="Platform ID" value=${to} change=${setTo} hint="Leave empty to unmap" />
-    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Save" doing="Saving…" busy=${busy} error=${error} />
   </form>`
 }

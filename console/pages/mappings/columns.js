@@ -47,7 +47,7 @@ const inCode = of => ({
  * @param {{ fix: (row: any, to: string | null) => Promise<void>, open: (row: any) => void }} does
  * @returns {import('../../components/table.js').Column[]}
  */
-export function columnsOf({ fix, open }) {
+export function buildColumns({ fix, open }) {
   return [
     { title: 'Record', ...inCode(row => row.id), shrink: true },
     { title: 'Mapped to', ...inCode(row => row.ecommerceId), wide: true },

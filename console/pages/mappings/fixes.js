@@ -1,33 +1,38 @@
 import { Action } from '../../components/action.js'
-import { Moment } from '../../components/format.js'
+import { Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { RequestLink } from '../../components/request-link.js'
 import { useVersion } from '../../components/use-load.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 
 const kinds = { stores: 'Store', skus: 'SKU', customers: 'Customer' }
 
 /** The mapped values as text. @param {Record<string, string | null>} fields */
-const values = fields => Object.values(fields).filter(Boolean).join(', ')
+const joinValues = fields => Object.values(fields).filter(Boolean).join(', ')
 /** @param {Record<string, string | null>} fields */
-const shown = fields =>
-  values(fields) ? html`<code>${values(fields)}</code>` : html`<span class="none">nothing</span>`
+const renderValues = fields =>
+  joinValues(fields) ? html`<code>${joinValues(fields)}</code>` : html`<span class="none">nothing</span>`
 
 /** Undoes a fix. @param {{ id: string }} fix */
-export const undo = ({ id }) => ask(`/mappings/fixes/${encodeURIComponent(id)}/undo`, { method: 'POST', body: {} })
+export const undo = ({ id }) => callApi(`/mappings/fixes/${encodeURIComponent(id)}/undo`, { method: 'POST', body: {} })
 
 /** The fixes of the last 90 days. */
 export function Fixes() {
   const [version, again] = useVersion()
   /** @type {import('../../components/table.js').Column[]} */
   const columns = [
-    { title: 'When', value: fix => html`<${Moment} moment=${fix.fixedAt} />`, text: fix => fix.fixedAt, shrink: true },
+    {
+      title: 'When',
+      value: fix => html`<${Timestamp} moment=${fix.fixedAt} />`,
+      text: fix => fix.fixedAt,
+      shrink: true,
+    },
     { title: 'Type', value: fix => kinds[/** @type {keyof typeof kinds} */ (fix.kind)] },
     { title: 'Record', value: fix => html`<code>${fix.recordId}</code>`, text: fix => fix.recordId },
-    { title: 'Before', value: fix => shown(fix.before), text: fix => values(fix.before) },
-    { title: 'After', value: fix => shown(fix.after), text: fix => values(fix.after) },
+    { title: 'Before', value: fix => renderValues(fix.before), text: fix => joinValues(fix.before) },
+    { title: 'After', value: fix => renderValues(fix.after), text: fix => joinValues(fix.after) },
     { title: 'By', value: fix => fix.username },
     {
       title: 'Request',
@@ -40,12 +45,12 @@ export function Fixes() {
       right: true,
       value: fix =>
         fix.undoneAt
-          ? html`<${Moment} moment=${fix.undoneAt} />`
+          ? html`<${Timestamp} moment=${fix.undoneAt} />`
           : html`<${Action}
               label="Undo"
               name=${`Undo ${fix.recordId}`}
               role="admin"
-              confirm=${html`${kinds[/** @type {keyof typeof kinds} */ (fix.kind)]} <code>${fix.recordId}</code> will be mapped to ${shown(fix.before)} again.`}
+              confirm=${html`${kinds[/** @type {keyof typeof kinds} */ (fix.kind)]} <code>${fix.recordId}</code> will be mapped to ${renderValues(fix.before)} again.`}
               work=${() => undo(fix).then(again)}
             />`,
       text: fix => fix.undoneAt ?? '',

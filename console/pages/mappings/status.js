@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { platformImportTypes } from 'tillbridge/mappings'
 import { Action } from '../../components/action.js'
-import { follow, followMs, wait } from '../../components/follow.js'
-import { Moment } from '../../components/format.js'
-import { ask } from '../../lib/api.js'
-import { isAttended } from '../../lib/attended.js'
+import { Timestamp } from '../../components/format.js'
+import { fastPollIntervalMs, poll, wait } from '../../components/poll.js'
+import { isUserActive } from '../../lib/activity.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 
@@ -36,12 +36,12 @@ export function useMappingStatus(version, checked) {
       if (isOver(kinds) && now !== seen) checked()
     }
     const pause = async (/** @type {any[]} */ kinds) => {
-      if (!isOver(kinds)) return wait(followMs)
+      if (!isOver(kinds)) return wait(fastPollIntervalMs)
       do await wait(pollIntervalMs)
-      while (!isAttended() && !signal.aborted)
+      while (!isUserActive() && !signal.aborted)
     }
-    ask(path, { signal })
-      .then(({ data }) => follow(data, path, { isOver: () => false, tell, pause, signal }))
+    callApi(path, { signal })
+      .then(({ data }) => poll(data, path, { isOver: () => false, tell, pause, signal }))
       .catch(error => signal.aborted || setFound(before => ({ ...before, error })))
     return () => gone.abort()
   }, [version])
@@ -58,10 +58,10 @@ export function CheckStatus({ kinds, kind, check }) {
     <p class="note">
       ${
         listedAt
-          ? html`${listed.toLocaleString('en')} ${listedNames[kind]} on the platform, as of <${Moment} moment=${listedAt} />.`
+          ? html`${listed.toLocaleString('en')} ${listedNames[kind]} on the platform, as of <${Timestamp} moment=${listedAt} />.`
           : html`No platform file yet: <a href=${linkTo('import', platformImportTypes[kind])}>import</a> its export as <code>${platformImportTypes[kind]}</code>.`
       }
-      ${' '}${checkedAt ? html`Checked <${Moment} moment=${checkedAt} />.` : 'Not checked yet.'} <${Action} label="Check now" role="admin" work=${check} />
+      ${' '}${checkedAt ? html`Checked <${Timestamp} moment=${checkedAt} />.` : 'Not checked yet.'} <${Action} label="Check now" role="admin" work=${check} />
     </p>
     ${!isOver(kinds) && html`<${Progress} kinds=${kinds} />`}
   </div>`

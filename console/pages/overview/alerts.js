@@ -1,27 +1,27 @@
 import { Action } from '../../components/action.js'
-import { Moment } from '../../components/format.js'
-import { useKeptFocus } from '../../components/kept-focus.js'
-import { inCode } from '../../components/problem.js'
-import { ask } from '../../lib/api.js'
+import { Timestamp } from '../../components/format.js'
+import { renderCode } from '../../components/problem.js'
+import { useKeptFocus } from '../../components/use-kept-focus.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { useMay } from '../../lib/role.js'
-import { usePart, wholeList } from './part.js'
+import { useHasRole } from '../../lib/role.js'
+import { useSection, wholeList } from './sections.js'
 
 /**
  * Unresolved alerts with their remedies.
- * @param {{ overview: import('./part.js').Overview }} props
+ * @param {{ overview: import('./sections.js').Overview }} props
  */
 export function Alerts({ overview }) {
-  const may = useMay('maintainer')
-  const { data, isLacking, reload } = usePart('alerts', overview, async () => (may ? wholeList('/alerts') : []))
+  const may = useHasRole('maintainer')
+  const { data, isLacking, reload } = useSection('alerts', overview, async () => (may ? wholeList('/alerts') : []))
   const place = useKeptFocus()
   return html`<section aria-label="Alerts" tabindex="-1" ref=${place}>
-    ${may ? html`<${Listed} data=${data} isLacking=${isLacking} reload=${reload} />` : html`<div class="empty">Alerts are shown to maintainers and admins.</div>`}
+    ${may ? html`<${AlertList} data=${data} isLacking=${isLacking} reload=${reload} />` : html`<div class="empty">Alerts are shown to maintainers and admins.</div>`}
   </section>`
 }
 
 /** @param {{ data: any[] | undefined, isLacking: boolean, reload: () => void }} props */
-function Listed({ data, isLacking, reload }) {
+function AlertList({ data, isLacking, reload }) {
   if (isLacking) return html`<div class="empty">Alerts couldn't be loaded.</div>`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   if (data.length === 0) return html`<div class="empty">Nothing needs attention.</div>`
@@ -29,11 +29,11 @@ function Listed({ data, isLacking, reload }) {
     ${data.map(
       alert => html`<li key=${alert.id} class="card notice">
         <div class="head">
-          <p><b>${alert.title}</b> <small>${alert.times > 1 ? `${alert.times} times, last ` : ''}<${Moment} moment=${alert.lastAt} /></small></p>
-          ${!alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${alert.title}`} role="maintainer" work=${() => ask(`/alerts/${encodeURIComponent(alert.id)}/resolve`, { method: 'POST', body: {} }).then(reload)} />`}
+          <p><b>${alert.title}</b> <small>${alert.times > 1 ? `${alert.times} times, last ` : ''}<${Timestamp} moment=${alert.lastAt} /></small></p>
+          ${!alert.autoResolves && html`<${Action} label="Resolve" name=${`Resolve: ${alert.title}`} role="maintainer" work=${() => callApi(`/alerts/${encodeURIComponent(alert.id)}/resolve`, { method: 'POST', body: {} }).then(reload)} />`}
         </div>
         <p>${alert.detail}</p>
-        <p>${inCode(alert.remedy)}</p>
+        <p>${renderCode(alert.remedy)}</p>
         ${alert.autoResolves && html`<p class="note">Resolves automatically</p>`}
       </li>`,
     )}

@@ -1,27 +1,27 @@
 import { remedies } from 'tillbridge/remedies'
-import { countColumn, Moment } from '../../components/format.js'
-import { inCode, Problem } from '../../components/problem.js'
+import { ExportableTable } from '../../components/exportable-table.js'
+import { countColumn, Timestamp } from '../../components/format.js'
+import { Problem, renderCode } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
-import { WholeTable } from '../../components/whole-table.js'
-import { everyPage } from '../../lib/api.js'
+import { loadPages } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { linkToSearch, pathOf } from './search.js'
+import { linkToSearch, toApiPath } from './search.js'
 
 /** So many are counted: more say nothing new of what has to be done. */
-const most = 1_000
+const maxErrors = 1_000
 
 /**
  * The errors of a search by their codes, the most frequent first.
  * @param {{ search: import('./search.js').Search, version: number }} props
  */
 export function Errors({ search, version }) {
-  const path = pathOf(Object.assign({}, search, { failed: 'true' }))
-  const { data, error } = useLoad(signal => groups(path, signal), [path, version])
+  const path = toApiPath(Object.assign({}, search, { failed: 'true' }))
+  const { data, error } = useLoad(signal => loadGroups(path, signal), [path, version])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Counting errors…</p>`
   if (data.groups.length === 0) return html`<p class="note">None of them was answered with an error.</p>`
-  return html`<${WholeTable}
-    title=${html`<h2>Errors by code</h2>${data.isCut && html`<small>of the newest ${most.toLocaleString('en')}</small>`}`}
+  return html`<${ExportableTable}
+    title=${html`<h2>Errors by code</h2>${data.isCut && html`<small>of the newest ${maxErrors.toLocaleString('en')}</small>`}`}
     caption="Errors by code"
     columns=${columns(search)}
     rows=${data.groups}
@@ -39,11 +39,16 @@ const columns = search => [
     shrink: true,
   },
   countColumn('Times', group => group.times),
-  { title: 'Last', value: group => html`<${Moment} moment=${group.last} />`, text: group => group.last, shrink: true },
+  {
+    title: 'Last',
+    value: group => html`<${Timestamp} moment=${group.last} />`,
+    text: group => group.last,
+    shrink: true,
+  },
   { title: 'Asked', value: group => group.operations.join(', ') },
   {
     title: 'What to do',
-    value: group => inCode(remedies[group.code]),
+    value: group => renderCode(remedies[group.code]),
     text: group => remedies[group.code] ?? '',
   },
 ]
@@ -51,11 +56,11 @@ const columns = search => [
 /** @typedef {{ code: string, search: import('./search.js').Search, times: number, last: string, operations: string[] }} Group */
 
 /** @param {string} path @param {AbortSignal} signal */
-async function groups(path, signal) {
+async function loadGroups(path, signal) {
   /** @type {Map<string, Group>} */
   const found = new Map()
   let counted = 0
-  for await (const { data: lines } of everyPage(path, signal)) {
+  for await (const { data: lines } of loadPages(path, signal)) {
     for (const { code, status, at, operation } of lines) {
       const name = code ?? String(status)
       // The newest come first.
@@ -72,7 +77,7 @@ async function groups(path, signal) {
       found.set(name, group)
     }
     counted += lines.length
-    if (counted >= most) break
+    if (counted >= maxErrors) break
   }
-  return { groups: [...found.values()].sort((a, b) => b.times - a.times), isCut: counted >= most }
+  return { groups: [...found.values()].sort((a, b) => b.times - a.times), isCut: counted >= maxErrors }
 }

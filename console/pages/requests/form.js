@@ -1,13 +1,13 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
-import { Choice, Field, submitted } from '../../components/field.js'
-import { useKeptFocus } from '../../components/kept-focus.js'
+import { Choice, Field, onSubmit } from '../../components/field.js'
+import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { html } from '../../lib/html.js'
-import { filled } from './search.js'
+import { removeEmpty } from './search.js'
 
 /** @typedef {[name: string, label: string, more?: Record<string, string>]} Asked */
 
 /** @type {Asked[]} */
-const texts = [
+const textFields = [
   ['request_id', 'Request id'],
   ['idempotency_key', 'Idempotency key'],
   ['where', 'Path or operation', { placeholder: 'PUT /customers/:id' }],
@@ -17,7 +17,7 @@ const texts = [
   ['account', 'Account'],
 ]
 /** @type {Asked[]} */
-const times = [
+const timeFields = [
   ['answered_after', 'From', { type: 'datetime-local' }],
   ['answered_before', 'Until', { type: 'datetime-local' }],
 ]
@@ -42,11 +42,11 @@ export function SearchForm({ search, look }) {
     setTyped(before => Object.assign({}, before, { [name]: value }))
   const field = (/** @type {Asked} */ [name, label, more]) =>
     html`<${Field} key=${name} label=${label} value=${typed[name] ?? ''} change=${change(name)} autocomplete="off" ...${more} />`
-  return html`<form class="card search" role="search" tabindex="-1" ref=${place} onSubmit=${submitted(() => look(filled(typed)))}>
+  return html`<form class="card search" role="search" tabindex="-1" ref=${place} onSubmit=${onSubmit(() => look(removeEmpty(typed)))}>
     <div class="fields">
-      ${texts.map(field)}
+      ${textFields.map(field)}
       <${Choice} label="Answered with" value=${typed.failed ?? ''} change=${change('failed')} options=${outcomes} />
-      ${times.map(field)}
+      ${timeFields.map(field)}
       <p class="choices">
         <button class="main">Search</button>
         ${Object.keys(search).length > 0 && html`<button type="button" onClick=${() => look({})}>Clear</button>`}

@@ -1,15 +1,15 @@
 import { remedies } from 'tillbridge/remedies'
 import { Button } from '../../components/button.js'
-import { Facts, Moment, State } from '../../components/format.js'
-import { inCode, Problem } from '../../components/problem.js'
+import { Facts, State, Timestamp } from '../../components/format.js'
+import { Problem, renderCode } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
-import { ask, Refused } from '../../lib/api.js'
+import { ApiError, callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { Afterwards } from './afterwards.js'
+import { Effects } from './effects.js'
+import { formatMs, getStatusTone } from './format.js'
 import { linkToSearch } from './search.js'
-import { Steps } from './steps.js'
-import { toneOf, took } from './tone.js'
+import { Timings } from './timings.js'
 
 /** Where a record is looked up, by the beginning of its path. @type {Record<string, string>} */
 const kinds = {
@@ -22,8 +22,8 @@ const kinds = {
 }
 
 /** One request: what it came to, what took its time, and what it left behind. @param {{ id: string }} props */
-export function RequestShown({ id }) {
-  const { data, error, busy, reload } = useLoad(signal => kept(id, signal), [id])
+export function RequestPage({ id }) {
+  const { data, error, busy, reload } = useLoad(signal => findRequest(id, signal), [id])
   return html`<p class="trail"><a href=${linkTo('requests')}>Requests</a></p>
     <h1 class="address">${id}</h1>
     ${error && html`<${Problem} error=${error} />`}
@@ -35,17 +35,17 @@ export function RequestShown({ id }) {
         <p><${Button} label="Look again" doing="Looking…" busy=${busy} onClick=${reload} /></p>
       </div>`
     }
-    ${data && html`<${Found} request=${data} />`}`
+    ${data && html`<${RequestDetails} request=${data} />`}`
 }
 
 /** @param {{ request: any }} props */
-function Found({ request }) {
+function RequestDetails({ request }) {
   const [, kind = '', id = ''] = /^\/([a-z]+)\/([^/]+)$/.exec(request.record) ?? []
   const about = Object.hasOwn(kinds, kind) && kinds[kind]
   return html`<div class="card">
       <${Facts}
         facts=${[
-          ['Answer', html`<${State} state=${request.status} tone=${toneOf(request.status)} />`],
+          ['Answer', html`<${State} state=${request.status} tone=${getStatusTone(request.status)} />`],
           [
             'Error',
             request.code &&
@@ -53,8 +53,8 @@ function Found({ request }) {
           ],
           ['Operation', request.operation],
           ['Account', request.account],
-          ['Answered', html`<${Moment} moment=${request.at} /> <small class="shrink">${request.at}</small>`],
-          ['Took', took(request.milliseconds)],
+          ['Answered', html`<${Timestamp} moment=${request.at} /> <small class="shrink">${request.at}</small>`],
+          ['Took', formatMs(request.milliseconds)],
           ['Idempotency key', request.hasIdempotencyKey ? 'yes' : 'none'],
           ['Path', html`<code>${request.path}</code>`, 'wide'],
           [
@@ -64,28 +64,28 @@ function Found({ request }) {
           ],
         ]}
       />
-      ${remedies[request.code] && html`<p>${inCode(remedies[request.code])}</p>`}
+      ${remedies[request.code] && html`<p>${renderCode(remedies[request.code])}</p>`}
       <p class="choices">
         <a href=${linkToSearch({ record: request.record })}>Requests about this record</a>
         ${request.code && html`<a href=${linkToSearch({ code: request.code })}>Requests with this error</a>`}
         <a href=${linkToSearch({ account: request.account })}>Requests of this account</a>
       </p>
     </div>
-    <${Steps} request=${request} />
+    <${Timings} request=${request} />
     <h2>What it left behind</h2>
-    <${Afterwards} request=${request} />`
+    <${Effects} request=${request} />`
 }
 
 /**
  * A request by its id, null where none is kept. Whoever follows a link from an error that they have just seen is there before its line.
  * @param {string} id @param {AbortSignal} signal
  */
-async function kept(id, signal) {
+async function findRequest(id, signal) {
   for (let times = 1; ; times++)
     try {
-      return (await ask(`/requests/${encodeURIComponent(id)}`, { signal })).data
+      return (await callApi(`/requests/${encodeURIComponent(id)}`, { signal })).data
     } catch (error) {
-      if (!(error instanceof Refused) || error.problem.code !== 'not_found') throw error
+      if (!(error instanceof ApiError) || error.problem.code !== 'not_found') throw error
       if (times === 4) return null
       await new Promise(done => setTimeout(done, 1_000))
     }

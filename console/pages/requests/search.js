@@ -6,13 +6,13 @@ import { linkTo } from '../../lib/route.js'
  */
 
 /** The address of what a search finds. @param {Search} search */
-export const linkToSearch = search => linkTo('requests', 'search', new URLSearchParams(filled(search)).toString())
+export const linkToSearch = search => linkTo('requests', 'search', new URLSearchParams(removeEmpty(search)).toString())
 
 /** A search by its part of the address. @param {string} [text] @returns {Search} */
-export const searchOf = (text = '') => Object.fromEntries(new URLSearchParams(text))
+export const parseSearch = (text = '') => Object.fromEntries(new URLSearchParams(text))
 
 /** Without the fields that were left empty. @param {Search} search @returns {Search} */
-export const filled = search =>
+export const removeEmpty = search =>
   Object.fromEntries(
     Object.entries(search)
       .map(([name, value]) => [name, value.trim()])
@@ -20,7 +20,7 @@ export const filled = search =>
   )
 
 /** The path of the API that carries a search out. @param {Search} search */
-export function pathOf({ where = '', answered_after: after = '', answered_before: before = '', ...rest }) {
+export function toApiPath({ where = '', answered_after: after = '', answered_before: before = '', ...rest }) {
   const query = new URLSearchParams(rest)
   // `PUT /customers/:id` is an operation; what was copied from a browser may have a query, which is not kept.
   if (/^[A-Z]+ /.test(where)) query.set('operation', where)

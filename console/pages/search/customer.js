@@ -1,20 +1,20 @@
 import { Facts, State } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
-import { ask, askMaybe, everyPage } from '../../lib/api.js'
+import { callApi, findRecord, loadPages } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { useMay } from '../../lib/role.js'
-import { addressLine } from './record.js'
-import { eventsOf } from './timeline.js'
+import { useHasRole } from '../../lib/role.js'
+import { formatAddress } from './record.js'
+import { buildEvents } from './timeline.js'
 
 /** A customer: who they are, and what there was with them, the newest first. @param {{ id: string }} props */
 export function Customer({ id }) {
-  const isAdmin = useMay('admin')
-  const { data, error } = useLoad(signal => (isAdmin ? whole(id, signal) : readable(id, signal)), [id])
+  const isAdmin = useHasRole('admin')
+  const { data, error } = useLoad(signal => (isAdmin ? loadAsAdmin(id, signal) : loadAsVisitor(id, signal)), [id])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   const { customer, rewardAccount } = data
-  const events = eventsOf(data)
+  const events = buildEvents(data)
   const yes = (/** @type {boolean} */ on, /** @type {string} */ words) =>
     html`<${State} state=${`${words} ${on ? 'yes' : 'no'}`} tone=${on ? 'good' : 'idle'} />`
   return html`<section aria-label="Customer">
@@ -23,14 +23,14 @@ export function Customer({ id }) {
       customer &&
       html`<div class="card"><${Facts}
         facts=${[
-          ['E-mail', broken(customer.contact.email), 'wide'],
+          ['E-mail', breakBeforeAt(customer.contact.email), 'wide'],
           [
             'Phones',
             [customer.contact.phones.mobile, customer.contact.phones.home, customer.contact.phones.work]
               .filter(Boolean)
               .join(', '),
           ],
-          ['Address', addressLine(customer.address), 'wide'],
+          ['Address', formatAddress(customer.address), 'wide'],
           ['Born', customer.dateOfBirth],
           [
             'Marketing',
@@ -60,37 +60,37 @@ export function Customer({ id }) {
 }
 
 /** An e-mail address that is broken before its @, where it has to be. @param {string | null} address */
-const broken = address => address?.split('@').map((part, i) => (i ? html`<wbr />@${part}` : part))
+const breakBeforeAt = address => address?.split('@').map((part, i) => (i ? html`<wbr />@${part}` : part))
 
 /** All of a list, and what it warns of. @param {string} path @param {AbortSignal} signal */
 async function allOf(path, signal) {
-  const pages = await Array.fromAsync(everyPage(path, signal))
+  const pages = await Array.fromAsync(loadPages(path, signal))
   return { data: pages.flatMap(page => page.data), warnings: pages[0]?.meta.warnings ?? [] }
 }
 
 /** All that is kept of a customer, for admins. @param {string} id @param {AbortSignal} signal */
-async function whole(id, signal) {
+async function loadAsAdmin(id, signal) {
   const path = `/customers/${encodeURIComponent(id)}`
   // A back office that keeps the sales is asked for them first: what is kept of them is not always all. Who has left has none.
-  const sales = await ask(`${path}/transactions?limit=1`, { signal }).catch(error => {
+  const sales = await callApi(`${path}/transactions?limit=1`, { signal }).catch(error => {
     if (error.problem?.code === 'not_found') return { meta: {} }
     throw error
   })
   const [{ data }, audit] = await Promise.all([
-    ask(`${path}/export`, { signal }),
+    callApi(`${path}/export`, { signal }),
     allOf(`/audit?record=${encodeURIComponent(path)}`, signal),
   ])
   return Object.assign(data, { audit: audit.data, warnings: sales.meta.warnings ?? [] })
 }
 
 /** What anybody may read of a customer. @param {string} id @param {AbortSignal} signal */
-async function readable(id, signal) {
+async function loadAsVisitor(id, signal) {
   const path = `/customers/${encodeURIComponent(id)}`
   const [customer, orders, sales, rewardAccount] = await Promise.all([
-    ask(path, { signal }).then(answer => answer.data),
+    callApi(path, { signal }).then(answer => answer.data),
     allOf(`${path}/orders`, signal),
     allOf(`${path}/transactions`, signal),
-    askMaybe(`${path}/rewards`, { signal }).catch(() => undefined),
+    findRecord(`${path}/rewards`, { signal }).catch(() => undefined),
   ])
   const returned = orders.data.filter(({ lines }) => lines.some((/** @type {any} */ line) => line.returned > 0))
   const returns = await Promise.all(

@@ -1,11 +1,11 @@
 import { useRef, useState } from 'preact/hooks'
-import { Send } from '../../components/button.js'
+import { SubmitButton } from '../../components/button.js'
 import { Dialog } from '../../components/dialog.js'
-import { Field, submitted } from '../../components/field.js'
+import { ExportableTable } from '../../components/exportable-table.js'
+import { Field, onSubmit } from '../../components/field.js'
 import { State } from '../../components/format.js'
 import { useAction } from '../../components/use-load.js'
-import { WholeTable } from '../../components/whole-table.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad'>} */
@@ -28,7 +28,7 @@ const columns = [
 /** The emails to the receiver of a voucher. @param {{ number: string, emails: any[] }} props */
 export const Emails = ({ number, emails }) =>
   emails.length
-    ? html`<${WholeTable} title=${html`<h3>Emails</h3>`} caption="Emails to the receiver" columns=${columns} rows=${emails} file=${`voucher-${number}-emails`} />`
+    ? html`<${ExportableTable} title=${html`<h3>Emails</h3>`} caption="Emails to the receiver" columns=${columns} rows=${emails} file=${`voucher-${number}-emails`} />`
     : html`<h3>Emails</h3><div class="empty">No emails. This voucher wasn't issued by Tillbridge.</div>`
 
 /**
@@ -55,10 +55,10 @@ function ResendForm({ path, to, last, done }) {
   // One key per opening of the form, so that repeated clicks send one email.
   const key = useRef(crypto.randomUUID())
   const { busy, error, run } = useAction()
-  const send = submitted(() =>
+  const send = onSubmit(() =>
     run(async () => {
       const body = receiverEmail === to ? {} : { receiverEmail }
-      await ask(`${path}/resend`, { method: 'POST', body, headers: { 'idempotency-key': key.current } })
+      await callApi(`${path}/resend`, { method: 'POST', body, headers: { 'idempotency-key': key.current } })
       done()
     }),
   )
@@ -67,6 +67,6 @@ function ResendForm({ path, to, last, done }) {
   return html`<form onSubmit=${send}>
     <p>${isForgotten && 'The content of the unsent email is no longer stored. '}${isRenewed ? 'The email contains a new PIN. The PIN in any earlier email stops working.' : 'The unsent email is sent unchanged.'}</p>
     <${Field} label="To" type="email" required maxlength="250" autocomplete="off" value=${receiverEmail} change=${setReceiverEmail} />
-    <${Send} label="Send" doing="Sending…" busy=${busy} error=${error} />
+    <${SubmitButton} label="Send" doing="Sending…" busy=${busy} error=${error} />
   </form>`
 }

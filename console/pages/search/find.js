@@ -1,10 +1,10 @@
-import { ask, askMaybe } from '../../lib/api.js'
+import { callApi, findRecord } from '../../lib/api.js'
 
 /** @typedef {{ kind: string, id: string, title: string }} Hit */
 
 /** A list's records, none where the text cannot be one of its filters. @param {string} path @returns {Promise<any[]>} */
-const listed = path =>
-  ask(path).then(
+const loadList = path =>
+  callApi(path).then(
     ({ data }) => data,
     error => {
       if (['invalid_parameter', 'capability_unavailable', 'not_found'].includes(error.problem?.code)) return []
@@ -13,19 +13,19 @@ const listed = path =>
   )
 
 /** A name of more words is asked for as it was typed: each order of them is a request. */
-const mostWords = 6
+const maxWords = 6
 
 /** Of each order of a name's words, so many customers. */
-const namesakes = 20
+const maxNamesakes = 20
 
 /** Customers whose name it may be: in which order first name and surname were typed is not known, but where a comma tells. @param {string} text */
-async function named(text) {
+async function findCustomersByName(text) {
   // No name has a digit.
   if (/\d/.test(text)) return []
   const words = text.split(/\s+/)
-  const isAskedOnce = text.includes(',') || words.length > mostWords
+  const isAskedOnce = text.includes(',') || words.length > maxWords
   const turned = isAskedOnce ? [text] : words.map((_, i) => [...words.slice(i), ...words.slice(0, i)].join(' '))
-  const found = turned.map(name => listed(`/customers/search?limit=${namesakes}&name=${encodeURIComponent(name)}`))
+  const found = turned.map(name => loadList(`/customers/search?limit=${maxNamesakes}&name=${encodeURIComponent(name)}`))
   return (await Promise.all(found)).flat()
 }
 
@@ -33,22 +33,22 @@ async function named(text) {
  * What goes by a text. An e-mail address is nothing but a customer's; only admins are told which vouchers there are.
  * @param {string} text @param {boolean} isAdmin @returns {Promise<Hit[]>}
  */
-export async function find(text, isAdmin) {
+export async function findRecords(text, isAdmin) {
   const asked = encodeURIComponent(text)
-  if (text.includes('@')) return (await listed(`/customers?email=${asked}`)).map(customer)
+  if (text.includes('@')) return (await loadList(`/customers?email=${asked}`)).map(toCustomerHit)
   const [people, customers, orders, orderIds, returns, sales, products, skus, voucher] = await Promise.all([
-    named(text),
-    askMaybe(`/customers/${asked}`),
-    listed(`/orders?order_number=${asked}`),
-    askMaybe(`/orders/${asked}`),
-    askMaybe(`/returns/${asked}`),
-    askMaybe(`/transactions/${asked}`),
-    listed(`/products?code=${asked}`),
-    listed(`/products?sku=${asked}`),
-    isAdmin ? listed(`/vouchers/${asked}/ledger`) : [],
+    findCustomersByName(text),
+    findRecord(`/customers/${asked}`),
+    loadList(`/orders?order_number=${asked}`),
+    findRecord(`/orders/${asked}`),
+    findRecord(`/returns/${asked}`),
+    findRecord(`/transactions/${asked}`),
+    loadList(`/products?code=${asked}`),
+    loadList(`/products?sku=${asked}`),
+    isAdmin ? loadList(`/vouchers/${asked}/ledger`) : [],
   ])
   const hits = [
-    ...[customers].filter(Boolean).map(customer),
+    ...[customers].filter(Boolean).map(toCustomerHit),
     ...[...orders, orderIds].filter(Boolean).map(({ id, orderNumber }) => ({ kind: 'order', id, title: orderNumber })),
     ...[returns].filter(Boolean).map(({ id, returnNumber }) => ({ kind: 'return', id, title: returnNumber })),
     ...[sales].filter(Boolean).map(({ id, number }) => ({ kind: 'sale', id, title: number ?? id })),
@@ -57,14 +57,14 @@ export async function find(text, isAdmin) {
       id,
       title: `${productCode} ${name}`,
     })),
-    ...people.map(customer),
+    ...people.map(toCustomerHit),
     ...('voucher' in voucher ? [{ kind: 'voucher', id: text, title: text }] : []),
   ]
   return [...new Map(hits.map(hit => [`${hit.kind} ${hit.id}`, hit])).values()]
 }
 
 /** @param {any} found @returns {Hit} */
-const customer = ({ id, firstname, surname, contact }) => ({
+const toCustomerHit = ({ id, firstname, surname, contact }) => ({
   kind: 'customer',
   id,
   title: [[firstname, surname].filter(Boolean).join(' ') || id, contact.email].filter(Boolean).join(', '),

@@ -1,10 +1,10 @@
 import { Action } from '../../components/action.js'
+import { ExportableTable } from '../../components/exportable-table.js'
 import { amountColumn, Facts } from '../../components/format.js'
-import { useKeptFocus } from '../../components/kept-focus.js'
 import { Problem } from '../../components/problem.js'
+import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { useLoad } from '../../components/use-load.js'
-import { WholeTable } from '../../components/whole-table.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { Emails, Resend } from './emails.js'
 
@@ -35,7 +35,7 @@ const decisions = {
 export function Ledger({ number, factsOf }) {
   const path = `/vouchers/${encodeURIComponent(number)}`
   const place = useKeptFocus()
-  const { data, error, reload } = useLoad(signal => ask(`${path}/ledger`, { signal }), [number])
+  const { data, error, reload } = useLoad(signal => callApi(`${path}/ledger`, { signal }), [number])
   if (error) return html`<${Problem} error=${error} />`
   if (!data) return html`<p class="opening" role="status">Loading…</p>`
   const { voucher, senderName, receiverName, receiverEmail, emails, entries } = data.data
@@ -51,11 +51,11 @@ export function Ledger({ number, factsOf }) {
       <p class="choices">
         ${(decisions[voucher.status] ?? []).map(
           ([decision, label, what]) =>
-            html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${what} work=${() => ask(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
+            html`<${Action} key=${decision} label=${label} role="admin" danger=${decision === 'suspend'} confirm=${what} work=${() => callApi(`${path}/${decision}`, { method: 'POST', body: {} }).then(reload)} />`,
         )}
         ${isUsable && receiverEmail && html`<${Resend} path=${path} to=${receiverEmail} last=${emails[0]} done=${reload} />`}
       </p>
     </div>
     <${Emails} number=${number} emails=${emails} />
-    <${WholeTable} title=${html`<h3>Ledger</h3>`} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${entries} file=${`voucher-${number}-ledger`} />`
+    <${ExportableTable} title=${html`<h3>Ledger</h3>`} caption="Ledger of the voucher" columns=${columns(voucher.currency)} rows=${entries} file=${`voucher-${number}-ledger`} />`
 }

@@ -1,10 +1,10 @@
-import { amountColumn, Facts, money, State } from '../../components/format.js'
+import { ExportableTable } from '../../components/exportable-table.js'
+import { amountColumn, Facts, formatMoney, State } from '../../components/format.js'
 import { List } from '../../components/list.js'
-import { WholeTable } from '../../components/whole-table.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { productColumn, skuColumn } from './lines.js'
-import { addressLine, Loaded } from './record.js'
+import { productColumn, skuColumn } from './line-columns.js'
+import { formatAddress, LoadedRecord } from './record.js'
 
 /** @type {Record<string, 'good' | 'warn' | 'bad' | 'idle'>} */
 const tones = { shipped: 'good', processing: 'warn', cancelled: 'bad', returned: 'idle' }
@@ -25,7 +25,7 @@ const lineColumns = currency => [
 ]
 
 /** An order: lines, payments, where it goes, and what came back of it. @param {{ id: string }} props */
-export const Order = ({ id }) => html`<${Loaded}
+export const Order = ({ id }) => html`<${LoadedRecord}
   path=${`/orders/${encodeURIComponent(id)}`}
   show=${(/** @type {any} */ order) => html`<section aria-label=${`Order ${order.orderNumber}`}>
     <h2>Order ${order.orderNumber}</h2>
@@ -37,26 +37,26 @@ export const Order = ({ id }) => html`<${Loaded}
             'Customer',
             order.customerId && html`<a href=${linkTo('search', 'customer', order.customerId)}>${order.customerId}</a>`,
           ],
-          ['Total', money(order.total, order.currency)],
-          ['Freight', money(order.freight, order.currency)],
+          ['Total', formatMoney(order.total, order.currency)],
+          ['Freight', formatMoney(order.freight, order.currency)],
           [
             'Paid by',
             order.payments
               .map(
                 (/** @type {any} */ each) =>
-                  `${each.gateway} ${money(each.amount, order.currency)}${each.voucherNumber ? ` (voucher ${each.voucherNumber})` : ''}`,
+                  `${each.gateway} ${formatMoney(each.amount, order.currency)}${each.voucherNumber ? ` (voucher ${each.voucherNumber})` : ''}`,
               )
               .join(', '),
           ],
-          ['Delivery', addressLine(order.deliveryAddress), 'wide'],
-          ['Billing', addressLine(order.billingAddress), 'wide'],
+          ['Delivery', formatAddress(order.deliveryAddress), 'wide'],
+          ['Billing', formatAddress(order.billingAddress), 'wide'],
           ['Collected at store', order.pickupStoreNumber],
           ['Changed', order.updateTimeStamp],
           ['Id', html`<code>${order.id}</code>`, 'wide'],
         ]}
       />
     </div>
-    <${WholeTable} title=${html`<h3>Lines</h3>`} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} file=${`order-${order.orderNumber}-lines`} />
+    <${ExportableTable} title=${html`<h3>Lines</h3>`} caption="Lines of the order" columns=${lineColumns(order.currency)} rows=${order.lines} file=${`order-${order.orderNumber}-lines`} />
     <${List}
       path=${`/orders/${encodeURIComponent(id)}/returns`}
       tools=${html`<h3>Returns</h3>`}

@@ -1,14 +1,14 @@
+import { ExportableTable } from '../../components/exportable-table.js'
 import { amountColumn, Facts } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
-import { WholeTable } from '../../components/whole-table.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
 
 /** Why a SKU can be sold so often at a store. @param {any} level */
-const reason = ({ freeStock, buffer, sellable }) =>
+const explainSellable = ({ freeStock, buffer, sellable }) =>
   `${freeStock} free − ${buffer} held back${freeStock - buffer < 0 && sellable === 0 ? ', never below 0' : ''}`
 
 /** @type {import('../../components/table.js').Column[]} */
@@ -22,7 +22,7 @@ const stockColumns = [
     value: level => html`<b>${level.sellable}</b>`,
     text: level => String(level.sellable),
   },
-  { title: 'Why', value: reason, wide: true },
+  { title: 'Why', value: explainSellable, wide: true },
   { title: 'Changed', value: level => level.updateTimeStamp, shrink: true },
 ]
 
@@ -45,8 +45,8 @@ const skuColumns = currency => [
 export function Product({ id }) {
   const sku = id.startsWith('sku:') ? id.slice(4) : undefined
   const load = async (/** @type {AbortSignal} */ signal) => {
-    if (sku === undefined) return (await ask(`/products/${encodeURIComponent(id)}`, { signal })).data
-    return (await ask(`/products?sku=${encodeURIComponent(sku)}`, { signal })).data[0] ?? null
+    if (sku === undefined) return (await callApi(`/products/${encodeURIComponent(id)}`, { signal })).data
+    return (await callApi(`/products?sku=${encodeURIComponent(sku)}`, { signal })).data[0] ?? null
   }
   const { data, error } = useLoad(load, [id])
   if (error) return html`<${Problem} error=${error} />`
@@ -71,7 +71,7 @@ export function Product({ id }) {
         /></div>`
     }
     ${sku !== undefined && html`<${Stock} sku=${sku} />`}
-    ${rows.length > 0 && html`<${WholeTable} title=${html`<h3>SKUs</h3>`} caption="SKUs of the product" columns=${skuColumns(data.currency)} rows=${rows} keyOf=${(/** @type {any} */ row) => row.skuId} file=${`product-${data.productCode}-skus`} />`}
+    ${rows.length > 0 && html`<${ExportableTable} title=${html`<h3>SKUs</h3>`} caption="SKUs of the product" columns=${skuColumns(data.currency)} rows=${rows} keyOf=${(/** @type {any} */ row) => row.skuId} file=${`product-${data.productCode}-skus`} />`}
   </section>`
 }
 

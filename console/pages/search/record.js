@@ -1,20 +1,20 @@
 import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 
 /**
  * A record of the API, and how it is shown once it is there.
  * @param {{ path: string, show: (record: any) => unknown }} props
  */
-export function Loaded({ path, show }) {
-  const { data, error } = useLoad(signal => ask(path, { signal }), [path])
+export function LoadedRecord({ path, show }) {
+  const { data, error } = useLoad(signal => callApi(path, { signal }), [path])
   if (error) return html`<${Problem} error=${error} />`
   return data ? show(data.data) : html`<p class="opening" role="status">Loading…</p>`
 }
 
 /** An address on one line. @param {any} address */
-export const addressLine = address =>
+export const formatAddress = address =>
   address &&
   ['contactName', 'companyName', 'addressLine1', 'addressLine2', 'city', 'state', 'postcode', 'country']
     .map(name => address[name])

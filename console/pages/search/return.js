@@ -1,9 +1,9 @@
-import { amountColumn, Facts, money } from '../../components/format.js'
-import { WholeTable } from '../../components/whole-table.js'
+import { ExportableTable } from '../../components/exportable-table.js'
+import { amountColumn, Facts, formatMoney } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { skuColumn } from './lines.js'
-import { Loaded } from './record.js'
+import { skuColumn } from './line-columns.js'
+import { LoadedRecord } from './record.js'
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
@@ -15,7 +15,7 @@ const columns = currency => [
 ]
 
 /** @param {{ id: string }} props */
-export const Return = ({ id }) => html`<${Loaded}
+export const Return = ({ id }) => html`<${LoadedRecord}
   path=${`/returns/${encodeURIComponent(id)}`}
   show=${(/** @type {any} */ found) => html`<section aria-label=${`Return ${found.returnNumber}`}>
     <h2>Return ${found.returnNumber}</h2>
@@ -30,12 +30,12 @@ export const Return = ({ id }) => html`<${Loaded}
           ],
           ['Authorisation', found.returnAuthorisationNumber],
           ['Back into stock', found.restock ? 'yes' : 'no'],
-          ['Total', money(found.total, found.currency)],
+          ['Total', formatMoney(found.total, found.currency)],
           ['Made', found.createdAt],
           ['Id', html`<code>${found.id}</code>`, 'wide'],
         ]}
       />
     </div>
-    <${WholeTable} title=${html`<h3>Lines</h3>`} caption="Lines of the return" columns=${columns(found.currency)} rows=${found.lines} file=${`return-${found.returnNumber}-lines`} />
+    <${ExportableTable} title=${html`<h3>Lines</h3>`} caption="Lines of the return" columns=${columns(found.currency)} rows=${found.lines} file=${`return-${found.returnNumber}-lines`} />
   </section>`}
 />`

@@ -1,9 +1,9 @@
-import { amountColumn, Facts, money } from '../../components/format.js'
-import { WholeTable } from '../../components/whole-table.js'
+import { ExportableTable } from '../../components/exportable-table.js'
+import { amountColumn, Facts, formatMoney } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { productColumn, skuColumn } from './lines.js'
-import { Loaded } from './record.js'
+import { productColumn, skuColumn } from './line-columns.js'
+import { LoadedRecord } from './record.js'
 
 /** @param {string} currency @returns {import('../../components/table.js').Column[]} */
 const columns = currency => [
@@ -15,7 +15,7 @@ const columns = currency => [
 ]
 
 /** @param {{ id: string }} props */
-export const Sale = ({ id }) => html`<${Loaded}
+export const Sale = ({ id }) => html`<${LoadedRecord}
   path=${`/transactions/${encodeURIComponent(id)}`}
   show=${(/** @type {any} */ sale) => html`<section aria-label=${`Sale ${sale.number ?? sale.id}`}>
     <h2>Sale ${sale.number ?? sale.id}</h2>
@@ -30,11 +30,11 @@ export const Sale = ({ id }) => html`<${Loaded}
             'Customer',
             sale.customerId && html`<a href=${linkTo('search', 'customer', sale.customerId)}>${sale.customerId}</a>`,
           ],
-          ['Total', money(sale.total, sale.currency)],
+          ['Total', formatMoney(sale.total, sale.currency)],
           ['Id', html`<code>${sale.id}</code>`, 'wide'],
         ]}
       />
     </div>
-    <${WholeTable} title=${html`<h3>Lines</h3>`} caption="Lines of the sale" columns=${columns(sale.currency)} rows=${sale.lines} file=${`sale-${sale.number ?? sale.id}-lines`} />
+    <${ExportableTable} title=${html`<h3>Lines</h3>`} caption="Lines of the sale" columns=${columns(sale.currency)} rows=${sale.lines} file=${`sale-${sale.number ?? sale.id}-lines`} />
   </section>`}
 />`

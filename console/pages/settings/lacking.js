@@ -1,11 +1,11 @@
-import { inCode } from '../../components/problem.js'
+import { renderCode } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 
 /** What does not work as the service is set, and why: a list to work off. @param {{ version: string | null }} props */
 export function Lacking({ version }) {
-  const { data } = useLoad(signal => ask('/capabilities', { signal }), [version])
+  const { data } = useLoad(signal => callApi('/capabilities', { signal }), [version])
   const lacking = (data?.data.capabilities ?? []).filter(
     (/** @type {{ available: boolean }} */ { available }) => !available,
   )
@@ -15,7 +15,7 @@ export function Lacking({ version }) {
     <ul class="todo">
       ${lacking.map(
         (/** @type {{ name: string, reason?: string }} */ { name, reason }) =>
-          html`<li key=${name}><b>${name}</b>${reason && html` ${inCode(reason)}`}</li>`,
+          html`<li key=${name}><b>${name}</b>${reason && html` ${renderCode(reason)}`}</li>`,
       )}
     </ul>
   </section>`

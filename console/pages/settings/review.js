@@ -2,9 +2,9 @@ import { Button } from '../../components/button.js'
 import { Dialog } from '../../components/dialog.js'
 import { Problem } from '../../components/problem.js'
 import { useAction, useLoad } from '../../components/use-load.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { shown } from './setting.js'
+import { formatValue } from './setting.js'
 
 /**
  * What saving would do, tried on the server without doing it; then it can be done.
@@ -14,7 +14,7 @@ export function Review({ changes, before, tag, close, done }) {
   const match = tag ? { 'if-match': tag } : {}
   const tried = useLoad(
     signal =>
-      ask('/settings', {
+      callApi('/settings', {
         method: 'PUT',
         body: changes,
         headers: Object.assign({ prefer: 'tx=rollback' }, match),
@@ -25,19 +25,19 @@ export function Review({ changes, before, tag, close, done }) {
   const { busy, error, run } = useAction()
   const save = () =>
     run(async () => {
-      await ask('/settings', { method: 'PUT', body: changes, headers: match })
+      await callApi('/settings', { method: 'PUT', body: changes, headers: match })
       done()
     })
   const after = tried.data?.data
   // A setting may take others along.
   const names = after
-    ? Object.keys(after).filter(name => shown(after[name]) !== shown(before[name]))
+    ? Object.keys(after).filter(name => formatValue(after[name]) !== formatValue(before[name]))
     : Object.keys(changes)
   return html`<${Dialog} title="What will change" close=${close}>
     <dl class="changes">
       ${names.map(
         name =>
-          html`<div key=${name}><dt>${name}</dt><dd><del>${shown(before[name])}</del> <span aria-label="becomes">→</span> <ins>${shown(after ? after[name] : changes[name])}</ins></dd></div>`,
+          html`<div key=${name}><dt>${name}</dt><dd><del>${formatValue(before[name])}</del> <span aria-label="becomes">→</span> <ins>${formatValue(after ? after[name] : changes[name])}</ins></dd></div>`,
       )}
     </dl>
     ${tried.busy && html`<p role="status">Trying it…</p>`}

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { inCode } from '../../components/problem.js'
+import { renderCode } from '../../components/problem.js'
 import { html } from '../../lib/html.js'
 
 /** A value in words. @param {unknown} value */
-export const shown = value =>
+export const formatValue = value =>
   value === null
     ? 'none'
     : value === true
@@ -27,8 +27,8 @@ export const Setting = ({
 }) => html`<section class=${`setting${changed ? ' changed' : ''}`}>
   <div>
     <h2><label for=${`setting-${name}`}>${name}</label></h2>
-    <p>${inCode(shape.description)}</p>
-    <p class="facts">Default: ${shown(shape.default)}</p>
+    <p>${renderCode(shape.description)}</p>
+    <p class="facts">Default: ${formatValue(shape.default)}</p>
   </div>
   <div><${Input} id=${`setting-${name}`} shape=${shape} value=${value} change=${change} /></div>
 </section>`

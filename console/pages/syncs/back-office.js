@@ -3,7 +3,7 @@ import { Chart } from '../../components/chart.js'
 import { Facts, State } from '../../components/format.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad } from '../../components/use-load.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 
 /** @param {number[]} minutes */
@@ -12,13 +12,13 @@ const sum = minutes => minutes.reduce((all, each) => all + each, 0)
 /** The back office behind the syncs: what it is, whether calls go through, and how long they took. */
 export function BackOffice() {
   const { data, error } = useLoad(async signal => {
-    const calls = (await ask('/stats/back-office-calls', { signal })).data
+    const calls = (await callApi('/stats/back-office-calls', { signal })).data
     if (calls.breaker === null) return { calls }
     // It tells its release itself: one that does not answer has none.
-    const told = await ask('/capabilities', { signal }).catch(() => undefined)
+    const told = await callApi('/capabilities', { signal }).catch(() => undefined)
     return { calls, backOffice: told?.data.backOffice }
   }, [])
-  const lines = useMemo(() => linesOf(data?.calls), [data])
+  const lines = useMemo(() => buildLines(data?.calls), [data])
   if (error) return html`<${Problem} error=${error} />`
   if (!data || data.calls.breaker === null) return null
   const { breaker, since, calls, failed } = data.calls
@@ -48,7 +48,7 @@ export function BackOffice() {
 }
 
 /** What is drawn of the minutes that have ended: those without calls have nothing. @param {any} [figures] */
-function linesOf(figures) {
+function buildLines(figures) {
   if (!figures) return []
   /** @param {number[]} minutes */
   const called = minutes => minutes.slice(0, -1).map((each, i) => (figures.calls[i] ? each : null))

@@ -2,21 +2,21 @@ import { useMemo, useState } from 'preact/hooks'
 import { importTypes } from 'tillbridge/import-types'
 import { Action } from '../../components/action.js'
 import { Chart } from '../../components/chart.js'
-import { countColumn, duration, Facts, Moment, State } from '../../components/format.js'
+import { countColumn, Facts, formatDuration, State, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { useLoad, useVersion } from '../../components/use-load.js'
-import { ask, pageOf } from '../../lib/api.js'
+import { callApi, toPagePath } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { useMay } from '../../lib/role.js'
+import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
-import { lags, runTone } from './run.js'
+import { buildLagChart, runTone } from './runs.js'
 
 /** @type {import('../../components/table.js').Column[]} */
 const columns = [
   {
     title: 'Began',
-    value: run => html`<${Moment} moment=${run.startedAt} />`,
+    value: run => html`<${Timestamp} moment=${run.startedAt} />`,
     text: run => run.startedAt,
     shrink: true,
   },
@@ -36,7 +36,7 @@ const columns = [
     title: 'Took',
     name: 'Took (s)',
     right: true,
-    value: run => duration(run.seconds),
+    value: run => formatDuration(run.seconds),
     text: run => String(run.seconds),
   },
   {
@@ -50,9 +50,9 @@ const columns = [
 
 /** One sync: how it stands, its lag, its runs, and a run at once. @param {{ name: string }} props */
 export function Sync({ name }) {
-  const mayImport = useMay(importTypes[name]?.role ?? 'maintainer') && importTypes[name]
+  const mayImport = useHasRole(importTypes[name]?.role ?? 'maintainer') && importTypes[name]
   const [version, again] = useVersion()
-  const { data, error } = useLoad(signal => ask('/syncs', { signal }), [name, version])
+  const { data, error } = useLoad(signal => callApi('/syncs', { signal }), [name, version])
   const sync = data?.data.find((/** @type {any} */ each) => each.sync === name)
   const drop = mayImport && html`<a href=${linkTo('import', name)}>Import a file of ${name}</a>`
   return html`<p class="trail"><a href=${linkTo('syncs')}>Syncs</a></p>
@@ -67,11 +67,11 @@ export function Sync({ name }) {
 function SyncDetails({ sync, drop, version, again }) {
   const path = `/syncs/${encodeURIComponent(sync.sync)}`
   const [asked, setAsked] = useState(false)
-  const runs = useLoad(signal => ask(pageOf(`${path}/runs`, null), { signal }), [path, version])
-  const points = useMemo(() => lags(runs.data?.data ?? []), [runs.data])
+  const runs = useLoad(signal => callApi(toPagePath(`${path}/runs`, null), { signal }), [path, version])
+  const points = useMemo(() => buildLagChart(runs.data?.data ?? []), [runs.data])
   const isPulled = sync.origin === 'backOffice'
   const run = (/** @type {boolean} */ full) => () =>
-    ask(`${path}/run`, { method: 'POST', body: { full } }).then(() => {
+    callApi(`${path}/run`, { method: 'POST', body: { full } }).then(() => {
       setAsked(true)
       again()
     })
@@ -82,15 +82,18 @@ function SyncDetails({ sync, drop, version, again }) {
             'State',
             html`<${State} state=${sync.isOverdue ? 'late' : sync.state} tone=${sync.isOverdue ? 'bad' : runTone(sync.state)} />${sync.detail && html` <small>${sync.detail}</small>`}`,
           ],
-          ['Age', sync.lagSeconds === null ? 'never brought' : duration(sync.lagSeconds)],
-          ['Schedule', sync.intervalSeconds === null ? 'as files come' : `every ${duration(sync.intervalSeconds)}`],
+          ['Age', sync.lagSeconds === null ? 'never brought' : formatDuration(sync.lagSeconds)],
+          [
+            'Schedule',
+            sync.intervalSeconds === null ? 'as files come' : `every ${formatDuration(sync.intervalSeconds)}`,
+          ],
           [
             'Next',
             sync.isQueued
               ? 'as soon as a worker has time'
               : sync.nextRunAt && new Date(sync.nextRunAt).toLocaleTimeString(),
           ],
-          ['Last whole run', html`<${Moment} moment=${sync.lastFullSyncAt} />`],
+          ['Last whole run', html`<${Timestamp} moment=${sync.lastFullSyncAt} />`],
         ]}
       />
       <p class="choices">

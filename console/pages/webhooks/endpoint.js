@@ -1,33 +1,33 @@
 import { useState } from 'preact/hooks'
 import { Action } from '../../components/action.js'
 import { Dialog } from '../../components/dialog.js'
-import { duration, Facts, Moment, State } from '../../components/format.js'
-import { useKeptFocus } from '../../components/kept-focus.js'
+import { Facts, formatDuration, State, Timestamp } from '../../components/format.js'
 import { List } from '../../components/list.js'
 import { Problem } from '../../components/problem.js'
 import { RecordForm } from '../../components/record-form.js'
 import { Secret } from '../../components/secret.js'
+import { useKeptFocus } from '../../components/use-kept-focus.js'
 import { useLoad, useVersion } from '../../components/use-load.js'
-import { ask } from '../../lib/api.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
 import { goTo, linkTo } from '../../lib/route.js'
 import { EndpointForm } from './form.js'
-import { Rewind } from './rewind.js'
-import { toneOf } from './state.js'
+import { getStateTone } from './health.js'
+import { ReplayForm } from './replay.js'
 
 /** @param {any} attempt */
-const took = ({ status }) => status !== null && status < 300
+const isDelivered = ({ status }) => status !== null && status < 300
 /** @param {any} attempt */
-const outcome = attempt =>
+const formatOutcome = attempt =>
   attempt.status === null ? attempt.detail : `${attempt.status}${attempt.detail ? ` ${attempt.detail}` : ''}`
 
 /** @type {import('../../components/table.js').Column[]} */
-const attempts = [
-  { title: 'When', value: each => html`<${Moment} moment=${each.at} />`, text: each => each.at, shrink: true },
+const attemptColumns = [
+  { title: 'When', value: each => html`<${Timestamp} moment=${each.at} />`, text: each => each.at, shrink: true },
   {
     title: 'Outcome',
-    value: each => html`<${State} state=${outcome(each)} tone=${took(each) ? 'good' : 'bad'} />`,
-    text: outcome,
+    value: each => html`<${State} state=${formatOutcome(each)} tone=${isDelivered(each) ? 'good' : 'bad'} />`,
+    text: formatOutcome,
   },
   { title: 'Changes', right: true, value: each => each.changes },
   {
@@ -46,12 +46,12 @@ const attempts = [
 ]
 
 /** @param {{ record: any, save: (body: object) => Promise<void> }} of */
-const edited = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
+const renderEditForm = ({ record, save }) => html`<${EndpointForm} endpoint=${record} save=${save} />`
 
 /** One endpoint: where it stands, what it answered, and what is done with it. @param {{ id: string }} props */
 export function Endpoint({ id }) {
   const path = `/webhooks/${encodeURIComponent(id)}`
-  const { data, error, reload } = useLoad(signal => ask(path, { signal }).then(answer => answer.data), [id])
+  const { data, error, reload } = useLoad(signal => callApi(path, { signal }).then(answer => answer.data), [id])
   const [version, again] = useVersion()
   const [open, setOpen] = useState('')
   const [secret, setSecret] = useState(/** @type {string | undefined} */ (undefined))
@@ -68,7 +68,7 @@ export function Endpoint({ id }) {
     again()
   }
   /** @param {string} what @param {object} [body] */
-  const post = (what, body = {}) => ask(`${path}/${what}`, { method: 'POST', body })
+  const post = (what, body = {}) => callApi(`${path}/${what}`, { method: 'POST', body })
   const doing = (/** @type {string} */ what) => () => post(what).then(seen)
   const test = async () => {
     setTried((await post('test')).data)
@@ -78,7 +78,7 @@ export function Endpoint({ id }) {
     setSecret((await post('rotate-secret')).data.secret)
     seen()
   }
-  const remove = () => ask(path, { method: 'DELETE' }).then(() => goTo('webhooks'))
+  const remove = () => callApi(path, { method: 'DELETE' }).then(() => goTo('webhooks'))
 
   return html`<p class="trail"><a href=${linkTo('webhooks')}>Webhooks</a></p>
     <h1 class="address">${data.url}</h1>
@@ -88,14 +88,14 @@ export function Endpoint({ id }) {
         facts=${[
           [
             'State',
-            html`<${State} state=${data.state} tone=${toneOf(data.state)} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
+            html`<${State} state=${data.state} tone=${getStateTone(data.state)} />${data.stateReason && html` <small>${data.stateReason}</small>`}`,
           ],
-          ['Lag', data.lag.seconds ? `${duration(data.lag.seconds)}` : 'up to date'],
-          ['Last delivered', html`<${Moment} moment=${data.lastSuccessAt} />`],
+          ['Lag', data.lag.seconds ? `${formatDuration(data.lag.seconds)}` : 'up to date'],
+          ['Last delivered', html`<${Timestamp} moment=${data.lastSuccessAt} />`],
           [
             'Last failure',
             data.lastFailure &&
-              html`<${Moment} moment=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
+              html`<${Timestamp} moment=${data.lastFailure.at} /> <small>${data.lastFailure.detail}</small>`,
           ],
           ['Kinds', data.kinds.length ? data.kinds.join(', ') : 'all'],
           ['Description', data.description],
@@ -114,14 +114,14 @@ export function Endpoint({ id }) {
         <${Action} label="Rotate secret" role="admin" work=${rotate} confirm="Creates a new signing secret. Both secrets are valid for 24 hours." />
         <${Action} label="Remove" role="admin" danger work=${remove} confirm="Deletes the endpoint and its cursor." />
       </p>
-      ${tried && html`<p role="status"><${State} state=${took(tried) ? 'Test delivered' : 'Test failed'} tone=${took(tried) ? 'good' : 'bad'} />: ${outcome(tried)}, ${tried.milliseconds} ms</p>`}
+      ${tried && html`<p role="status"><${State} state=${isDelivered(tried) ? 'Test delivered' : 'Test failed'} tone=${isDelivered(tried) ? 'good' : 'bad'} />: ${formatOutcome(tried)}, ${tried.milliseconds} ms</p>`}
     </div>
-    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${seen} form=${edited} /><//>`}
-    ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${Rewind} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}
+    ${open === 'edit' && html`<${Dialog} title="Edit endpoint" close=${() => setOpen('')}><${RecordForm} path=${path} done=${seen} form=${renderEditForm} /><//>`}
+    ${open === 'rewind' && html`<${Dialog} title="Rewind" close=${() => setOpen('')}><${ReplayForm} rewind=${(/** @type {string} */ to) => post('rewind', { to }).then(seen)} /><//>`}
     <${List}
       path=${`${path}/attempts`}
       caption="Attempts of the last 30 days"
-      columns=${attempts}
+      columns=${attemptColumns}
       version=${version}
       tools=${html`<h2>Attempts</h2>`}
       file=${`webhook-${id}-attempts`}

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
 import { kinds } from 'tillbridge/changes'
-import { Send } from '../../components/button.js'
-import { Field, submitted, Tick } from '../../components/field.js'
+import { SubmitButton } from '../../components/button.js'
+import { Checkbox, Field, onSubmit } from '../../components/field.js'
 import { useAction } from '../../components/use-load.js'
 import { html } from '../../lib/html.js'
 
 /** In their own order, as the API has them. @param {string[]} chosen */
-const kindsAmong = chosen => kinds.filter(kind => chosen.includes(kind))
+const sortKinds = chosen => kinds.filter(kind => chosen.includes(kind))
 
 /** What somebody has changed of a record: the rest may be another one's by now. @param {any} record @param {Record<string, unknown>} said */
-const changesOf = (record, said) =>
+const pickChanges = (record, said) =>
   Object.fromEntries(
     Object.entries(said).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(record[name])),
   )
@@ -24,8 +24,8 @@ export function EndpointForm({ endpoint, save, isNew = false }) {
   const [chosen, setChosen] = useState(/** @type {string[]} */ (endpoint?.kinds ?? []))
   const [fromBeginning, setFromBeginning] = useState(false)
   const { busy, error, run } = useAction()
-  const said = { url, description: description || null, kinds: chosen.length ? kindsAmong(chosen) : kinds }
-  const send = submitted(() => run(() => save(isNew ? { ...said, fromBeginning } : changesOf(endpoint, said))))
+  const said = { url, description: description || null, kinds: chosen.length ? sortKinds(chosen) : kinds }
+  const send = onSubmit(() => run(() => save(isNew ? { ...said, fromBeginning } : pickChanges(endpoint, said))))
   /** @param {string} kind @param {boolean} on */
   const choose = (kind, on) => setChosen(on ? [...chosen, kind] : chosen.filter(each => each !== kind))
   return html`<form onSubmit=${send}>
@@ -36,11 +36,11 @@ export function EndpointForm({ endpoint, save, isNew = false }) {
       <div class="ticks">
         ${kinds.map(
           kind =>
-            html`<${Tick} key=${kind} label=${kind} checked=${chosen.includes(kind)} change=${(/** @type {boolean} */ on) => choose(kind, on)} />`,
+            html`<${Checkbox} key=${kind} label=${kind} checked=${chosen.includes(kind)} change=${(/** @type {boolean} */ on) => choose(kind, on)} />`,
         )}
       </div>
     </fieldset>
-    ${isNew && html`<${Tick} label="Begin with everything as it stands" checked=${fromBeginning} change=${setFromBeginning} />`}
-    <${Send} label="Save" doing="Saving…" busy=${busy} error=${error} />
+    ${isNew && html`<${Checkbox} label="Begin with everything as it stands" checked=${fromBeginning} change=${setFromBeginning} />`}
+    <${SubmitButton} label="Save" doing="Saving…" busy=${busy} error=${error} />
   </form>`
 }

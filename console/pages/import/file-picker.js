@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks'
 import { html } from '../../lib/html.js'
 
 /** So many bytes are taken at once. */
-const mostBytes = 256 * 1024 * 1024
+const maxBytes = 256 * 1024 * 1024
 
 /** @param {number} bytes */
-const sized = bytes => {
+const formatSize = bytes => {
   if (bytes < 1_024) return `${bytes} bytes`
   const units = bytes < 1_024 ** 2 ? /** @type {const} */ (['KB', 1_024]) : /** @type {const} */ (['MB', 1_024 ** 2])
   return `${(bytes / units[1]).toFixed(1)} ${units[0]}`
 }
 
 /** Where a file is dropped, or chosen. @param {{ file: File | undefined, take: (file: File) => void }} props */
-export function Choose({ file, take }) {
+export function FilePicker({ file, take }) {
   const [isOver, setIsOver] = useState(false)
   const [fault, setFault] = useState('')
   /** @param {FileList | null | undefined} files */
@@ -21,8 +21,8 @@ export function Choose({ file, take }) {
     if (!first) return
     const wrong = more.length
       ? 'One file at a time, please.'
-      : first.size > mostBytes
-        ? `${first.name} has ${sized(first.size)}: 256 MB are taken at once. Pack it with gzip, or use tillbridge import.`
+      : first.size > maxBytes
+        ? `${first.name} has ${formatSize(first.size)}: 256 MB are taken at once. Pack it with gzip, or use tillbridge import.`
         : ''
     setFault(wrong)
     if (!wrong) take(first)
@@ -41,7 +41,7 @@ export function Choose({ file, take }) {
         chosen(event.dataTransfer?.files)
       }}
     >
-      <p>${file ? html`<b>${file.name}</b> <small>${sized(file.size)}</small>` : html`<b>Drop a file here</b>, .csv or .ndjson, packed with gzip or not`}</p>
+      <p>${file ? html`<b>${file.name}</b> <small>${formatSize(file.size)}</small>` : html`<b>Drop a file here</b>, .csv or .ndjson, packed with gzip or not`}</p>
       <label class="button">
         <span>${file ? 'Choose another file' : 'Choose a file'}</span>
         <input

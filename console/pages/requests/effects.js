@@ -1,15 +1,15 @@
 import { State } from '../../components/format.js'
 import { html } from '../../lib/html.js'
 import { linkTo } from '../../lib/route.js'
-import { took } from './tone.js'
+import { formatMs } from './format.js'
 
 /** @typedef {{ key: string, at: string | null, what: unknown }} Event */
 
 /** @type {Record<string, 'good' | 'warn' | 'bad'>} */
-const mailTones = { sent: 'good', queued: 'warn', failed: 'bad' }
+const emailTones = { sent: 'good', queued: 'warn', failed: 'bad' }
 
 /** @param {any} request @returns {Event[]} */
-const eventsOf = ({ audit, emails, deliveries }) => [
+const buildEvents = ({ audit, emails, deliveries }) => [
   ...audit.map((/** @type {any} */ each) => ({
     key: `audit ${each.id}`,
     at: each.at,
@@ -18,18 +18,18 @@ const eventsOf = ({ audit, emails, deliveries }) => [
   ...emails.map((/** @type {any} */ each) => ({
     key: `mail ${each.id}`,
     at: each.sentAt,
-    what: html`E-mail <${State} state=${each.status} tone=${mailTones[each.status]} /> <small>${each.attempts === 1 ? '1 attempt' : `${each.attempts} attempts`}</small>`,
+    what: html`E-mail <${State} state=${each.status} tone=${emailTones[each.status]} /> <small>${each.attempts === 1 ? '1 attempt' : `${each.attempts} attempts`}</small>`,
   })),
   ...deliveries.map((/** @type {any} */ each) => ({
     key: `delivery ${each.webhookId}`,
     at: each.at,
-    what: html`<a href=${linkTo('webhooks', each.webhookId)}>Webhook</a> told: <${State} state=${each.detail ?? `${each.status}`} tone=${each.detail ? 'bad' : 'good'} /> <small>${took(each.milliseconds)}, delivery ${each.deliveryId}</small>`,
+    what: html`<a href=${linkTo('webhooks', each.webhookId)}>Webhook</a> told: <${State} state=${each.detail ?? `${each.status}`} tone=${each.detail ? 'bad' : 'good'} /> <small>${formatMs(each.milliseconds)}, delivery ${each.deliveryId}</small>`,
   })),
 ]
 
 /** What a request wrote, and what followed: e-mails, deliveries. @param {{ request: any }} props */
-export function Afterwards({ request }) {
-  const events = eventsOf(request)
+export function Effects({ request }) {
+  const events = buildEvents(request)
   if (events.length === 0)
     return html`<div class="empty">${request.operation.startsWith('GET ') ? 'It read, and left nothing behind.' : 'It wrote nothing.'}</div>`
   return html`<ol class="timeline">

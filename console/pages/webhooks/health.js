@@ -2,4 +2,4 @@
 const tones = { active: 'good', failing: 'bad', paused: 'warn' }
 
 /** The colour of the state of an endpoint. @param {string} state */
-export const toneOf = state => tones[state]
+export const getStateTone = state => tones[state]

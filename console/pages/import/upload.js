@@ -1,17 +1,18 @@
-import { follow } from '../../components/follow.js'
-import { ask } from '../../lib/api.js'
+import { poll } from '../../components/poll.js'
+import { callApi } from '../../lib/api.js'
 
 /** @typedef {import('./profile.js').Sent} Sent */
 /** @typedef {import('./profile.js').Group} Group */
 
 /** What is sent, behind the file whose lines it has mended, if that was only tried. @param {Sent} sent @returns {Sent[]} */
-export const filesOf = sent => (sent.mends ? [...filesOf({ ...sent.mends.sent, isTrial: sent.isTrial }), sent] : [sent])
+export const listUploads = sent =>
+  sent.mends ? [...listUploads({ ...sent.mends.sent, isTrial: sent.isTrial }), sent] : [sent]
 
 /**
  * What two runs come to where the later one has lines that the earlier one has rejected.
  * @param {any} before @param {any} run
  */
-const together = (before, run) => ({
+const addRuns = (before, run) => ({
   ...run,
   read: before.read,
   new: before.new + run.new,
@@ -24,7 +25,7 @@ const together = (before, run) => ({
 })
 
 /** What is left of rejected lines without those that are mended. @param {Group[]} groups @param {Set<number>} [mended] */
-const without = (groups, mended = new Set()) =>
+const removeCorrected = (groups, mended = new Set()) =>
   groups
     .map(group => {
       const numbers = group.numbers.filter(number => !mended.has(number))
@@ -37,36 +38,36 @@ const without = (groups, mended = new Set()) =>
  * to is told on the way. Returns what was rejected, file by file.
  * @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal
  */
-export async function takeIn(sent, tell, signal) {
-  const files = sent.isTrial ? [sent] : filesOf(sent)
+export async function uploadAll(sent, tell, signal) {
+  const files = sent.isTrial ? [sent] : listUploads(sent)
   const rejected = []
   /** @type {any} */
   let all
   for (const [i, file] of files.entries()) {
     const before = all
     const next = files[i + 1]
-    const run = await runOf(
+    const run = await upload(
       file,
       of => {
-        all = before ? together(before, of) : of
+        all = before ? addRuns(before, of) : of
         tell({ ...all, isLast: !next })
       },
       signal,
     )
-    const groups = run.rejected > 0 ? (await ask(`/imports/${run.id}/rejected`, { signal })).data : []
+    const groups = run.rejected > 0 ? (await callApi(`/imports/${run.id}/rejected`, { signal })).data : []
     const isIn = run.state === 'ok'
-    rejected.push({ file, groups: without(groups, isIn ? next?.mends?.numbers : undefined) })
+    rejected.push({ file, groups: removeCorrected(groups, isIn ? next?.mends?.numbers : undefined) })
     if (!isIn) break
   }
   return rejected.filter(({ groups }) => groups.length > 0)
 }
 
 /** Sends a file and waits until it is in. @param {Sent} sent @param {(run: any) => void} tell @param {AbortSignal} signal */
-async function runOf({ file, plan, profile, isTrial }, tell, signal) {
+async function upload({ file, plan, profile, isTrial }, tell, signal) {
   const type = plan.reading.isJson ? 'application/x-ndjson' : 'text/csv'
   /** @type {Record<string, string>} */
   const headers = isTrial ? { prefer: 'tx=rollback' } : {}
   const path = `/imports?type=${plan.type}&profile=${encodeURIComponent(JSON.stringify(profile))}`
-  const { data } = await ask(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })
-  return follow(data, `/imports/${data.id}`, { isOver: of => of.state !== 'running', tell, signal })
+  const { data } = await callApi(path, { method: 'POST', body: file.slice(0, file.size, type), headers, signal })
+  return poll(data, `/imports/${data.id}`, { isOver: of => of.state !== 'running', tell, signal })
 }

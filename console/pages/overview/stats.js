@@ -1,27 +1,27 @@
 import { useEffect, useState } from 'preact/hooks'
-import { money } from '../../components/format.js'
-import { ask } from '../../lib/api.js'
+import { formatMoney } from '../../components/format.js'
+import { callApi } from '../../lib/api.js'
 import { html } from '../../lib/html.js'
-import { useMay } from '../../lib/role.js'
+import { useHasRole } from '../../lib/role.js'
 import { linkTo } from '../../lib/route.js'
-import { Figure } from './figure.js'
-import { usePart } from './part.js'
+import { useSection } from './sections.js'
+import { StatCard } from './stat-card.js'
 
 /**
  * The day in numbers: orders, sales, vouchers, and the requests of 24 hours by the minute.
- * @param {{ overview: import('./part.js').Overview }} props
+ * @param {{ overview: import('./sections.js').Overview }} props
  */
-export function Figures({ overview }) {
-  const { data, isLacking } = usePart('stats', overview, signal =>
-    ask('/stats', { signal }).then(answer => answer.data),
+export function Stats({ overview }) {
+  const { data, isLacking } = useSection('stats', overview, signal =>
+    callApi('/stats', { signal }).then(answer => answer.data),
   )
   if (isLacking) return html`<div class="empty">The day's figures are not known.</div>`
   if (!data)
     return html`<div class="figures"><div class="figure card"><span class="opening" role="status">Loading…</span></div></div>`
   return html`<div class="figures">
-      <${Sums} title="Orders today" sums=${data.orders} what=${['order', 'orders']} place=${['search']} />
-      <${Sums} title="Sales today" sums=${data.sales} what=${['sale', 'sales']} place=${['syncs', 'transactions']} />
-      ${data.vouchers && html`<${Sums} title="Owed for vouchers" sums=${data.vouchers} what=${['voucher', 'vouchers']} place=${['search', 'voucher']} />`}
+      <${MoneyCard} title="Orders today" sums=${data.orders} what=${['order', 'orders']} place=${['search']} />
+      <${MoneyCard} title="Sales today" sums=${data.sales} what=${['sale', 'sales']} place=${['syncs', 'transactions']} />
+      ${data.vouchers && html`<${MoneyCard} title="Owed for vouchers" sums=${data.vouchers} what=${['voucher', 'vouchers']} place=${['search', 'voucher']} />`}
     </div>
     <${Requests} requests=${data.requests} />`
 }
@@ -30,17 +30,17 @@ export function Figures({ overview }) {
  * A sum of each currency.
  * @param {{ title: string, sums: { currency: string, count: number, total: string }[], what: [one: string, many: string], place: string[] }} props
  */
-function Sums({ title, sums, what: [one, many], place }) {
-  const [first, ...others] = sums.map(({ currency, total }) => money(total, currency))
+function MoneyCard({ title, sums, what: [one, many], place }) {
+  const [first, ...others] = sums.map(({ currency, total }) => formatMoney(total, currency))
   const count = sums.reduce((all, each) => all + each.count, 0)
   const counted = count === 0 ? 'none yet' : `${count.toLocaleString('en')} ${count === 1 ? one : many}`
   const words = [counted, ...others].join(', ')
-  return html`<${Figure} title=${title} place=${place} number=${first ?? '0'} words=${words} tone="idle" />`
+  return html`<${StatCard} title=${title} place=${place} number=${first ?? '0'} words=${words} tone="idle" />`
 }
 
 /** @param {{ requests: { since: string, answered: number[], rejected: number[], failed: number[] } }} props */
 function Requests({ requests: { since, answered, rejected, failed } }) {
-  const mayLook = useMay('admin')
+  const mayLook = useHasRole('admin')
   const [Chart, setChart] = useState(/** @type {any} */ (undefined))
   // It comes once the first figures are there.
   useEffect(() => {

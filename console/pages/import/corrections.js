@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
-import { Field, submitted } from '../../components/field.js'
+import { Field, onSubmit } from '../../components/field.js'
 import { html } from '../../lib/html.js'
-import { brief } from './preview.js'
-import { isRest, whyColumns } from './profile.js'
+import { truncate } from './preview.js'
+import { hasRejectionColumns, rejectionColumns } from './profile.js'
 
 /** So many cells stand beside the one that is mended, so that it is seen which line it is. */
-const beside = 4
+const maxContextColumns = 4
 
 /**
  * The lines of one reason. Where a column is at fault it alone is mended, in all of them at once or line by line; otherwise each cell.
@@ -14,16 +14,16 @@ const beside = 4
  *   isSecret: (name: string) => boolean, put: (number: number, place: number, text: string) => void,
  * }} props
  */
-export function Mending({ group, lines, header, isSecret, put }) {
+export function Corrections({ group, lines, header, isSecret, put }) {
   const [all, setAll] = useState('')
   const numbers = group.numbers.filter(number => lines.has(number))
   const place = header.indexOf(group.column)
   const isOf = place >= 0
-  const own = header.map((_, i) => i).slice(isRest(header) ? whyColumns.length : 0)
+  const own = header.map((_, i) => i).slice(hasRejectionColumns(header) ? rejectionColumns.length : 0)
   const others = own.filter(i => i !== place && !isSecret(header[i] ?? ''))
   const open = isOf ? [place] : own
-  const shown = isOf ? others.slice(0, beside) : []
-  const putAll = submitted(() => {
+  const shown = isOf ? others.slice(0, maxContextColumns) : []
+  const putAll = onSubmit(() => {
     for (const number of numbers) put(number, place, all)
     setAll('')
   })
@@ -57,7 +57,7 @@ export function Mending({ group, lines, header, isSecret, put }) {
             number => html`<tr key=${number}>
               <td class="right shrink">${number}</td>
               ${open.map(at => html`<td key=${at} class="wide">${input(number, at)}</td>`)}
-              ${shown.map(at => html`<td key=${at} class="shrink">${brief(lines.get(number)?.cells[at] ?? '')}</td>`)}
+              ${shown.map(at => html`<td key=${at} class="shrink">${truncate(lines.get(number)?.cells[at] ?? '')}</td>`)}
             </tr>`,
           )}
         </tbody>

@@ -8,7 +8,7 @@ import { Table } from './table.js'
  *   title?: unknown, caption: string, columns: import('./table.js').Column[], rows: any[], file: string, keyOf?: (row: any) => string,
  * }} props
  */
-export const WholeTable = ({ title, file, ...table }) => html`<section class="list">
+export const ExportableTable = ({ title, file, ...table }) => html`<section class="list">
   <div class="tools">
     ${title}
     <span class="aside"><${Export} all=${() => [table.rows]} columns=${table.columns} of=${table.caption} file=${file} /></span>

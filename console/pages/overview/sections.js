@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { useLoad } from '../../components/use-load.js'
 import { useMinute } from '../../components/use-minute.js'
-import { everyPage } from '../../lib/api.js'
+import { loadPages } from '../../lib/api.js'
 
 /** @typedef {{ minute: number, tell: (part: string, error: unknown) => void }} Overview what all parts of the screen go by */
 
@@ -26,11 +26,11 @@ export function useOverview() {
  * @template T
  * @param {string} part @param {Overview} overview @param {(signal: AbortSignal) => Promise<T>} load
  */
-export function usePart(part, { minute, tell }, load) {
+export function useSection(part, { minute, tell }, load) {
   const { data, error, reload } = useLoad(load, [minute])
   useEffect(() => tell(part, error), [error])
   return { data, isLacking: Boolean(error), reload }
 }
 
 /** @param {string} path @returns {Promise<any[]>} */
-export const wholeList = async path => (await Array.fromAsync(everyPage(path))).flatMap(page => page.data)
+export const wholeList = async path => (await Array.fromAsync(loadPages(path))).flatMap(page => page.data)

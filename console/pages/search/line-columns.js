@@ -10,11 +10,11 @@ export const skuColumn = {
 }
 
 /** @param {any} line */
-const variant = ({ colourName, sizeCode }) => [colourName, sizeCode].filter(Boolean).join(' · ')
+const formatVariant = ({ colourName, sizeCode }) => [colourName, sizeCode].filter(Boolean).join(' · ')
 
 /** @type {import('../../components/table.js').Column} */
 export const productColumn = {
   title: 'Product',
-  value: line => html`${line.productName} <small>${variant(line)}</small>`,
-  text: line => [line.productName, variant(line)].filter(Boolean).join(' '),
+  value: line => html`${line.productName} <small>${formatVariant(line)}</small>`,
+  text: line => [line.productName, formatVariant(line)].filter(Boolean).join(' '),
 }

@@ -8,7 +8,7 @@ export const runTone = state => tones[state]
  * How old the data was when each run that went well had ended: since the one before it had begun; in minutes, the oldest first.
  * @param {any[]} runs the newest first
  */
-export function lags(runs) {
+export function buildLagChart(runs) {
   const well = runs.filter(({ state, endedAt }) => state === 'ok' && endedAt).reverse()
   const ended = well.slice(1).map(run => Date.parse(run.endedAt))
   const minutes = ended.map((end, i) => Math.round((end - Date.parse(well[i].startedAt)) / 6_000) / 10)

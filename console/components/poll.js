@@ -1,8 +1,8 @@
-import { ask } from '../lib/api.js'
+import { callApi } from '../lib/api.js'
 
-export const followMs = 700
+export const fastPollIntervalMs = 700
 /** So many looks in a row may fail: what is looked at goes on meanwhile. */
-const mostMissed = 20
+const maxFailures = 20
 
 /** @param {number} ms @returns {Promise<void>} */
 export const wait = ms => new Promise(done => setTimeout(() => done(), ms))
@@ -15,17 +15,17 @@ export const wait = ms => new Promise(done => setTimeout(() => done(), ms))
  *   isOver: (data: any) => boolean, tell: (data: any) => void, signal: AbortSignal, pause?: (data: any) => Promise<void>,
  * }} following `tell`: told the first and each later look; `pause`: waits for the next one
  */
-export async function follow(first, path, { isOver, tell, signal, pause = () => wait(followMs) }) {
+export async function poll(first, path, { isOver, tell, signal, pause = () => wait(fastPollIntervalMs) }) {
   let data = first
   tell(data)
   for (let missed = 0; !isOver(data); ) {
     await pause(data)
     try {
-      data = (await ask(path, { signal })).data
+      data = (await callApi(path, { signal })).data
       missed = 0
       tell(data)
     } catch (fault) {
-      if (signal.aborted || ++missed > mostMissed) throw fault
+      if (signal.aborted || ++missed > maxFailures) throw fault
     }
   }
   return data
