@@ -43,11 +43,11 @@ export function openSpedUpDriver(url: string, ca: string): Driver {
 
 /** Uses one driver for every service. */
 export const toBackOffices = (driver: Driver): BackOffices => ({
-  of: driver.backOffice,
-  driverOf: () => driver,
-  settingsOf: () => ({ driver: 'apparel21' }),
-  syncedAt: () => undefined,
-  opened: () => [],
+  get: driver.backOffice,
+  getDriver: () => driver,
+  getSettings: () => ({ driver: 'apparel21' }),
+  getSyncTimes: () => undefined,
+  listOpen: () => [],
   close: driver.close,
 })
 

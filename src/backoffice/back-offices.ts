@@ -12,107 +12,112 @@ import { drivers } from './drivers.ts'
 import type { BackOffice } from './port/back-office.ts'
 import type { Driver, OnCall, OnCredentials } from './port/driver.ts'
 
-/** The back offices behind all services, as this process reaches them: one driver a service, opened when it is first needed. */
+/** The back offices of all services: one driver per service, opened on first use. */
 export interface BackOffices {
-  /** Costs nothing: what it needs to know is read beforehand. */
-  of(service: Service): BackOffice
-  driverOf(service: Service): Driver
-  settingsOf(service: Service): BackOfficeSettings
-  /** When each sync of a service last ended well (RFC 3339), a few seconds late; undefined where nothing is pulled. */
-  syncedAt(service: Service): ReadonlyMap<string, string> | undefined
-  /** The drivers that are open, by the names of their services. */
-  opened(): { service: string; driver: Driver }[]
+  /** Cheap: settings are polled in the background. */
+  get(service: Service): BackOffice
+  getDriver(service: Service): Driver
+  getSettings(service: Service): BackOfficeSettings
+  /** Returns when each sync of a service last succeeded (RFC 3339), up to 2 s late. Returns undefined if the service has no syncs. */
+  getSyncTimes(service: Service): ReadonlyMap<string, string> | undefined
+  /** Returns the open drivers with the names of their services. */
+  listOpen(): { service: string; driver: Driver }[]
   close(): void
 }
 
-interface Opening {
+interface BackOfficesOptions {
   db: Database
   keys: Keys
-  /** For services without a back office of their own. */
+  /** For services without their own back office. */
   defaults: BackOfficeSettings
   log: Logger
 }
 
-/** A driver, and what it was opened with. */
-interface Opened {
+/** A driver, and the values that it was opened with. */
+interface OpenedDriver {
   service: Service
   settings: BackOfficeSettings
   timeZone: string
   driver: Driver
 }
 
-/** Milliseconds between two looks at what is set: a change is in force everywhere within 5 s. */
-const lookMs = 2_000
-/** Milliseconds that a driver which is not used any more has to end its calls. */
+/** Milliseconds between two reads of the settings. A change is in effect in all processes within 5 s. */
+const pollIntervalMs = 2_000
+
+/** Milliseconds that the calls of a replaced driver have to end. */
 const graceMs = 30_000
 
-/** Opens the back offices: what services have set is read, and from then on looked after. */
-export async function openBackOffices({ db, keys, defaults, log }: Opening): Promise<BackOffices> {
-  const open = new Map<number, Opened>()
-  const leaving = new Map<NodeJS.Timeout, Driver>()
+/** Opens the back offices. Reads the settings of all services now and at each poll. */
+export async function openBackOffices({ db, keys, defaults, log }: BackOfficesOptions): Promise<BackOffices> {
+  const open = new Map<number, OpenedDriver>()
+  const retired = new Map<NodeJS.Timeout, Driver>()
   const calls = countCalls(db, log)
-  let own: ReadonlyMap<number, StoredBackOffice> = new Map()
-  let synced: ReadonlyMap<number, ReadonlyMap<string, string>> = new Map()
+  let stored: ReadonlyMap<number, StoredBackOffice> = new Map()
+  let syncTimes: ReadonlyMap<number, ReadonlyMap<string, string>> = new Map()
 
-  async function look() {
-    const stored = await storedBackOffices(db, keys)
-    // What has not changed stays the very same, so that a driver can tell.
-    own = new Map(
-      stored.map(one => {
-        const known = own.get(one.serviceId)
-        if (known?.version === one.version) return [one.serviceId, known]
-        if (one.isLocked)
-          log.error({ serviceId: one.serviceId }, 'back-office password was encrypted with another key. Set it again.')
-        return [one.serviceId, one]
+  async function poll() {
+    const backOffices = await storedBackOffices(db, keys)
+    // Keep the object of an unchanged version: `getDriver` opens a new driver if the settings are another object.
+    stored = new Map(
+      backOffices.map(backOffice => {
+        const previous = stored.get(backOffice.serviceId)
+        if (previous?.version === backOffice.version) return [backOffice.serviceId, previous]
+        if (backOffice.isLocked)
+          log.error(
+            { serviceId: backOffice.serviceId },
+            'back-office password was encrypted with another key. Set it again.',
+          )
+        return [backOffice.serviceId, backOffice]
       }),
     )
-    if (stored.length || defaults.driver !== embeddedName) synced = await readFinishedAt(db)
+    if (backOffices.length || defaults.driver !== embeddedName) syncTimes = await readFinishedAt(db)
   }
-  await look()
+  await poll()
   let polling = Promise.resolve()
   const timer = setInterval(() => {
-    // While the database is unavailable, the settings that were read last stay in force.
-    polling = polling.then(() => ignoreError(look(), 'back office settings are polled again')).then(calls.write)
-  }, lookMs).unref()
+    // While the database is unavailable, the last known settings stay in effect.
+    polling = polling.then(() => ignoreError(poll(), 'back office settings are polled again')).then(calls.write)
+  }, pollIntervalMs).unref()
 
-  function retire({ driver }: Opened) {
+  function retire({ driver }: OpenedDriver) {
     const end = setTimeout(() => {
-      leaving.delete(end)
+      retired.delete(end)
       driver.close()
     }, graceMs).unref()
-    leaving.set(end, driver)
+    retired.set(end, driver)
   }
 
-  const settingsOf = (service: Service) => own.get(service.id)?.settings ?? defaults
+  const getSettings = (service: Service) => stored.get(service.id)?.settings ?? defaults
 
-  function driverOf(service: Service): Driver {
-    const settings = settingsOf(service)
+  function getDriver(service: Service): Driver {
+    const settings = getSettings(service)
     const { timeZone } = service.settings
-    const known = open.get(service.id)
-    if (known && known.settings === settings && known.timeZone === timeZone) return known.driver
-    const ownLog = log.child({ service: service.name })
+    const current = open.get(service.id)
+    if (current && current.settings === settings && current.timeZone === timeZone) return current.driver
+    const serviceLog = log.child({ service: service.name })
     const onCredentials: OnCredentials = state => {
-      // What becomes of a password that is not used any more is nobody's concern.
+      // A retired driver reports on a password that is no longer in use.
       if (open.get(service.id)?.driver !== driver) return
-      const failed = (err: unknown) => ownLog.error({ err }, 'An alert could not be written down.')
-      noteCredentials(db, service, state).catch(failed)
+      updateCredentialsAlert(db, service, state).catch((err: unknown) =>
+        serviceLog.error({ err }, 'alert about credentials not stored'),
+      )
     }
-    const onCall: OnCall = (milliseconds, hasFailed) => calls.note(service.id, milliseconds, hasFailed)
-    const driver: Driver = drivers[settings.driver](settings, service, ownLog, onCredentials, onCall)
-    if (known) retire(known)
+    const onCall: OnCall = (milliseconds, hasFailed) => calls.count(service.id, milliseconds, hasFailed)
+    const driver: Driver = drivers[settings.driver](settings, service, serviceLog, onCredentials, onCall)
+    if (current) retire(current)
     open.set(service.id, { service, settings, timeZone, driver })
     return driver
   }
 
   return {
-    of: service => driverOf(service).backOffice(service),
-    driverOf,
-    settingsOf,
-    syncedAt: service => (settingsOf(service).driver === embeddedName ? undefined : synced.get(service.id)),
-    opened: () => [...open.values()].map(({ service, driver }) => ({ service: service.name, driver })),
+    get: service => getDriver(service).backOffice(service),
+    getDriver,
+    getSettings,
+    getSyncTimes: service => (getSettings(service).driver === embeddedName ? undefined : syncTimes.get(service.id)),
+    listOpen: () => [...open.values()].map(({ service, driver }) => ({ service: service.name, driver })),
     close() {
       clearInterval(timer)
-      for (const [end, driver] of leaving) {
+      for (const [end, driver] of retired) {
         clearTimeout(end)
         driver.close()
       }
@@ -121,8 +126,8 @@ export async function openBackOffices({ db, keys, defaults, log }: Opening): Pro
   }
 }
 
-/** A back office that does not take the password asks for somebody who has the right one. */
-async function noteCredentials(db: Database, { id }: Service, state: 'accepted' | 'rejected') {
+/** Raises an alert if the back office rejects the credentials, and resolves it if they are accepted. */
+async function updateCredentialsAlert(db: Database, { id }: Service, state: 'accepted' | 'rejected') {
   const kind = 'back_office_denied'
   const detail = 'The back office does not accept the user and the password.'
   await (state === 'accepted' ? resolveAlertsOfKind(db, id, kind) : raiseAlert(db, id, { kind, subject: '', detail }))

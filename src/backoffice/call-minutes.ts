@@ -2,41 +2,39 @@ import type { Logger } from 'pino'
 import type { Db } from '../database/db.ts'
 import { addCallMinutes, type CallMinute } from '../store/stats/back-office-calls.ts'
 
-/** Minutes of services that wait for the database: what comes on top is not counted. */
-const mostWaiting = 10_000
+/** Service minutes that wait for the database. Further ones are not counted. */
+const maxPendingMinutes = 10_000
 
-/** Counts the calls of back offices that this process makes, by their minutes, and writes them down when it is told to. */
+/** Counts the back-office calls of this process by service and minute, until `write` stores the counts. */
 export function countCalls(db: Db, log: Logger) {
-  let counted = new Map<string, CallMinute>()
+  let pending = new Map<string, CallMinute>()
 
-  function add(more: CallMinute) {
-    const key = `${more.serviceId} ${more.minute}`
-    const known = counted.get(key)
-    if (!known && counted.size >= mostWaiting) return
-    counted.set(key, {
-      serviceId: more.serviceId,
-      minute: more.minute,
-      calls: (known?.calls ?? 0) + more.calls,
-      failed: (known?.failed ?? 0) + more.failed,
-      milliseconds: (known?.milliseconds ?? 0) + more.milliseconds,
-      slowest: Math.max(known?.slowest ?? 0, more.slowest),
+  function add(minute: CallMinute) {
+    const key = `${minute.serviceId} ${minute.minute}`
+    const sum = pending.get(key)
+    if (!sum && pending.size >= maxPendingMinutes) return
+    pending.set(key, {
+      serviceId: minute.serviceId,
+      minute: minute.minute,
+      calls: (sum?.calls ?? 0) + minute.calls,
+      failed: (sum?.failed ?? 0) + minute.failed,
+      milliseconds: (sum?.milliseconds ?? 0) + minute.milliseconds,
+      slowest: Math.max(sum?.slowest ?? 0, minute.slowest),
     })
   }
 
   return {
-    /** A call has ended. */
-    note(serviceId: number, milliseconds: number, hasFailed: boolean) {
+    count(serviceId: number, milliseconds: number, hasFailed: boolean) {
       const minute = `${new Date().toISOString().slice(0, 16)}Z`
       add({ serviceId, minute, calls: 1, failed: hasFailed ? 1 : 0, milliseconds, slowest: milliseconds })
     },
     async write() {
-      if (!counted.size) return
-      const minutes = [...counted.values()]
-      counted = new Map()
+      if (!pending.size) return
+      const minutes = [...pending.values()]
+      pending = new Map()
       try {
         await addCallMinutes(db, minutes)
       } catch (error) {
-        // While the database is away they wait.
         minutes.forEach(add)
         log.debug({ err: error }, 'back-office call counts not stored, will retry')
       }

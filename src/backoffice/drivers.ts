@@ -13,7 +13,7 @@ const ownTables: Driver = {
   close() {},
 }
 
-/** The back offices that can stand behind a service. */
+/** The back offices that a service can have. */
 export const drivers = {
   embedded: () => ownTables,
   apparel21: openApparel21,

@@ -6,19 +6,18 @@ import { recordSource } from '../store/sync/status.ts'
 import { runSync, type SyncOptions, type SyncResult } from '../sync/sync.ts'
 import type { Driver } from './port/driver.ts'
 
-/** What a sync says nothing without, by the names that every driver gives its syncs. */
-const needs: Readonly<Record<string, readonly string[]>> = {
+/** The syncs that must have succeeded once before a sync can run. All drivers use the same names of syncs. */
+const prerequisites: Readonly<Record<string, readonly string[]>> = {
   stock: ['stores', 'products'],
   'reward-accounts': ['reward-programs', 'customers'],
   transactions: ['stores', 'products', 'customers'],
 }
 
-/** What became of a sync that was to be pulled. */
 type SyncOutcome = { result: SyncResult } | { waitsFor: readonly string[] } | { busy: true }
 
 /**
- * Pulls one sync of a service, unless another run has it, or what it needs was never pulled: stock of products that nobody knows yet
- * would be left out, and not be asked for again before everything is.
+ * Runs one sync of a service, unless another run has its lease or a prerequisite has never succeeded. Without prerequisites, rows would be
+ * lost: stock of unknown products is skipped, and isn't fetched again before the next full sync.
  */
 export async function runSyncIfReady(
   db: Database,
@@ -28,8 +27,8 @@ export async function runSyncIfReady(
   options: SyncOptions = {},
 ): Promise<SyncOutcome> {
   await db.transaction(tx => recordSource(tx, service, source))
-  const needed = (needs[sync.name] ?? []).filter(name => syncs.some(other => other.name === name))
-  const waitsFor = await findNeverSynced(db, service, needed)
+  const requiredSyncs = (prerequisites[sync.name] ?? []).filter(name => syncs.some(other => other.name === name))
+  const waitsFor = await findNeverSynced(db, service, requiredSyncs)
   if (waitsFor.length) return { waitsFor }
   const result = await runSync(db, service, sync, options)
   return result ? { result } : { busy: true }

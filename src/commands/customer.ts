@@ -87,7 +87,7 @@ async function requireConfirmation(id: string, { name, orders, waiting, sales }:
 async function eraseCustomer({ db, keys }: Pick<Installation, 'db' | 'keys'>, service: Service, id: string) {
   const offices = await openBackOfficesOf(readConfig(), keys, db, quietLog())
   try {
-    const office = offices.of(service)
+    const office = offices.get(service)
     await runInStages({ db, keys }, service, async steps => {
       const finish = await office.eraseCustomer({ ...steps, service, requireMatch() {} }, id)
       return async tx => {

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
 import { cancelOrder, shipOrder } from '../backoffice/embedded/fulfilment.ts'
-import { stepReturn } from '../backoffice/embedded/returns.ts'
+import { advanceReturn } from '../backoffice/embedded/returns.ts'
 import type { Db } from '../database/db.ts'
 import { type ReturnAction, returnActions } from '../domain/orders/returns.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
@@ -70,9 +70,9 @@ export function orderCommand(program: Command) {
     )
     .action((number: string, step: ReturnAction, { service }: { service?: string }) =>
       within(service, async (tx, of) => {
-        const { id, givenBack } = await stepReturn(tx, of, number, step)
+        const { id, refunds } = await advanceReturn(tx, of, number, step)
         await recordCommand(tx, of, { operation: `order return ${step}`, subject: `/returns/${id}` })
-        const vouchers = givenBack.map(voucher => ` ${voucher.amount} refunded to voucher ${voucher.number}.`)
+        const vouchers = refunds.map(({ number, amount }) => ` ${amount} refunded to voucher ${number}.`)
         return `Return ${number} is ${returnActions[step]}.${vouchers.join('')}`
       }),
     )

@@ -48,7 +48,7 @@ Exit codes: 0 all syncs succeeded, 2 some records were rejected, 1 a sync failed
         const { service, db } = await services.find(options.service)
         const offices = await openBackOfficesOf(readConfig(), keys, db, quietLog())
         try {
-          const driver = offices.driverOf(service)
+          const driver = offices.getDriver(service)
           const facts = options.status ? await readSyncStatuses(db, service) : []
           if (driver.isEmbedded && !facts.length)
             throw new Error(

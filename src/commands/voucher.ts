@@ -96,11 +96,11 @@ export function voucherCommand(program: Command) {
           const outcome = await db.transaction(async tx => {
             const outcome = await decideOnVoucher(tx, service, number, decision as Decision)
             const subject = `/vouchers/${encodeURIComponent(number)}`
-            if (outcome?.done) await recordCommand(tx, service, { operation: `voucher ${decision}`, subject })
+            if (outcome?.isApplied) await recordCommand(tx, service, { operation: `voucher ${decision}`, subject })
             return outcome
           })
           if (!outcome) throw voucherNotFound(number)
-          if (!outcome.done) throw new Error(`${requirement}; ${number} is ${outcome.state}.`)
+          if (!outcome.isApplied) throw new Error(`${requirement}; ${number} is ${outcome.state}.`)
           console.log(`Voucher ${number} is ${outcome.state}.`)
         }),
       )

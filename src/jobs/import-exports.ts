@@ -41,7 +41,7 @@ export const importExports = (offices: BackOffices): Job => {
 
 async function run(offices: BackOffices, looks: Map<number, Looked>, work: ServiceJobRun): Promise<void> {
   const { db, service, attempt, signal, reschedule } = work
-  const settings = offices.settingsOf(service)
+  const settings = offices.getSettings(service)
   const { exportFolder: address } = settings
   if (address === undefined) return
   const before = looks.get(service.id)

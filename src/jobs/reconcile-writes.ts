@@ -12,13 +12,13 @@ export const reconcileWrites = (offices: BackOffices, routes: readonly RouteDefi
   concurrency: 2,
   retryDelaysSeconds: [5, 30],
   async run({ db, keys, log, signal }) {
-    const registry = createWriteRegistry(routes, { keys, backOffice: offices.of, driver: offices.driverOf })
+    const registry = createWriteRegistry(routes, { keys, backOffice: offices.get, driver: offices.getDriver })
     for (;;) {
       const left = signal.aborted ? undefined : await claimInDoubtWrite(db, keys)
       if (!left) return
       const service = await readService(db, left.serviceId)
       if (!service) continue
-      if (!offices.driverOf(service).isEmbedded)
+      if (!offices.getDriver(service).isEmbedded)
         await recoverWrite({ context: { db, keys }, registry, log }, service, left)
       else {
         // The service has changed to the embedded back office, which can't know a write to the previous one.

@@ -27,7 +27,7 @@ export const runSync = (offices: BackOffices): Job => ({
 
 async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
   const { db, log, service, subject, attempt, signal, reschedule } = work
-  const driver = offices.driverOf(service)
+  const driver = offices.getDriver(service)
   const sync = driver.syncs.find(({ name }) => name === subject)
   // It is not pulled any more.
   if (!sync) return

@@ -20,7 +20,7 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
   const services = await listServices(db)
   const planned = services.flatMap(service =>
     offices
-      .driverOf(service)
+      .getDriver(service)
       .syncs.map(({ name, intervalSeconds }) => ({ serviceId: service.id, sync: name, intervalSeconds })),
   )
   await ensureJobs(
@@ -28,7 +28,7 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
     syncJob,
     planned.map(({ serviceId, sync }) => ({ serviceId, subject: sync })),
   )
-  const exporting = services.filter(service => offices.settingsOf(service).exportFolder !== undefined)
+  const exporting = services.filter(service => offices.getSettings(service).exportFolder !== undefined)
   await ensureJobs(
     db,
     'import-exports',

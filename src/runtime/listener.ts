@@ -55,15 +55,25 @@ export async function listen(app: App, isReady: () => boolean = () => true): Pro
     sender: app.webhookSender,
     shutdownSignal: shutdown.signal,
   }
-  const behind = ({ of, driverOf, syncedAt }: BackOffices) => ({ backOffice: of, driver: driverOf, syncedAt })
+  const getBackOfficeContext = ({ get, getDriver, getSyncTimes }: BackOffices) => ({
+    backOffice: get,
+    driver: getDriver,
+    syncedAt: getSyncTimes,
+  })
   const gateway = createShardGateway(shards, (shard, acquirePermit) => ({
     ...shared,
-    ...behind(shard.backOffices),
+    ...getBackOfficeContext(shard.backOffices),
     db: shard.db,
     acquirePermit,
   }))
   const server = await buildServer({
-    appContext: { ...shared, ...behind(backOffices), db, acquirePermit: writes.acquire, shardGateway: gateway.open },
+    appContext: {
+      ...shared,
+      ...getBackOfficeContext(backOffices),
+      db,
+      acquirePermit: writes.acquire,
+      shardGateway: gateway.open,
+    },
     log,
     accessLog: config.accessLog,
     certificate,

@@ -63,14 +63,14 @@ function reachedSamples({
       createSample('db_client_connection_pending_requests', name, waiting),
     ]
   })
-  return [...connections, ...backOffices.opened().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
+  return [...connections, ...backOffices.listOpen().flatMap(backOfficeSamples), ...replicas.flatMap(replicaSamples)]
 }
 
 /** Metrics of the back offices that this process has used. */
 function backOfficeSamples({
   service,
   driver: { breaker, syncs },
-}: ReturnType<BackOffices['opened']>[number]): Sample[] {
+}: ReturnType<BackOffices['listOpen']>[number]): Sample[] {
   return [
     ...(breaker === undefined
       ? []

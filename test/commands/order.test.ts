@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
-import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
+import { advanceReturn } from '../../src/backoffice/embedded/returns.ts'
 import type { ReturnAction } from '../../src/domain/orders/returns.ts'
 import { insertVouchers } from '../../src/store/vouchers/vouchers.ts'
 import {
@@ -50,7 +50,8 @@ async function refused(...args: string[]) {
 /** Runs the functions of the commands in this process. */
 const ship = (number: string) => api.db.transaction(tx => shipOrder(tx, api.service, number))
 const cancel = (number: string) => api.db.transaction(tx => cancelOrder(tx, api.service, number))
-const step = (number: string, name: ReturnAction) => api.db.transaction(tx => stepReturn(tx, api.service, number, name))
+const step = (number: string, name: ReturnAction) =>
+  api.db.transaction(tx => advanceReturn(tx, api.service, number, name))
 
 const statuses = async (id: string) =>
   (await shop.get(`/orders/${id}`)).json.data.lines.map((line: { status: string }) => line.status)
@@ -84,11 +85,8 @@ test('a shipped order is sold once with lines, sale and points', async () => {
   assert.equal(await points(), 25)
   assert.deepEqual(await stockOf(shop), stock)
 
-  assert.match(
-    await refused('ship', orderNumber),
-    /^tillbridge: The order \S+ cannot be shipped: it is shipped already/,
-  )
-  await assert.rejects(cancel(orderNumber), /cannot be cancelled: it is shipped already/)
+  assert.match(await refused('ship', orderNumber), /^tillbridge: Order \S+ can't be shipped: it is already shipped/)
+  await assert.rejects(cancel(orderNumber), /can't be cancelled: it is already shipped/)
   assert.equal((await salesOf(shop, orderNumber)).length, 1)
   assert.equal(await points(), 25)
 })
@@ -135,8 +133,8 @@ test('a cancelled order restores its stock and voucher payments', async () => {
   assert.deepEqual(await stockOf(shop), stock)
   assert.deepEqual(await statuses(id), ['cancelled'])
   assert.deepEqual(await salesOf(shop, orderNumber), [])
-  await assert.rejects(ship(orderNumber), /cannot be shipped: it is cancelled\.$/)
-  await assert.rejects(cancel(orderNumber), /cannot be cancelled: it is cancelled\.$/)
+  await assert.rejects(ship(orderNumber), /can't be shipped: it is already cancelled\.$/)
+  await assert.rejects(cancel(orderNumber), /can't be cancelled: it is already cancelled\.$/)
   assert.equal(
     (await post(shop, `/orders/${id}/returns`, returnOf({ 'HOOD-S': 1 }))).json.code,
     'quantity_exceeds_returnable',
@@ -148,13 +146,13 @@ test('a return is received and then refunded in order', async () => {
   await ship(orderNumber)
   const { id: returnId, returnNumber } = made(await post(shop, `/orders/${id}/returns`, returnOf({ TEE: 1 })))
   const status = async () => (await shop.get(`/returns/${returnId}`)).json.data.status
-  assert.match(await refused('return', returnNumber, 'refund'), /is requested, and cannot be refunded\.\n$/)
+  assert.match(await refused('return', returnNumber, 'refund'), /is requested, so it can't be refunded\.\n$/)
   assert.equal(await order('return', returnNumber, 'receive'), `Return ${returnNumber} is received.\n`)
   assert.equal(await status(), 'received')
-  await assert.rejects(step(returnNumber, 'receive'), /is received, and cannot be received\.$/)
+  await assert.rejects(step(returnNumber, 'receive'), /is received, so it can't be received\.$/)
   await step(returnNumber, 'refund')
   assert.equal(await status(), 'refunded')
-  await assert.rejects(step(returnNumber, 'cancel'), /is refunded, and cannot be cancelled\.$/)
+  await assert.rejects(step(returnNumber, 'cancel'), /is refunded, so it can't be cancelled\.$/)
   assert.equal((await shop.get(`/orders/${id}/returnable`)).json.data[0].returnable, 0)
 })
 
@@ -180,7 +178,7 @@ test('a missing order, return or service is named, also across services', async 
     await refused('cancel', orderNumber, '--service', other.service.name),
     `tillbridge: Order ${orderNumber} not found.\n`,
   )
-  await assert.rejects(step('none', 'receive'), /^Error: There is no return none\.$/)
+  await assert.rejects(step('none', 'receive'), /^Error: Return none not found\.$/)
   assert.match(await refused('ship', orderNumber, '--service', 'nope'), /^tillbridge: Service nope not found\./)
   assert.match(
     await refused('ship', orderNumber),

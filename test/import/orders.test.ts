@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { cancelOrder, shipOrder } from '../../src/backoffice/embedded/fulfilment.ts'
-import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
+import { advanceReturn } from '../../src/backoffice/embedded/returns.ts'
 import { Order } from '../../src/domain/orders/orders.ts'
 import { validateBody } from '../../src/http/body/validate.ts'
 import { setBackOffice } from '../../src/store/backoffice/connections.ts'
@@ -173,9 +173,9 @@ test('refunds of imported voucher payments restore at most the issued amount', a
     (await at.get(`/vouchers/${number}`, { 'x-voucher-pin': '1' })).json.data.availableAmount
   const { db } = shop.api
   const { returnNumber } = made(await giveBack(at, 'P1', { TEE: 2 }))
-  await db.transaction(tx => stepReturn(tx, at.service, returnNumber, 'receive'))
-  const { givenBack: given } = await db.transaction(tx => stepReturn(tx, at.service, returnNumber, 'refund'))
-  assert.deepEqual([given, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
+  await db.transaction(tx => advanceReturn(tx, at.service, returnNumber, 'receive'))
+  const { refunds } = await db.transaction(tx => advanceReturn(tx, at.service, returnNumber, 'refund'))
+  assert.deepEqual([refunds, await balance('V1')], [[{ number: 'V1', amount: '20.00' }], '30.00'])
   for (const number of ['P2', 'P3']) await db.transaction(tx => cancelOrder(tx, at.service, number))
   assert.deepEqual([await balance('V2'), (await read(at, 'P2')).lines[0].status], ['20.00', 'cancelled'])
 })

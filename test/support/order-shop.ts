@@ -1,4 +1,4 @@
-import { stepReturn } from '../../src/backoffice/embedded/returns.ts'
+import { advanceReturn } from '../../src/backoffice/embedded/returns.ts'
 import type { Database } from '../../src/database/db.ts'
 import type { Service, Settings } from '../../src/domain/tenancy/service-settings.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
@@ -133,7 +133,7 @@ export const giveBack = (
 ) => post(caller, `/orders/${orderId}/returns`, returnOf(units, more), headers)
 
 export const cancelReturn = ({ db }: Pick<TestService, 'db'>, { service }: Caller, returnNumber: string) =>
-  db.transaction(tx => stepReturn(tx, service, returnNumber, 'cancel'))
+  db.transaction(tx => advanceReturn(tx, service, returnNumber, 'cancel'))
 
 /** What of an order can still be returned. */
 export const returnable = async (caller: Caller, orderId: string) =>

@@ -1,7 +1,7 @@
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import type { Capabilities, Capability, CapabilityName } from '../port/back-office.ts'
-import { capability, capabilitySince, common, returns } from '../port/capabilities.ts'
+import { buildCommonCapabilities, buildReturnsCapability, capability, capabilitySince } from '../port/capabilities.ts'
 import { featureReleases, type ReleaseReader } from './client/release.ts'
 import { noErasureReason } from './operations/customers.ts'
 
@@ -78,9 +78,9 @@ export async function loadCapabilities(
       ),
       settings.returnReasons.length
         ? capabilitySince('returns', installed, featureReleases.returns, 'A return')
-        : returns(settings),
+        : buildReturnsCapability(settings),
       capability('gatewayMerchants', findMissingMerchants(merchants, configured)),
-      ...common(settings, installed, configured),
+      ...buildCommonCapabilities(settings, installed, configured),
     ],
   }
 }

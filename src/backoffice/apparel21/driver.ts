@@ -22,7 +22,7 @@ import { createCustomerWrites } from './operations/customers.ts'
 import { createHistoryReads } from './operations/histories.ts'
 import { createOrderWrites } from './operations/orders.ts'
 import { createRewardReads } from './operations/reward-accounts.ts'
-import { findGiftCard, findGiftCardSkuId } from './operations/voucher-sale.ts'
+import { findGiftCard, resolveGiftCardSkuId } from './operations/voucher-sale.ts'
 import { createVoucherWrites } from './operations/vouchers.ts'
 import { createUpstream, type Upstream } from './queries/upstream.ts'
 import { buildSyncs } from './syncs/syncs.ts'
@@ -43,14 +43,18 @@ export const createApparel21 = (upstream: Upstream, service: Service, hasExports
       upstream.release,
       service,
       { hasExports, merchants },
-      db && (await loadConfigured(upstream, db, service)),
+      db && (await loadVoucherConfiguration(upstream, db, service)),
     )
   },
 })
 
 /** Checks which parts of the settings exist in the database and in the back office. */
-async function loadConfigured({ giftCards }: Upstream, db: Db, service: Service): Promise<VoucherConfiguration> {
-  const [gateways, skuId] = await Promise.all([gatewayNames(db, service), findGiftCardSkuId(db, service)])
+async function loadVoucherConfiguration(
+  { giftCards }: Upstream,
+  db: Db,
+  service: Service,
+): Promise<VoucherConfiguration> {
+  const [gateways, skuId] = await Promise.all([gatewayNames(db, service), resolveGiftCardSkuId(db, service)])
   const card = service.settings.vouchersEnabled ? await findGiftCard(db, service, skuId) : undefined
   // If the back office is unavailable, only the stored data counts.
   const unsold = card ? await giftCards.check(card).catch(asApiError) : []

@@ -4,8 +4,8 @@ import type { Service, Settings } from '../../domain/tenancy/service-settings.ts
 import type { VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import { gatewayNames } from '../../store/tenancy/gateways.ts'
 import type { Capabilities, CapabilityName } from '../port/back-office.ts'
-import { capability, common, returns } from '../port/capabilities.ts'
-import { giftCardSkuId } from '../vouchers/gift-card.ts'
+import { buildCommonCapabilities, buildReturnsCapability, capability } from '../port/capabilities.ts'
+import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
 
 const always: readonly CapabilityName[] = [
   'stores',
@@ -21,30 +21,28 @@ const always: readonly CapabilityName[] = [
   'orders',
 ]
 
-/** What works for a service, and what does not and why: with the embedded back office that depends on its settings alone. */
-export function capabilitiesOf({ settings }: Service, known?: VoucherConfiguration): Capabilities {
+/** Returns the capabilities of a service, with the reasons for missing ones. With the embedded back office they depend on settings only. */
+export function buildCapabilities({ settings }: Service, configuration?: VoucherConfiguration): Capabilities {
   return {
     driver: embeddedName,
     release: settings.backOfficeVersion,
     capabilities: [
       ...always.map(name => capability(name)),
-      returns(settings),
-      emailSender(settings),
-      ...common(settings, settings.backOfficeVersion, known),
+      buildReturnsCapability(settings),
+      emailSenderCapability(settings),
+      ...buildCommonCapabilities(settings, settings.backOfficeVersion, configuration),
     ],
   }
 }
 
-/** What the tables of a service have of what its settings name. */
-export const configured = async (db: Db, service: Service): Promise<VoucherConfiguration> => ({
+/** Checks which gateways and which gift card of the settings exist in our tables. */
+export const loadVoucherConfiguration = async (db: Db, service: Service): Promise<VoucherConfiguration> => ({
   gateways: await gatewayNames(db, service),
-  hasGiftCard: (await giftCardSkuId(db, service)) !== undefined,
+  hasGiftCard: (await findGiftCardSkuId(db, service)) !== undefined,
 })
 
-const emailSender = ({ emailSender }: Settings) =>
+const emailSenderCapability = ({ emailSender }: Settings) =>
   capability(
     'emailSender',
-    emailSender === null
-      ? 'E-mails come from an address at localhost, which mail servers refuse: the setting `emailSender` gives another.'
-      : undefined,
+    emailSender === null ? 'Mail servers reject emails from an address at localhost. Set `emailSender`.' : undefined,
   )

@@ -1,5 +1,5 @@
 import { randomInt, randomUUIDv7 } from 'node:crypto'
-import { judgeChange, toColumns } from '../../domain/customers/changes.ts'
+import { toColumns, validateCustomerChange } from '../../domain/customers/changes.ts'
 import { getConsentChanges } from '../../domain/customers/consent.ts'
 import {
   type CustomerChange,
@@ -17,76 +17,79 @@ import { lockCustomer, type StoredCustomer, upsertCustomer } from '../../store/c
 import type { WithTransaction } from '../../writes/write.ts'
 import type { CustomerWritten } from '../port/customers.ts'
 
-/** A new customer in our own tables. */
-export async function createCustomer(write: WithTransaction, given: CustomerInput): Promise<CustomerWritten> {
+/** Creates a customer in our own tables. */
+export async function createCustomer(write: WithTransaction, body: CustomerInput): Promise<CustomerWritten> {
   const { tx, service } = write
-  const input = withoutNulls(given)
-  const now = nowIn(service)
-  const { columns, consent, warnings } = judged(
+  const input = withoutNulls(body)
+  const now = getLocalNow(service)
+  const { columns, consent, warnings } = validateChange(
     write,
     undefined,
     input,
-    await lockSettableReferences(write.tx, write.service, input),
+    await lockSettableReferences(tx, service, input),
     now,
   )
   const id = randomUUIDv7()
   const startDate = now.toString({ smallestUnit: 'second' })
   const [added] = await Promise.all([
-    addCustomer(tx, service, { ...columns, id, code: codeFor(input), startDate }),
-    recordConsent(write.tx, write.service, write, id, getConsentChanges(undefined, consent)),
+    addCustomer(tx, service, { ...columns, id, code: generateCode(input), startDate }),
+    recordConsent(tx, service, write, id, getConsentChanges(undefined, consent)),
   ])
-  if (!added) throw await taken(write, input)
+  if (!added) throw await buildEmailTakenError(write, input)
   return { id, record: added.record, warnings }
 }
 
-/** Changes a customer; undefined: there is none. */
+/** Changes a customer. Returns undefined if it does not exist. */
 export async function updateCustomer(
   write: WithTransaction,
   id: string,
   change: CustomerChange,
 ): Promise<CustomerWritten | undefined> {
   const { tx, service } = write
-  const known = await lockSettableReferences(write.tx, write.service, change)
+  const references = await lockSettableReferences(tx, service, change)
   const before = await lockCustomer(tx, service, id)
   if (!before) return
   write.requireMatch(before.record)
-  const { columns, consent, warnings } = judged(write, before, change, known, nowIn(service))
-  if (!(await upsertCustomer(tx, service, { ...columns, id }))) throw await taken(write, change)
+  const { columns, consent, warnings } = validateChange(write, before, change, references, getLocalNow(service))
+  if (!(await upsertCustomer(tx, service, { ...columns, id }))) throw await buildEmailTakenError(write, change)
   const [written] = await Promise.all([
     findCustomer(tx, service, id),
-    recordConsent(write.tx, write.service, write, id, getConsentChanges(before.consent, consent)),
+    recordConsent(tx, service, write, id, getConsentChanges(before.consent, consent)),
   ])
-  if (!written) throw new Error('a customer that was put in is there')
+  if (!written) throw new Error('updated customer not found')
   return { id, record: written.record, warnings }
 }
 
-const nowIn = ({ settings }: Service) => Temporal.Now.plainDateTimeISO(settings.timeZone)
+const getLocalNow = ({ settings }: Service) => Temporal.Now.plainDateTimeISO(settings.timeZone)
 
-/** What becomes of a customer by a change, by the columns; throws what stands against it. */
-function judged(
+/** Validates a change. Returns the columns to write. Throws all field errors at once. */
+function validateChange(
   { service }: WithTransaction,
   before: StoredCustomer | undefined,
   change: CustomerChange,
-  known: ReferenceLookup,
+  settableReferences: ReferenceLookup,
   now: Temporal.PlainDateTime,
 ) {
-  const {
-    errors: faults,
-    consent,
-    references,
-    warnings,
-  } = judgeChange(change, before, known, service.settings, now.toPlainDate().toString())
-  throwIfAny(faults)
+  const today = now.toPlainDate().toString()
+  const { errors, consent, references, warnings } = validateCustomerChange(
+    change,
+    before,
+    settableReferences,
+    service.settings,
+    today,
+  )
+  throwIfAny(errors)
   return { columns: { ...toColumns(change), ...consent, referenceValues: references }, consent, warnings }
 }
 
-const taken = async ({ tx, service }: WithTransaction, { contact }: CustomerChange) =>
+const buildEmailTakenError = async ({ tx, service }: WithTransaction, { contact }: CustomerChange) =>
   createEmailTaken((await findCustomerByEmail(tx, service, contact?.email ?? ''))?.id)
 
-/** A code in the manner of `SMITJOHN22`; letters that are not Latin are left out. Identifiers tell customers apart, codes need not. */
-const codeFor = ({ surname, firstname }: CustomerChange) => `${start(surname)}${start(firstname)}${randomInt(10, 100)}`
+/** Generates a code such as `SMITJOHN22`, without non-Latin letters. Codes need not be unique, because customers have IDs. */
+const generateCode = ({ surname, firstname }: CustomerChange) =>
+  `${abbreviate(surname)}${abbreviate(firstname)}${randomInt(10, 100)}`
 
-const start = (name: string | null | undefined) =>
+const abbreviate = (name: string | null | undefined) =>
   (name ?? '')
     .normalize('NFD')
     .replace(/[^A-Za-z]/g, '')

@@ -2,17 +2,17 @@ import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { findOrderId } from '../../store/orders/orders.ts'
 import { erase } from '../../store/privacy/erasure.ts'
+import { findRewardAccount } from '../../store/rewards/rewards.ts'
 import type { CommitPhase } from '../../writes/write.ts'
 import type { BackOffice } from '../port/back-office.ts'
-import { capabilitiesOf, configured } from './capabilities.ts'
+import { buildCapabilities, loadVoucherConfiguration } from './capabilities.ts'
 import { createCustomer, updateCustomer } from './customers.ts'
 import { placeOrder } from './orders.ts'
 import { createReturn } from './returns.ts'
-import { rewardReads } from './rewards.ts'
 import { issueVoucher } from './vouchers/issue.ts'
 import { lockVoucher, lookUpVoucher, validateVoucher } from './vouchers/vouchers.ts'
 
-/** The back office whose system of record are our own tables. It answers as the release that the service is set to. */
+/** The back office whose system of record is our own tables. It behaves like the release in the setting `backOfficeVersion`. */
 export const embedded = (service: Service): BackOffice => ({
   createCustomer: inOneTransaction(createCustomer),
   updateCustomer: inOneTransaction(updateCustomer),
@@ -28,18 +28,18 @@ export const embedded = (service: Service): BackOffice => ({
   validateVoucher: inOneTransaction(validateVoucher),
   lockVoucher: inOneTransaction(lockVoucher),
   issueVoucher: inOneTransaction(issueVoucher),
-  ...rewardReads,
+  rewardAccount: ({ db, service }, by) => findRewardAccount(db, service, by),
   unsupportedFields: new Map(),
   refreshHistory: async () => undefined,
   refreshOrders: async () => undefined,
-  capabilities: async db => capabilitiesOf(service, db && (await configured(db, service))),
+  capabilities: async db => buildCapabilities(service, db && (await loadVoucherConfiguration(db, service))),
 })
 
-/** Nobody else is asked: all of a write is in its last transaction. */
+/** Runs all of a write in its commit phase, because no other system is involved. */
 function inOneTransaction<W extends object, A extends unknown[], T>(
-  work: (finishing: W & { tx: Db }, ...given: A) => Promise<T>,
+  work: (write: W & { tx: Db }, ...inputs: A) => Promise<T>,
 ) {
-  return async (write: W, ...given: A): Promise<CommitPhase<T>> =>
+  return async (write: W, ...inputs: A): Promise<CommitPhase<T>> =>
     tx =>
-      work({ ...write, tx }, ...given)
+      work({ ...write, tx }, ...inputs)
 }

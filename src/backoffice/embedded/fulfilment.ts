@@ -9,51 +9,55 @@ import { advanceLines, type LockedLine, lockOrderWithLines, touchOrder } from '.
 import { type LockedOrder, readFreight } from '../../store/orders/orders.ts'
 import { addSale } from '../../store/orders/sales.ts'
 import { earnRewards, type LockedRewardAccount, lockRewardAccount } from '../../store/rewards/ledger.ts'
-import { refundVouchers } from './vouchers/refund.ts'
+import { refundVouchers } from './vouchers/redeem.ts'
 
-/** What lines of an order come to that are shipped: their sale is in the shopper's history, and earns rewards. */
-export const addShipped = (
+/** Records the sale of shipped lines in the customer's history, and the rewards that it earns. */
+export const recordShipment = (
   tx: Db,
   service: Service,
   change: Change,
-  { order, account, goods }: { order: LockedOrder; account: LockedRewardAccount | undefined; goods: readonly Goods[] },
+  {
+    order,
+    account,
+    lines,
+  }: { order: LockedOrder; account: LockedRewardAccount | undefined; lines: readonly ShippedLine[] },
 ) =>
   Promise.all([
-    addSale(tx, service, change, order, goods),
+    addSale(tx, service, change, order, lines),
     earnRewards(tx, service, account, {
       orderNumber: order.number,
-      amount: formatAmount(worthOf(goods), order.decimals),
+      amount: formatAmount(sumValues(lines), order.decimals),
     }),
   ])
 
-type Goods = Pick<LockedLine, 'sequence' | 'value'>
+type ShippedLine = Pick<LockedLine, 'sequence' | 'value'>
 
-const worthOf = (goods: readonly Goods[]) => sum(goods.map(line => line.value))
+const sumValues = (lines: readonly ShippedLine[]) => sum(lines.map(line => line.value))
 
-/** Ships what of an order waits for it, and returns the order; an error says why nothing does. */
+/** Ships the unshipped lines of an order. Returns the order. Throws if it has none. */
 export async function shipOrder(tx: Db, service: Service, number: string): Promise<LockedOrder> {
-  const { order, waiting } = await processing(tx, service, number, 'shipped')
+  const { order, unshipped } = await lockUnshippedLines(tx, service, number, 'shipped')
   const [account, change] = await Promise.all([
     lockRewardAccount(tx, service, order.customerId),
     beginChange(tx, service, ['retail_transaction', 'sales_order']),
   ])
   await Promise.all([
     advanceLines(tx, service, order, lineTransitions.ship),
-    addShipped(tx, service, change, { order, account, goods: waiting }),
+    recordShipment(tx, service, change, { order, account, lines: unshipped }),
     touchOrder(tx, service, order, change),
   ])
   return order
 }
 
 /**
- * Cancels what of an order was not shipped: its stock comes back, and its vouchers have their money again; that of the freight too,
- * where nothing else of the order was sent. Returns the order; an error says why it cannot be.
+ * Cancels the unshipped lines of an order: returns their stock and refunds the vouchers that paid for them. The freight is refunded too
+ * if nothing was shipped. Returns the order. Throws if it has no unshipped lines.
  */
 export async function cancelOrder(tx: Db, service: Service, number: string): Promise<LockedOrder> {
-  const { order, waiting, isUnsent } = await processing(tx, service, number, 'cancelled')
+  const { order, unshipped, isUnsent } = await lockUnshippedLines(tx, service, number, 'cancelled')
   const freight = isUnsent ? await readFreight(tx, service, order) : 0n
-  await refundVouchers(tx, service, order, worthOf(waiting) + freight)
-  const moves = waiting.flatMap(({ storeId, skuId, quantity }) =>
+  await refundVouchers(tx, service, order, sumValues(unshipped) + freight)
+  const moves = unshipped.flatMap(({ storeId, skuId, quantity }) =>
     storeId === null ? [] : [{ storeId, skuId, quantity }],
   )
   await lockStock(tx, service, moves)
@@ -64,18 +68,18 @@ export async function cancelOrder(tx: Db, service: Service, number: string): Pro
   return order
 }
 
-/** An order of which lines can still be shipped or cancelled, held; one that was imported may have others besides. */
-async function processing(tx: Db, service: Service, number: string, wanted: 'shipped' | 'cancelled') {
-  const held = await lockOrderWithLines(tx, service, { number })
-  if (!held) throw new Error(`Order ${number} not found.`)
-  const { order, lines } = held
-  const waiting = lines.filter(line => line.status === lineTransitions.ship.from)
+/** Locks an order and returns its unshipped lines. `isUnsent`: no line was shipped. An imported order can have lines in any status. */
+async function lockUnshippedLines(tx: Db, service: Service, number: string, action: 'shipped' | 'cancelled') {
+  const locked = await lockOrderWithLines(tx, service, { number })
+  if (!locked) throw new Error(`Order ${number} not found.`)
+  const { order, lines } = locked
+  const unshipped = lines.filter(line => line.status === lineTransitions.ship.from)
   const isUnsent = lines.every(
     line => line.status === lineTransitions.ship.from || line.status === lineTransitions.cancel.to,
   )
-  if (!waiting.length) throw new Error(`The order ${number} cannot be ${wanted}: ${isUnsent ? isCancelled : isShipped}`)
-  return { order, waiting, isUnsent }
+  if (!unshipped.length)
+    throw new Error(
+      `Order ${number} can't be ${action}: it is already ${isUnsent ? 'cancelled' : 'shipped. If goods come back, create a return'}.`,
+    )
+  return { order, unshipped, isUnsent }
 }
-
-const isCancelled = 'it is cancelled.'
-const isShipped = 'it is shipped already; what comes back is a return.'

@@ -13,38 +13,37 @@ import { findVariants, insertLines, insertOrder, insertPayments, readOrderContex
 import { lockRewardAccount } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
-import { giftCardSkuId } from '../vouchers/gift-card.ts'
-import { addShipped } from './fulfilment.ts'
-import { drawVoucher } from './vouchers/draw.ts'
+import { findGiftCardSkuId } from '../vouchers/gift-card.ts'
+import { recordShipment } from './fulfilment.ts'
+import { redeemVoucher } from './vouchers/redeem.ts'
 
-/** Places an order in our own tables. Rows are held in one order: customer, number, vouchers, stock, reward account. */
+/** Places an order in our own tables. Locks rows in this order: customer, order number, vouchers by number, stock, reward account. */
 export async function placeOrder(write: WithTransaction, input: OrderInput): Promise<WrittenRecord> {
   const { tx, service } = write
   const { currency, fulfilment } = service.settings
   const decimals = getDecimals(currency)
   const skus = input.lines.map(line => line.sku)
   const { orderNumber } = input
-  const [sold, named, giftCard, sources, next] = await Promise.all([
+  const [soldVariants, context, giftCard, sources, reserved] = await Promise.all([
     findVariants(tx, service, skus, decimals),
     readOrderContext(tx, service, input),
-    giftCardSkuId(tx, service),
+    findGiftCardSkuId(tx, service),
     findStockSources(tx, service, skus, input.pickupStoreNumber ?? undefined),
     typeof orderNumber === 'string' ? undefined : reserveNumber(tx, service, 'order'),
   ])
-  const variants = new Map(sold.map(variant => [variant.sku, variant]))
-  const known = { ...named, giftCardSkuId: giftCard }
-  const priced = priceOrder(input, { ...known, variants }, currency, decimals)
+  const variants = new Map(soldVariants.map(variant => [variant.sku, variant]))
+  const priced = priceOrder(input, { ...context, giftCardSkuId: giftCard, variants }, currency, decimals)
   throwIfAny(priced.errors)
 
   const place = async () => {
     const insert = (number: string) => insertOrder(tx, service, { number }, input, { ...priced, currency, decimals })
-    const order = next ? await useNumber(tx, service, 'order', next, insert) : await insert(orderNumber ?? '')
+    const order = reserved ? await useNumber(tx, service, 'order', reserved, insert) : await insert(orderNumber ?? '')
     if (!order)
       throw toApiError([orderNumberTaken('/orderNumber', `Order number ${input.orderNumber} is already used.`)])
     return order
   }
   const placing = place()
-  if (input.payments.some(({ voucher }) => voucher)) await drawVouchers(write, await placing, input)
+  if (input.payments.some(({ voucher }) => voucher)) await redeemVouchers(write, await placing, input)
   const moves = input.lines.flatMap(({ sku, quantity }) => {
     const skuId = variants.get(sku)?.skuId ?? ''
     const storeId = sources.get(sku)
@@ -57,7 +56,7 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
     isShipped ? lockRewardAccount(tx, service, input.customerId) : undefined,
     beginChange(tx, service, ['stock', 'retail_transaction']),
   ])
-  const goods = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
+  const lines = priced.lines.map(({ value }, i) => ({ sequence: i + 1, value }))
   const [, , , record] = await Promise.all([
     insertLines(tx, service, order, input.lines, priced.lines, variants, {
       sources,
@@ -66,15 +65,15 @@ export async function placeOrder(write: WithTransaction, input: OrderInput): Pro
     insertPayments(tx, service, order, input.payments),
     moveStock(tx, service, change, moves),
     orderRecord(tx, service, order.id),
-    isShipped && addShipped(tx, service, change, { order, account, goods }),
+    isShipped && recordShipment(tx, service, change, { order, account, lines }),
   ])
-  if (!record) throw new Error('what was just written is there')
+  if (!record) throw new Error('inserted order not found')
   return { id: order.id, ...record }
 }
 
-/** Draws on the vouchers that pay; throws what stands against all of them. */
-const drawVouchers = (
+/** Redeems the vouchers that pay for an order. Throws the errors of all vouchers at once. */
+const redeemVouchers = (
   { tx, service, keys }: WithTransaction,
   { number: orderNumber }: LockedOrder,
   { payments }: OrderInput,
-) => forEachVoucher(payments, draw => drawVoucher(tx, keys, service, { ...draw, orderNumber }))
+) => forEachVoucher(payments, payment => redeemVoucher(tx, keys, service, { ...payment, orderNumber }))

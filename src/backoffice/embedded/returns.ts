@@ -27,9 +27,9 @@ import { addReturn } from '../../store/orders/sales.ts'
 import { lockRewardAccount, restoreRewards, reverseRewards } from '../../store/rewards/ledger.ts'
 import type { WithTransaction } from '../../writes/write.ts'
 import type { WrittenRecord } from '../port/orders.ts'
-import { type GivenBack, refundVouchers } from './vouchers/refund.ts'
+import { refundVouchers, type VoucherRefund } from './vouchers/redeem.ts'
 
-/** Holds the order, so that the returns of one order come one after the other, each judged by what the others have left. */
+/** Creates a return. Locks the order, so that each return is validated against the quantities that earlier returns left over. */
 export async function createReturn(
   { tx, service }: WithTransaction,
   idOrNumber: string,
@@ -37,87 +37,86 @@ export async function createReturn(
 ): Promise<WrittenRecord> {
   const returnNumber = input.returnNumber ?? undefined
   const restock = input.restock ?? true
-  const [held, isTaken, next] = await Promise.all([
+  const [locked, isNumberTaken, reserved] = await Promise.all([
     lockOrderWithLines(tx, service, { idOrNumber }),
     returnNumber !== undefined && isReturnNumberTaken(tx, service, returnNumber),
     returnNumber === undefined ? reserveNumber(tx, service, 'return') : undefined,
   ])
-  if (!held) throw notFound('order')
-  const { order, lines: sold } = held
-  const {
-    errors: faults,
-    allocations: portions,
-    lines: returned,
-  } = validateReturn(input, { number: order.number, lines: sold }, service.settings)
-  const taken = orderNumberTaken('/returnNumber', `There is a return ${returnNumber} already.`)
-  throwIfAny(sortErrors(isTaken ? [...faults, taken] : faults))
+  if (!locked) throw notFound('order')
+  const { order, lines: sold } = locked
+  const { errors, allocations, lines } = validateReturn(input, { number: order.number, lines: sold }, service.settings)
+  const numberTaken = orderNumberTaken('/returnNumber', `Return number ${returnNumber} is already used.`)
+  throwIfAny(sortErrors(isNumberTaken ? [...errors, numberTaken] : errors))
 
   const place = async () => {
     const insert = (number: string) => insertReturn(tx, service, order, { number, restock })
-    const made = next ? await useNumber(tx, service, 'return', next, insert) : await insert(returnNumber ?? '')
-    if (!made) throw toApiError([taken])
-    return made
+    const placed = reserved
+      ? await useNumber(tx, service, 'return', reserved, insert)
+      : await insert(returnNumber ?? '')
+    if (!placed) throw toApiError([numberTaken])
+    return placed
   }
   const bySequence = new Map(sold.map(line => [line.sequence, line]))
-  const moves = portions.flatMap(({ orderSequence, quantity }) => {
+  const moves = allocations.flatMap(({ orderSequence, quantity }) => {
     const { storeId = null, skuId = '' } = bySequence.get(orderSequence) ?? {}
     return restock && storeId !== null ? [{ storeId, skuId, quantity }] : []
   })
-  const [made, , account, change] = await Promise.all([
+  const [created, , account, change] = await Promise.all([
     place(),
     lockStock(tx, service, moves),
     lockRewardAccount(tx, service, order.customerId),
     beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order']),
   ])
   const [, , record] = await Promise.all([
-    insertReturnLines(tx, service, order, made.id, returned, portions),
+    insertReturnLines(tx, service, order, created.id, lines, allocations),
     moveStock(tx, service, change, moves),
-    findReturn(tx, service, made.id),
-    addReturn(tx, service, change, made.id),
+    findReturn(tx, service, created.id),
+    addReturn(tx, service, change, created.id),
     touchOrder(tx, service, order, change),
     reverseRewards(tx, service, account, {
       orderNumber: order.number,
-      returnNumber: made.number,
-      amount: formatAmount(sum(portions.map(portion => portion.value)), order.decimals),
+      returnNumber: created.number,
+      amount: formatAmount(sum(allocations.map(({ value }) => value)), order.decimals),
     }),
   ])
-  if (!record) throw new Error('what was just written is there')
-  return { id: made.id, ...record }
+  if (!record) throw new Error('inserted return not found')
+  return { id: created.id, ...record }
 }
 
-/** Takes a return a step further; an error says why that cannot be. Returns what went back to vouchers with it. */
-export async function stepReturn(
+/** Advances or cancels a return. Throws if its status doesn't permit the action. Returns the refunds to vouchers. */
+export async function advanceReturn(
   tx: Db,
   service: Service,
   number: string,
-  step: ReturnAction,
-): Promise<{ id: string; givenBack: GivenBack[] }> {
-  const missing = new Error(`There is no return ${number}.`)
+  action: ReturnAction,
+): Promise<{ id: string; refunds: VoucherRefund[] }> {
+  const missing = new Error(`Return ${number} not found.`)
   const { orderId } = (await findReturnByNumber(tx, service, number)) ?? {}
   if (orderId === undefined) throw missing
   const order = await lockOrder(tx, service, { id: orderId })
-  const found = await findReturnByNumber(tx, service, number)
-  if (!order || !found) throw missing
-  const status = returnActions[step]
-  if (!nextReturnStatus[found.status].includes(status))
-    throw new Error(`The return ${number} is ${found.status}, and cannot be ${status}.`)
+  // Read again: the status can have changed before the order was locked.
+  const stored = await findReturnByNumber(tx, service, number)
+  if (!order || !stored) throw missing
+  const status = returnActions[action]
+  if (!nextReturnStatus[stored.status].includes(status))
+    throw new Error(`Return ${number} is ${stored.status}, so it can't be ${status}.`)
 
-  const givenBack =
-    step === 'refund' ? await refundVouchers(tx, service, order, toMinorUnits(found.total, order.decimals)) : []
-  const moves = step === 'cancel' ? await leaving(tx, service, found) : []
+  const refunds =
+    action === 'refund' ? await refundVouchers(tx, service, order, toMinorUnits(stored.total, order.decimals)) : []
+  const moves = action === 'cancel' ? await reverseRestock(tx, service, stored) : []
   await lockStock(tx, service, moves)
   const change = await beginChange(tx, service, ['stock', 'retail_transaction', 'sales_order', 'sales_return'])
-  await setReturnStatus(tx, service, found.id, status, change.at)
-  if (step !== 'cancel') return { id: found.id, givenBack }
-  await subtractReturnLines(tx, service, found.id)
+  await setReturnStatus(tx, service, stored.id, status, change.at)
+  if (action !== 'cancel') return { id: stored.id, refunds }
+  await subtractReturnLines(tx, service, stored.id)
   await moveStock(tx, service, change, moves)
-  await addReturn(tx, service, change, found.id, { cancelled: true })
+  await addReturn(tx, service, change, stored.id, { cancelled: true })
   await touchOrder(tx, service, order, change)
   const account = await lockRewardAccount(tx, service, order.customerId)
   await restoreRewards(tx, service, account, { orderNumber: order.number, returnNumber: number })
-  return { id: found.id, givenBack }
+  return { id: stored.id, refunds }
 }
 
-/** The stock that leaves again with a return that is cancelled. */
-const leaving = async (tx: Db, service: Service, { id, restock }: StoredReturn) =>
+/** Returns the stock moves that undo a return's restocking. */
+const reverseRestock = async (tx: Db, service: Service, { id, restock }: StoredReturn) =>
   restock ? (await findReturnedStock(tx, service, id)).map(move => ({ ...move, quantity: -move.quantity })) : []

@@ -4,7 +4,7 @@ import type { HistoryReads, OrderReads, OrderWrites } from './orders.ts'
 import type { RewardReads } from './rewards.ts'
 import type { VoucherWrites } from './vouchers.ts'
 
-/** What may be possible with a back office. */
+/** A feature that a back office may have. */
 export type CapabilityName =
   | 'stores'
   | 'inventory'
@@ -32,24 +32,24 @@ export type CapabilityName =
   | 'voucherDeliveryDate'
   | 'emailSender'
 
-/** Whether something is possible with a back office, and if not, why. */
 export interface Capability {
   name: CapabilityName
   available: boolean
+  /** The reason if it is not available. */
   reason?: string
 }
 
 export interface Capabilities {
   driver: string
-  /** The release the back office answers as, e.g. `2022.1`. */
+  /** The release of the back office, for example `2022.1`. */
   release: string
   capabilities: Capability[]
 }
 
-/** What the API needs a retail back office to do. A driver is one object of this shape. */
+/** The port: the operations that the API needs from a back office. Each driver implements it. */
 export interface BackOffice extends CustomerWrites, OrderWrites, VoucherWrites, RewardReads, HistoryReads, OrderReads {
-  /** What lists lack because this back office does not tell it. Nobody is asked. */
+  /** Capabilities whose fields or records are missing from lists, with the reason. Known without a call. */
   readonly unsupportedFields: ReadonlyMap<CapabilityName, string>
-  /** Without a database what depends on the records of the service is not looked at. */
+  /** Returns the capabilities. Without a database, the records of the service are not checked. */
   capabilities(db?: Db): Promise<Capabilities>
 }

@@ -3,46 +3,48 @@ import { isAtLeast } from '../../domain/values/release.ts'
 import { explainNoGateways, explainNoVouchers, type VoucherConfiguration } from '../../domain/vouchers/issue.ts'
 import type { Capability, CapabilityName } from './back-office.ts'
 
-/** A capability and, where it is lacking, why. */
+/** Builds a capability. It is missing if there is a reason. */
 export const capability = (name: CapabilityName, reason?: string): Capability =>
   reason === undefined ? { name, available: true } : { name, available: false, reason }
 
-/** One that comes with a release. `release`: undefined where it cannot be found out. */
+/** Builds a capability that needs a release. `release` is undefined if it can't be determined. */
 export function capabilitySince(
   name: CapabilityName,
   release: string | undefined,
   minimum: string,
-  what: string,
+  feature: string,
 ): Capability {
   if (isAtLeast(release ?? '', minimum)) return capability(name)
-  const found = release === undefined ? 'which release this one is cannot be found out' : `this one is ${release}`
-  return capability(name, `${what} needs back-office version ${minimum} or later; ${found}.`)
+  const installed =
+    release === undefined ? "The installed version can't be determined" : `Version ${release} is installed`
+  return capability(name, `${feature} needs back-office version ${minimum} or later. ${installed}.`)
 }
 
-/** Since when a back office can say which customers have changed (contract 4). */
-const customersByChangeSince = '2022.1'
+/** The first release that lists changed customers. */
+const customersUpdatedAfterRelease = '2022.1'
 
-/** Returns, as far as the settings go; a back office may ask for more. */
-export const returns = ({ returnReasons }: Settings) =>
-  capability(
-    'returns',
-    returnReasons.length ? undefined : 'A return names its reason, and the setting `returnReasons` has none.',
-  )
+/** Builds the capability of returns from the settings. A driver can require more. */
+export const buildReturnsCapability = ({ returnReasons }: Settings) =>
+  capability('returns', returnReasons.length ? undefined : 'A return must have a reason. Set `returnReasons`.')
 
-const subscriptionMappings = ({ subscriptionMapping }: Settings) =>
+const buildSubscriptionCapabilities = ({ subscriptionMapping }: Settings) =>
   (['email', 'sms'] as const).map(channel =>
     capability(
       `${channel}SubscriptionMapping`,
       subscriptionMapping[channel]
         ? undefined
-        : `\`${channel}Subscription\` is kept by the service, and changes no customer reference: the setting \`subscriptionMapping.${channel}\` says which.`,
+        : `\`${channel}Subscription\` is stored, but changes no customer reference. Set \`subscriptionMapping.${channel}\`.`,
     ),
   )
 
-/** What depends on the same things with every back office. */
-export const common = (settings: Settings, release: string | undefined, known?: VoucherConfiguration): Capability[] => [
-  capabilitySince('customersUpdatedAfter', release, customersByChangeSince, 'GET /customers?updated_after='),
-  capability('paymentGateways', explainNoGateways(known)),
-  capability('vouchersIssue', explainNoVouchers(settings, known)),
-  ...subscriptionMappings(settings),
+/** Builds the capabilities that depend on the same things with every back office. */
+export const buildCommonCapabilities = (
+  settings: Settings,
+  release: string | undefined,
+  configuration?: VoucherConfiguration,
+): Capability[] => [
+  capabilitySince('customersUpdatedAfter', release, customersUpdatedAfterRelease, 'GET /customers?updated_after='),
+  capability('paymentGateways', explainNoGateways(configuration)),
+  capability('vouchersIssue', explainNoVouchers(settings, configuration)),
+  ...buildSubscriptionCapabilities(settings),
 ]

@@ -3,44 +3,44 @@ import type { BackOfficeSettings } from '../../domain/tenancy/back-office-settin
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import type { BackOffice } from './back-office.ts'
 
-/** What to call when something happens that an operator should know; a pino logger is one. */
+/** The log methods that a driver uses. A pino logger has them. */
 export interface DriverLog {
   info(facts: object, message: string): void
   warn(facts: object, message: string): void
 }
 
-/** Hears what becomes of the user and the password that a back office was given: the first time, and each time that it changes. */
+/** Called with the back office's first reaction to the username and the password, and whenever it changes. */
 export type OnCredentials = (state: 'accepted' | 'rejected') => void
 
-/** Hears of each call that was made: how many milliseconds it took, and whether there was no answer, or a 5xx. */
+/** Called after each call with its duration. `hasFailed`: there was no response, or a 5xx. */
 export type OnCall = (milliseconds: number, hasFailed: boolean) => void
 
-/** What a driver sees of its back office when it looks. */
+/** The result of a test call. */
 export interface ProbeResult {
-  /** Undefined where it does not tell. */
+  /** Undefined if the back office doesn't report it. */
   release: string | undefined
   stores: number
-  /** ISO 4217; undefined where it does not tell. */
+  /** ISO 4217. Undefined if the back office doesn't report it. */
   currency: string | undefined
 }
 
-/** One service's back office, in one process. */
+/** The connection of one process to the back office of one service. */
 export interface Driver {
   backOffice(service: Service): BackOffice
-  /** All of it is in our own tables: nobody is called, and nothing is pulled. */
+  /** True if all data is in our own tables, without calls and syncs. */
   readonly isEmbedded: boolean
-  /** What can be pulled, in the order in which one needs the other. */
+  /** The syncs, in the order of their dependencies. */
   readonly syncs: readonly SyncDefinition[]
-  /** Which back office it is, without secrets: what was noted of another one means nothing to it. */
+  /** Identifies the back office, without secrets. Checkpoints of another source are invalid. */
   readonly source: string
-  /** Whether calls go through; `open` is a breaker that keeps them back. Undefined: there are none. */
+  /** The state of the circuit breaker. `open` rejects calls. Undefined if the driver makes no calls. */
   readonly breaker: 'closed' | 'open' | undefined
-  /** Asks for its release, and for something that needs the user and the country to be right. Throws `ApiError`s. */
+  /** Reads the release, and a list that requires valid credentials and a valid country. Throws `ApiError`. */
   probe(): Promise<ProbeResult>
   close(): void
 }
 
-/** Opens what the settings name for a service. Nothing is asked of it yet. */
+/** Opens the driver of a service. Makes no calls yet. */
 export type OpenDriver = (
   settings: BackOfficeSettings,
   service: Service,

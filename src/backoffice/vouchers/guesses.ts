@@ -7,29 +7,29 @@ import { type Alert, raiseAlert } from '../../store/alerts/alerts.ts'
 import { blockGuesses, countWrongPin, lockGuesses, type PinState } from '../../store/vouchers/pin.ts'
 import type { Origin } from '../../writes/write.ts'
 
-/** Wrong PINs in a minute, over all vouchers of a service: of one address; of one account, from wherever it asks and whomever it names. */
-const wrongPinsAllowed = { address: 30, account: 300 }
-/** Wrong validation ids of one address in a minute. They have 192 random bits: the count is there to be noticed, and refuses no right one. */
-const wrongIdsAllowed = 30
+/** Wrong PINs per minute over all vouchers of a service: from one IP address, and from one account with any IP address. */
+const maxWrongPins = { address: 30, account: 300 }
+/** Wrong validation IDs per minute from one IP address. Right ones are never rejected: with 192 random bits, the limit is for monitoring only. */
+const maxWrongIds = 30
 
-/** After so many wrong PINs in a row a voucher refuses, for 30 s at first, then twice as long each time, a day at most. */
-const freeFailures = 5
-const refusedSecondsAfter = (failures: number) =>
-  failures < freeFailures ? 0 : Math.min(86_400, 30 * 2 ** (failures - freeFailures))
+/** Consecutive wrong PINs that block a voucher: for 30 s at first, then twice as long each time, up to a day. */
+const failuresBeforeBlock = 5
+const getBlockSeconds = (failures: number) =>
+  failures < failuresBeforeBlock ? 0 : Math.min(86_400, 30 * 2 ** (failures - failuresBeforeBlock))
 
-/** What is counted of wrong PINs, and told once it is refused until the minute ends, whatever it sends. */
+/** A limit of wrong PINs per minute. When it is reached, all PINs of the subject are rejected until the minute ends, and the alert is raised. */
 interface GuessLimit extends FailureLimit {
   alert: Alert
 }
 
 /** A check of a PIN. Until the transaction ends, no other request can check a PIN of the same number. With Apparel21, the row lock on the voucher has the same effect. */
-export interface Guess extends Pick<PinState, 'pinHash' | 'isRefused'> {
+export interface Guess extends Pick<PinState, 'pinHash' | 'isBlocked'> {
   number: string
   subject: Buffer
   limits: readonly GuessLimit[]
 }
 
-/** Begins a guess; an error where there were too many wrong ones from there. One that comes to nothing is counted: `countWrongGuess`. */
+/** Begins a check of a PIN. Returns an error if there were too many wrong PINs. The caller must count a failed check: `countWrongGuess`. */
 export async function beginGuess(
   tx: Db,
   keys: Keys,
@@ -37,22 +37,25 @@ export async function beginGuess(
   { number, origin }: { number: string; origin: Origin },
 ): Promise<Guess | ApiError> {
   const subject = hmac(keys.subjects, 'voucher', String(service.id), number)
-  const limits = limitsOf(keys, service, origin)
-  const asked = { subject, counted: limits.map(limit => limit.subject) }
-  const { counted, secondsLeft, ...guarded } = await lockGuesses(tx, service, number, asked)
-  if (limits.some(({ allowed }, i) => (counted[i] ?? 0) >= allowed))
+  const limits = getGuessLimits(keys, service, origin)
+  const { failureCounts, secondsLeft, ...state } = await lockGuesses(tx, service, number, {
+    subject,
+    counted: limits.map(limit => limit.subject),
+  })
+  if (limits.some(({ allowed }, i) => (failureCounts[i] ?? 0) >= allowed))
     return new ApiError('too_many_failures', undefined, { retryAfter: Math.max(1, secondsLeft) })
-  return { ...guarded, number, subject, limits }
+  return { ...state, number, subject, limits }
 }
 
-/** A shopper is one of the account that names them: by what one account says, nobody is refused who comes by another. */
-const namesOf = ({ address, reportedBy }: Origin) => (reportedBy === undefined ? [address] : [reportedBy, address])
+/** Returns the names that identify a source. An IP address that an account reports counts per account, so that one account can't block another's shoppers. */
+const getSourceNames = ({ address, reportedBy }: Origin) =>
+  reportedBy === undefined ? [address] : [reportedBy, address]
 
-function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
+function getGuessLimits(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
   const subject = (...parts: string[]) => hmac(keys.subjects, 'pin', String(service.id), ...parts)
-  const { address: allowed, account } = wrongPinsAllowed
-  const ofAddress: GuessLimit = {
-    subject: subject(...namesOf(origin)),
+  const { address: allowed, account } = maxWrongPins
+  const addressLimit: GuessLimit = {
+    subject: subject(...getSourceNames(origin)),
     allowed,
     alert: {
       kind: 'voucher_pin_guessing_by_ip',
@@ -60,19 +63,18 @@ function limitsOf(keys: Keys, service: Service, origin: Origin): GuessLimit[] {
       detail: `${allowed} wrong voucher PINs came from this IP address within a minute. It is blocked until the minute ends.`,
     },
   }
-  const { account: asking } = origin
-  if (asking === undefined) return [ofAddress]
+  if (origin.account === undefined) return [addressLimit]
   const detail = `${account} wrong voucher PINs came from this account within a minute. It is blocked until the minute ends.`
-  const alert: Alert = { kind: 'voucher_pin_guessing_by_account', subject: asking, detail }
-  return [ofAddress, { subject: subject(asking, 'all'), allowed: account, alert }]
+  const alert: Alert = { kind: 'voucher_pin_guessing_by_account', subject: origin.account, detail }
+  return [addressLimit, { subject: subject(origin.account, 'all'), allowed: account, alert }]
 }
 
-/** Counts a guess at a PIN that was wrong, or not looked at. Returns the answer to it, which has to be committed. */
+/** Counts a wrong PIN, or one that was not checked. Returns the error for the client. The transaction must be committed. */
 export async function countWrongGuess(tx: Db, service: Service, { number, subject, limits }: Guess): Promise<ApiError> {
   const failures = await countWrongPin(tx, service, subject)
-  const refusedSeconds = refusedSecondsAfter(failures)
-  if (refusedSeconds > 0) {
-    await blockGuesses(tx, service, subject, refusedSeconds)
+  const blockSeconds = getBlockSeconds(failures)
+  if (blockSeconds > 0) {
+    await blockGuesses(tx, service, subject, blockSeconds)
     await raiseAlert(tx, service.id, {
       kind: 'voucher_pin_guessing',
       subject: number,
@@ -85,25 +87,25 @@ export async function countWrongGuess(tx: Db, service: Service, { number, subjec
 }
 
 /**
- * What a PIN comes to that comes with a key that was used: with another request it is counted as a wrong one, since what is told of the key
- * says as much; and while the voucher refuses nothing is told of the key. Undefined: it may be.
+ * Counts a PIN that is sent with a used idempotency key. If the request is another one, it counts as a wrong PIN, because the key's error
+ * reveals that the PIN differs. Returns an error if the voucher is blocked, so that the response reveals nothing. Returns undefined if the key decides.
  */
-export async function countGuessAgain(
+export async function countReplayedGuess(
   tx: Db,
   keys: Keys,
   service: Service,
-  { isOther, ...guessing }: { number: string; origin: Origin; isOther: boolean },
+  { isOther, ...attempt }: { number: string; origin: Origin; isOther: boolean },
 ): Promise<ApiError | undefined> {
-  const guess = await beginGuess(tx, keys, service, guessing)
+  const guess = await beginGuess(tx, keys, service, attempt)
   if (guess instanceof ApiError) return guess
-  const counted = isOther || guess.isRefused ? await countWrongGuess(tx, service, guess) : undefined
-  return guess.isRefused ? counted : undefined
+  const error = isOther || guess.isBlocked ? await countWrongGuess(tx, service, guess) : undefined
+  return guess.isBlocked ? error : undefined
 }
 
-/** Counts a validation id that there never was. Returns the answer to it, which has to be committed. */
+/** Counts a wrong validation ID. Returns the error for the client. The transaction must be committed. */
 export async function countWrongId(tx: Db, keys: Keys, service: Service, origin: Origin): Promise<ApiError> {
-  const subject = hmac(keys.subjects, 'validation', String(service.id), ...namesOf(origin))
-  const retryAfter = await countFailure(tx, [{ subject, allowed: wrongIdsAllowed }])
+  const subject = hmac(keys.subjects, 'validation', String(service.id), ...getSourceNames(origin))
+  const retryAfter = await countFailure(tx, [{ subject, allowed: maxWrongIds }])
   return retryAfter === undefined
     ? new ApiError('validation_id_incorrect')
     : new ApiError('too_many_failures', undefined, { retryAfter })

@@ -11,7 +11,7 @@ export async function checkBackOffices(db: Database, offices: BackOffices, confi
   const lines: string[] = []
   const unreachable = await orphanedServices(config, db)
   for (const service of await listServices(db)) {
-    const opened = offices.driverOf(service)
+    const opened = offices.getDriver(service)
     try {
       if (!opened.isEmbedded) await opened.probe()
     } catch (error) {
@@ -33,7 +33,7 @@ export async function checkSyncs(db: Database, offices: BackOffices) {
   const unhealthy: string[] = []
   const healthy: string[] = []
   for (const service of await listServices(db)) {
-    const schedules = offices.driverOf(service).syncs
+    const schedules = offices.getDriver(service).syncs
     const facts = schedules.length ? await readSyncStatuses(db, service) : []
     const problems = schedules.flatMap(({ name, intervalSeconds }) => {
       const {

@@ -44,7 +44,7 @@ export interface ValidatedChange {
 }
 
 /** Validates a new customer or a change by every rule that doesn't concern other customers. `today` is in the service's time zone. */
-export function judgeChange(
+export function validateCustomerChange(
   change: CustomerChange,
   before: CustomerState | undefined,
   lookUp: ReferenceLookup,

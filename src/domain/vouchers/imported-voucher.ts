@@ -1,4 +1,4 @@
-import { getNextState, type VoucherState, type VoucherStep } from './states.ts'
+import { getNextState, type VoucherAction, type VoucherState } from './states.ts'
 import type { ImportedState } from './voucher-row.ts'
 
 /** The state of a voucher by its ledger. The balance is in minor units. */
@@ -9,7 +9,7 @@ interface ImportedVoucherState {
 
 /** A ledger step, its change of the balance in minor units, and the state after it. */
 export interface LedgerStep {
-  kind: VoucherStep
+  kind: VoucherAction
   change: bigint
   state: VoucherState
 }
@@ -31,7 +31,7 @@ export function planSteps(
 ) {
   const steps: LedgerStep[] = []
   let { state, balance: current } = from
-  const take = (kind: VoucherStep, change = 0n) => {
+  const take = (kind: VoucherAction, change = 0n) => {
     current += change
     const next = getNextState(state, kind, current)
     if (next === undefined) throw new Error(`step ${kind} is not permitted in state ${state}`)

@@ -1,13 +1,13 @@
 import { Type } from '../../schemas/schemas.ts'
 import { LocalTime, Money, Nullable, OneOf, Text } from '../values/fields.ts'
 import { ReceiverEmail } from './emails.ts'
-import { voucherStates, voucherSteps } from './states.ts'
+import { voucherActions, voucherStates } from './states.ts'
 import { Voucher } from './vouchers.ts'
 
 const LedgerEntry = Type.Object(
   {
     at: LocalTime('The time of the entry.', '2026-11-21 12:00:00'),
-    kind: OneOf('The kind of entry.', voucherSteps),
+    kind: OneOf('The kind of entry.', voucherActions),
     amount: Money('Negative for a redemption. Zero for an entry that moves no money.', '-39.95'),
     state: OneOf('The state of the voucher after the entry.', voucherStates),
     lockedBy: Nullable(Text('The account that locked the voucher.', 'webshop', 100)),

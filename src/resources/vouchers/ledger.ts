@@ -91,7 +91,8 @@ export const voucherLedgers = [
           const outcome = await decideOnVoucher(tx, service, number, decision)
           const voucher = outcome && (await readVoucher(tx, service, number))
           if (!outcome || !voucher) throw notFound(kind)
-          if (!outcome.done && outcome.state !== leadsTo) throw impossible(outcome.state, voucher.currency, service)
+          if (!outcome.isApplied && outcome.state !== leadsTo)
+            throw impossible(outcome.state, voucher.currency, service)
           return { data: voucher, subject: pathOf(number) }
         }
       },

@@ -1,4 +1,4 @@
-import { countGuessAgain } from '../../backoffice/vouchers/guesses.ts'
+import { countReplayedGuess } from '../../backoffice/vouchers/guesses.ts'
 import { formatAmount as canonical, getDecimals, parseAmount } from '../../domain/values/money.ts'
 import {
   IssuedVoucher,
@@ -121,7 +121,7 @@ export const vouchers = [
       headers: shopper,
       body: VoucherOpening,
       countGuess: (tx, { keys, service, origin, body, isOtherRequest }) =>
-        countGuessAgain(tx, keys, service, { number: body.number, origin, isOther: isOtherRequest }),
+        countReplayedGuess(tx, keys, service, { number: body.number, origin, isOther: isOtherRequest }),
       response: Voucher,
       errors: errorsOfPins,
     },
@@ -144,7 +144,7 @@ export const vouchers = [
       headers: shopper,
       body: VoucherValidation,
       countGuess: (tx, { keys, service, origin, body, isOtherRequest }) =>
-        countGuessAgain(tx, keys, service, { number: body.number, origin, isOther: isOtherRequest }),
+        countReplayedGuess(tx, keys, service, { number: body.number, origin, isOther: isOtherRequest }),
       generated: ['validationId'],
       response: ValidatedVoucher,
       errors: errorsOfValidation,
@@ -174,7 +174,7 @@ export const vouchers = [
         countGuess: async (tx, { keys, service, origin, params, body, isOtherRequest }) =>
           body.pin === undefined
             ? undefined
-            : countGuessAgain(tx, keys, service, { ...params, origin, isOther: isOtherRequest }),
+            : countReplayedGuess(tx, keys, service, { ...params, origin, isOther: isOtherRequest }),
         generated: ['validationId'],
         response: ReadVoucher,
         errors: [...errorsOfValidation, 'validation_id_incorrect', 'rate_limited'],

@@ -69,7 +69,7 @@ export async function prepareAccess(
     // If an earlier start was interrupted, its password was never shown, so the account gets a new one.
     await keep((await makeDemo(installation, demoName, say)) ?? (await addPassword(db, keys, demoName)))
   }
-  if (demo && !isOwn && services.every(service => offices.settingsOf(service).driver === embeddedName)) {
+  if (demo && !isOwn && services.every(service => offices.getSettings(service).driver === embeddedName)) {
     const first = await makeFirst(config, installation)
     await keep(first?.password)
     if (first) await firstSync(db, offices, first.service, say)

@@ -18,7 +18,7 @@ export async function firstSync(db: Database, offices: BackOffices, service: Ser
   try {
     const known = await introduce(db, offices, service, say)
     const signal = AbortSignal.timeout(timeoutMs)
-    const driver = offices.driverOf(known)
+    const driver = offices.getDriver(known)
     for (const sync of driver.syncs) {
       let saidAt = performance.now()
       const onProgress = ({ read }: { read: number }) => {
@@ -42,7 +42,7 @@ const lineOf = (sync: string, read: number, more = '') =>
 
 /** Probes the back office and adopts its currency. Returns the updated service. */
 async function introduce(db: Database, offices: BackOffices, service: Service, say: (line: string) => void) {
-  const { release, stores, currency } = await offices.driverOf(service).probe()
+  const { release, stores, currency } = await offices.getDriver(service).probe()
   say(
     `  release ${release ?? 'unknown'}, ${stores} stores, ${currency ?? `currency unknown: ${service.settings.currency}`}`,
   )

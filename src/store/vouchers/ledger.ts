@@ -2,7 +2,7 @@ import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { getDecimals, parseStoredAmount } from '../../domain/values/money.ts'
 import type { AccountLocks } from '../../domain/vouchers/redemption.ts'
-import type { VoucherState, VoucherStep } from '../../domain/vouchers/states.ts'
+import type { VoucherAction, VoucherState } from '../../domain/vouchers/states.ts'
 import type { VoucherLockState } from '../../domain/vouchers/validations.ts'
 import { localTime } from '../lists/change-timestamp.ts'
 import { materialized } from '../lists/planner-fences.ts'
@@ -20,7 +20,7 @@ export interface LockedVoucher extends VoucherLockState {
   /** Status of its newest email, read before the row was locked. For display only. */
   mail: MailStatus | null
   /** When the row was locked, by the database's clock: text of a `timestamptz`. */
-  takenAt: string
+  lockedAt: string
   /** True if its last day had ended then, in the service's time zone. */
   isPast: boolean
 }
@@ -37,7 +37,7 @@ export async function lockVoucherRow(tx: Db, service: Service, number: string): 
     select number, state, currency, original_amount::text as original, balance::text, expiry_date::text as "expiryDate", ${newestMail} as mail,
            validation_hash as "validationHash", superseded_hashes as "supersededHashes",
            ${localTime(sql`locked_until`, service)} as "lockedUntil", coalesce(validated_until > now, false) as "isFresh",
-           coalesce(locked_until <= now, false) as "hasLapsed", coalesce(expiry_date < ${today(service, sql`now`)}, false) as "isPast", now::text as "takenAt"
+           coalesce(locked_until <= now, false) as "hasLapsed", coalesce(expiry_date < ${today(service, sql`now`)}, false) as "isPast", now::text as "lockedAt"
       from (select * from voucher where service_id = ${service.id} and number = ${number} for update) v
      cross join lateral ${materialized(sql`select clock_timestamp() as now where v.number is not null`)} clock`)
   if (!row) return
@@ -51,7 +51,7 @@ export const today = (service: Service, now = sql`statement_timestamp()`) =>
 
 /** A ledger entry, from which balance and state of the voucher follow. */
 interface Entry {
-  kind: VoucherStep
+  kind: VoucherAction
   /** With the currency's decimals: below zero for what is drawn. */
   amount: string
   /** The state that it leads to. */

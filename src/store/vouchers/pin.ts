@@ -15,9 +15,9 @@ export interface PinState {
   /** Hash of the PIN, if the voucher was issued in Tillbridge. */
   pinHash: Buffer | null
   /** True if the voucher is blocked, whatever the PIN. */
-  isRefused: boolean
+  isBlocked: boolean
   /** Failures of each counted subject in the current minute. */
-  counted: number[]
+  failureCounts: number[]
   secondsLeft: number
 }
 
@@ -34,9 +34,9 @@ export async function lockGuesses(
   // A separate statement: the next one sees the results of earlier attempts.
   const lock = tx.run(sql`select pg_advisory_xact_lock(${subject.readInt32BE(0)}, ${subject.readInt32BE(4)})`)
   const read = tx.row<PinState>(sql`
-    select v.pin_hash as "pinHash", coalesce(g.refused_until > statement_timestamp(), false) as "isRefused",
+    select v.pin_hash as "pinHash", coalesce(g.refused_until > statement_timestamp(), false) as "isBlocked",
            array(select coalesce(f.failures, 0) from unnest(${counted}::bytea[]) with ordinality c(subject, ordinal)
-                   left join failure f on f.subject = c.subject and f.window_start = date_trunc('minute', now()) order by ordinal) as counted,
+                   left join failure f on f.subject = c.subject and f.window_start = date_trunc('minute', now()) order by ordinal) as "failureCounts",
            ceil(extract(epoch from date_trunc('minute', now()) + interval '1 minute' - now()))::integer as "secondsLeft"
       from (values (1)) always
       left join voucher v on v.service_id = ${service.id} and v.number = ${number}

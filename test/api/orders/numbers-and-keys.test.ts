@@ -120,7 +120,7 @@ test('return numbers are generated uniquely, and given ones are used once', asyn
   assert.equal(answers.filter(answer => answer.status === 201).length, 1)
   for (const answer of answers.filter(({ status }) => status !== 201)) {
     assert.deepEqual(faultsIn(answer), ['/returnNumber order_number_taken'])
-    assert.deepEqual(detailsIn(answer), ['There is a return SAME already.'])
+    assert.deepEqual(detailsIn(answer), ['Return number SAME is already used.'])
   }
   const other = await shop()
   const { id: theirs } = await placed(other, [{ sku: 'TEE', quantity: 1 }])

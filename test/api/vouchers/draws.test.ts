@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { drawVoucher } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { validate as validateVoucher } from '../../../src/backoffice/embedded/vouchers/lock.ts'
+import { redeemVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
 import { sql } from '../../../src/database/db.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import { startTestService } from '../../support/service.ts'
@@ -52,7 +52,7 @@ test('a draw error points to the voucher in the order', async () => {
   const faultOf = (draw: { number: string; validationId: string }, service = api.service) =>
     assert.rejects(
       api.db.transaction(tx =>
-        drawVoucher(tx, api.keys, service, {
+        redeemVoucher(tx, api.keys, service, {
           ...draw,
           amount: '1.00',
           orderNumber: 'W1',
@@ -90,7 +90,7 @@ test("200 concurrent redemptions draw exactly the voucher's balance", async () =
         const validationId = await validateVoucher(tx, api.keys, api.service, { number, amount: '1.10' })
         if (validationId instanceof ApiError) return validationId
         const draw = { number, validationId, amount: '1.10', orderNumber: `W${i}`, pointer: '' }
-        return drawVoucher(tx, api.keys, api.service, draw)
+        return redeemVoucher(tx, api.keys, api.service, draw)
       }),
     ),
   )

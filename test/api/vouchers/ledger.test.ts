@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { decideOnVoucher, expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
 import { sql } from '../../../src/database/db.ts'
-import { getNextState, voucherStates, voucherSteps } from '../../../src/domain/vouchers/states.ts'
+import { getNextState, voucherActions, voucherStates } from '../../../src/domain/vouchers/states.ts'
 import { readVoucher } from '../../../src/store/vouchers/vouchers.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
 import { addVouchers, newVoucher, stepsOf, voucherSettings } from '../../support/voucher-shop.ts'
@@ -16,7 +16,7 @@ const { validate, draw, lock, refund, isSound } = ledgerOf(api)
 
 test('the state table matches the documentation', () => {
   for (const from of voucherStates)
-    for (const step of voucherSteps)
+    for (const step of voucherActions)
       for (const left of [0n, 1n]) {
         const to = getNextState(from, step, left)
         if (to !== undefined && to !== from) assert.ok(allowed[from]?.includes(to), `${from} -${step}-> ${to}`)
@@ -25,7 +25,7 @@ test('the state table matches the documentation', () => {
   for (const [from, states] of Object.entries(allowed))
     for (const to of states)
       assert.ok(
-        voucherSteps.some(step => [0n, 1n].some(left => getNextState(from as 'active', step, left) === to)),
+        voucherActions.some(step => [0n, 1n].some(left => getNextState(from as 'active', step, left) === to)),
         `${from} -> ${to}`,
       )
 })

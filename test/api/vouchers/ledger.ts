@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { drawVoucher, refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
 import { lockByValidation, validate } from '../../../src/backoffice/embedded/vouchers/lock.ts'
+import { redeemVoucher, refundVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
 import { type Db, sql } from '../../../src/database/db.ts'
 import { ApiError } from '../../../src/errors/api-error.ts'
 import type { TestService } from '../../support/service.ts'
@@ -40,7 +40,7 @@ export function ledgerOf({ db, keys, service }: TestService) {
     validate: (number: string, amount = '1.00') => outcome(tx => validate(tx, keys, service, { number, amount })),
     draw: (number: string, validationId: string, amount: string, orderNumber = 'W1') =>
       outcome(tx =>
-        drawVoucher(tx, keys, service, { number, validationId, amount, orderNumber, pointer: '/payments/0/voucher' }),
+        redeemVoucher(tx, keys, service, { number, validationId, amount, orderNumber, pointer: '/payments/0/voucher' }),
       ),
     lock: (number: string, validationId: string, lockSeconds: number) =>
       outcome(tx =>
@@ -53,8 +53,8 @@ export function ledgerOf({ db, keys, service }: TestService) {
         }),
       ),
     /** Answers how many cents it was given. */
-    refund: (number: string, most: bigint, orderNumber = 'W1') =>
-      db.transaction(tx => refundUpTo(tx, service, { number, most, orderNumber })),
+    refund: (number: string, maxAmount: bigint, orderNumber = 'W1') =>
+      db.transaction(tx => refundVoucher(tx, service, { number, maxAmount, orderNumber })),
 
     /** Asserts that a voucher's ledger moves along the table, and that its state and balance are what the ledger says. */
     async isSound(number: string) {

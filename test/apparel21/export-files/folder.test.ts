@@ -63,7 +63,7 @@ before(async () => {
   luma = made
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', exportFolder: folder })
   offices = await openBackOffices({ db, keys, defaults: { driver: 'embedded' }, log })
-  const driver = offices.driverOf(luma)
+  const driver = offices.getDriver(luma)
   for (const name of ['references', 'stores', 'products', 'reward-programs', 'customers']) {
     const sync = driver.syncs.find(each => each.name === name)
     assert.ok(sync)
@@ -86,7 +86,7 @@ describe('exports of a back office', () => {
   beforeEach(() => resolveAlertsOfKind(db, luma.id, 'export_file_rejected'))
 
   test('an export folder replaces the API as the source of sales', () => {
-    const names = offices.driverOf(luma).syncs.map(({ name }) => name)
+    const names = offices.getDriver(luma).syncs.map(({ name }) => name)
     assert.ok(names.includes('customers') && !names.includes('transactions'))
   })
 

@@ -39,7 +39,7 @@ after(async () => {
 const { facts, result, dueNow, jobOf, alerts, planned, pulled } = syncJobsOf(db, luma)
 
 test('every sync runs after its dependencies and repeats on schedule', async () => {
-  const syncs = offices.driverOf(luma).syncs
+  const syncs = offices.getDriver(luma).syncs
   assert.deepEqual(Object.fromEntries(syncs.map(({ name, intervalSeconds }) => [name, intervalSeconds / 60])), {
     references: 1_440,
     stores: 1_440,
@@ -129,7 +129,7 @@ test('a sync interrupted by our own database raises no alert', async () => {
 })
 
 test('a sync overdue by three intervals raises one alert', async () => {
-  const { intervalSeconds = 0 } = offices.driverOf(luma).syncs.find(({ name }) => name === 'stock') ?? {}
+  const { intervalSeconds = 0 } = offices.getDriver(luma).syncs.find(({ name }) => name === 'stock') ?? {}
   // As it is after failures: one whose time has come would be pulled.
   await db.run(
     sql`update job set due_at = now() + interval '1 day', attempts = 1 where name = 'run-sync' and subject = 'stock'`,
@@ -149,9 +149,9 @@ test('a sync overdue by three intervals raises one alert', async () => {
 })
 
 test('a run without any call keeps the alert of a stalled sync', async () => {
-  const before = offices.driverOf(luma)
+  const before = offices.getDriver(luma)
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', version: '2021.1' })
-  await until(() => offices.driverOf(luma) !== before, 'it is known', 5_000)
+  await until(() => offices.getDriver(luma) !== before, 'it is known', 5_000)
   await db.run(
     sql`update sync_state set finished_at = now() - interval '73 hours', full_at = now() where sync = 'customers' and service_id = ${luma.id}`,
   )
@@ -174,7 +174,7 @@ test('a new schedule applies to the next run without raising an alert', async ()
   assert.ok(((await jobOf('products'))?.wait ?? 0) > 3_600, 'it comes once a day')
   const every = { products: 300 }
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: simulator.url, country: 'AU', syncIntervals: every })
-  const chosen = () => offices.driverOf(luma).syncs.find(({ name }) => name === 'products')?.intervalSeconds
+  const chosen = () => offices.getDriver(luma).syncs.find(({ name }) => name === 'products')?.intervalSeconds
   await until(() => chosen() === 300, 'it is known', 5_000)
   await planned()
   assert.deepEqual(await alerts(), [])
@@ -192,7 +192,7 @@ test('a new schedule applies to the next run without raising an alert', async ()
 
 test('another back office is read from the beginning', async () => {
   await setBackOffice(db, keys, luma, { driver: 'apparel21', url: second.url, country: 'AU' })
-  await until(() => offices.driverOf(luma).source.includes(second.url), 'it is known', 5_000)
+  await until(() => offices.getDriver(luma).source.includes(second.url), 'it is known', 5_000)
   await db.run(sql`update job set due_at = now() where name = 'run-sync'`)
   const isRead = () => second.ledger.calls.some(({ path }) => path.includes('/Freestock/AllStyles'))
   await until(isRead, 'all of its stock is read', 30_000)
@@ -200,7 +200,7 @@ test('another back office is read from the beginning', async () => {
 
 test('syncs stop for a service that is embedded again', async () => {
   await db.run(sql`delete from back_office`)
-  await until(() => !offices.driverOf(luma).syncs.length, 'it is known', 5_000)
+  await until(() => !offices.getDriver(luma).syncs.length, 'it is known', 5_000)
   const left = async () => {
     await dueNow('schedule-syncs')
     return db.run(sql`select from job where name = 'run-sync'`)

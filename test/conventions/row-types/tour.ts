@@ -4,7 +4,7 @@ import { mock } from 'node:test'
 import { Command } from 'commander'
 import { makeLink, sessionsOf } from '../../../src/auth/sessions.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
-import { refundUpTo } from '../../../src/backoffice/embedded/vouchers/draw.ts'
+import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
 import { newestBackup } from '../../../src/backup/history.ts'
 import { doctorCommand } from '../../../src/commands/doctor/doctor.ts'
 import { loadRecordCount } from '../../../src/commands/terminal/export-types.ts'
@@ -173,8 +173,8 @@ export async function tour(api: TestService) {
   await readEmails(db, service, mail.voucher)
   await readVoucherPersons(db, service, mail.voucher)
   await expireVouchers(db)
-  const none = { number: mail.voucher, most: 1n, orderNumber: 'none' }
-  assert.equal(await db.transaction(tx => refundUpTo(tx, service, none)), 0n)
+  const none = { number: mail.voucher, maxAmount: 1n, orderNumber: 'none' }
+  assert.equal(await db.transaction(tx => refundVoucher(tx, service, none)), 0n)
   await mergeImportedOrders(db, service, [])
   const noOrder = { id: '', number: '', customerId: '', currency: 'AUD', decimals: 2 }
   await Promise.all([readVoucherPayments(db, service, noOrder), readFreight(db, service, noOrder)])

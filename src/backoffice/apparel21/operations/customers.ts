@@ -1,5 +1,5 @@
 import type { Db } from '../../../database/db.ts'
-import { type CustomerState, judgeChange, type ValidatedChange } from '../../../domain/customers/changes.ts'
+import { type CustomerState, type ValidatedChange, validateCustomerChange } from '../../../domain/customers/changes.ts'
 import { type Consent, getConsentChanges } from '../../../domain/customers/consent.ts'
 import {
   type CustomerChange,
@@ -153,7 +153,7 @@ function validateChange(
   known: ReferenceLookup,
 ): ValidatedChange {
   const today = Temporal.Now.plainDateISO(settings.timeZone).toString()
-  const judged = judgeChange(change, before, known, settings, today)
+  const judged = validateCustomerChange(change, before, known, settings, today)
   const tooLong = omitUnchanged(checkLengths(change), change, before && JSON.parse(before.record))
   return { ...judged, errors: [...judged.errors, ...tooLong] }
 }

@@ -31,7 +31,7 @@ export async function openVoucher(
     names: [getVoucherLock(number)],
   })
   if (guess instanceof ApiError) return guess
-  if (guess.isRefused || !isVoucherNumber(number)) return { guess, voucher: undefined }
+  if (guess.isBlocked || !isVoucherNumber(number)) return { guess, voucher: undefined }
   const found = await queryVoucher(client, { endpoint: 'voucher', path: ['Voucher', number], query: { pin } })
   if (found instanceof ApiError && found.code !== 'voucher_not_accepted') throw found
   const voucher = found instanceof ApiError ? undefined : parseVoucher(found, service)

@@ -35,7 +35,7 @@ import type { Fields } from '../xml/payload.ts'
 import { getVoucherLock } from './open-voucher.ts'
 import { createReturn, listReturnReasons } from './returns.ts'
 import { createNumberTaken, submitOrder } from './submit-order.ts'
-import { findGiftCardSkuId } from './voucher-sale.ts'
+import { resolveGiftCardSkuId } from './voucher-sale.ts'
 import { recordRedemption, requireDrawableValidation } from './vouchers.ts'
 
 /**
@@ -121,7 +121,7 @@ async function validateOrder(
   const skus = input.lines.map(line => line.sku)
   const [found, giftCardSkuId, contact] = await Promise.all([
     findVariants(tx, service, skus, decimals),
-    findGiftCardSkuId(tx, service),
+    resolveGiftCardSkuId(tx, service),
     loadContact(tx, service, input.customerId),
   ])
   const variants = new Map(found.map(variant => [variant.sku, variant]))

@@ -11,7 +11,7 @@ import { gatewayNames } from '../../../store/tenancy/gateways.ts'
 import { readVoucherDates } from '../../../store/vouchers/issue.ts'
 import { recordVoucherSale, type VoucherSale } from '../../../store/vouchers/upstream-sales.ts'
 import { type CommitPhase, isRejection, NotApplied, type Write } from '../../../writes/write.ts'
-import { giftCardSkuId } from '../../vouchers/gift-card.ts'
+import { findGiftCardSkuId } from '../../vouchers/gift-card.ts'
 import type { Client } from '../client/client.ts'
 import { performWrite } from '../client/perform-write.ts'
 import { featureReleases, type ReleaseReader } from '../client/release.ts'
@@ -95,8 +95,8 @@ async function placeUnderFreeNumber(
 const createNumberTaken = () => withPointer('/orderNumber', new ApiError('order_number_taken'))
 
 /** Returns the back office's identifier of the gift card SKU. The setting contains the platform's SKU or this identifier. */
-export async function findGiftCardSkuId(db: Db, service: Service): Promise<string | undefined> {
-  const skuId = await giftCardSkuId(db, service)
+export async function resolveGiftCardSkuId(db: Db, service: Service): Promise<string | undefined> {
+  const skuId = await findGiftCardSkuId(db, service)
   if (skuId !== undefined) return skuId
   // The web store may not export the SKU. The back office rejects an invalid identifier at the sale.
   const { giftCardSku } = service.settings
@@ -117,7 +117,7 @@ async function checkSale(release: ReleaseReader, write: Write, input: VoucherInp
   const { days, card, skuId, gateways } = await stage(async tx => {
     const [days, skuId, gateways] = await Promise.all([
       readVoucherDates(tx, service),
-      findGiftCardSkuId(tx, service),
+      resolveGiftCardSkuId(tx, service),
       gatewayNames(tx, service),
     ])
     return { days, skuId, gateways, card: await findGiftCard(tx, service, skuId) }

@@ -4,45 +4,46 @@ import type { VoucherState } from '../../../domain/vouchers/states.ts'
 import { listServices } from '../../../store/tenancy/services.ts'
 import { listExpiredVouchers } from '../../../store/vouchers/ledger.ts'
 import { endValidation } from '../../../store/vouchers/validation.ts'
-import { takeStep, takeVoucher } from './transitions.ts'
+import { applyAction, lockCurrentVoucher } from './transitions.ts'
 
-/** What somebody decides about a voucher. */
+/** An operator's decision about a voucher. It is also the action in the voucher's ledger. */
 export type Decision = 'activate' | 'suspend' | 'resume' | 'unlock'
 
-/** The state each decision is made in; a suspension ends a lock. */
-const from = { activate: 'pending', suspend: 'active', resume: 'suspended', unlock: 'locked' } as const
-/** The step in its ledger. */
-const steps = { activate: 'activate', suspend: 'suspend', resume: 'resume', unlock: 'unlock' } as const
+/** The state that each decision requires. A suspension unlocks a locked voucher first. */
+const requiredStates = { activate: 'pending', suspend: 'active', resume: 'suspended', unlock: 'locked' } as const
 
 interface Outcome {
-  done: boolean
+  isApplied: boolean
   state: VoucherState
 }
 
-/** Carries out a decision, and returns the state after it. Not `done`: the voucher is in this state, in which it cannot be made. Undefined: there is no such voucher. */
+/**
+ * Applies a decision. Returns the voucher's state: the new one if it was applied, otherwise the one that doesn't permit it. Returns
+ * undefined if the voucher does not exist.
+ */
 export async function decideOnVoucher(
   tx: Db,
   service: Service,
   number: string,
   decision: Decision,
 ): Promise<Outcome | undefined> {
-  let voucher = await takeVoucher(tx, service, number)
+  let voucher = await lockCurrentVoucher(tx, service, number)
   if (!voucher) return
-  if (decision === 'suspend' && voucher.state === 'locked') voucher = takeStep(tx, service, voucher, 'unlock')
-  if (voucher.state !== from[decision]) return { done: false, state: voucher.state }
+  if (decision === 'suspend' && voucher.state === 'locked') voucher = applyAction(tx, service, voucher, 'unlock')
+  if (voucher.state !== requiredStates[decision]) return { isApplied: false, state: voucher.state }
   await endValidation(tx, service, number)
-  return { done: true, state: takeStep(tx, service, voucher, steps[decision]).state }
+  return { isApplied: true, state: applyAction(tx, service, voucher, decision).state }
 }
 
 /**
- * The daily job: writes into the ledgers which vouchers are past their last day in their service's time zone, so that a report
- * need not know it. What they still had stays in the ledger: it can no longer be drawn, and is not written off here. Returns how many.
+ * Records in the ledgers which vouchers have expired in the time zone of their service, so that reports need no date arithmetic. Their
+ * balance stays in the ledger; it is not written off. Returns the number of expired vouchers. A job runs this daily.
  */
 export async function expireVouchers(db: Database): Promise<number> {
   let expired = 0
   for (const service of await listServices(db)) {
     for (const number of await listExpiredVouchers(db, service)) {
-      const voucher = await db.transaction(tx => takeVoucher(tx, service, number))
+      const voucher = await db.transaction(tx => lockCurrentVoucher(tx, service, number))
       if (voucher?.state === 'expired') expired++
     }
   }

@@ -13,7 +13,7 @@ import { addEntry } from '../../../store/vouchers/ledger.ts'
 import { hashPin } from '../../../store/vouchers/pin.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction, Write } from '../../../writes/write.ts'
-import { giftCardSkuId } from '../../vouchers/gift-card.ts'
+import { findGiftCardSkuId } from '../../vouchers/gift-card.ts'
 
 /** Creates an active voucher with its ledger and sale, and queues the email to its receiver, in one transaction. */
 export async function issueVoucher(
@@ -53,7 +53,7 @@ async function validateInput(tx: Db, service: Service, input: VoucherInput): Pro
   const { settings } = service
   const [days, giftCard, gateways] = await Promise.all([
     readVoucherDates(tx, service),
-    giftCardSkuId(tx, service),
+    findGiftCardSkuId(tx, service),
     gatewayNames(tx, service),
   ])
   throwIfAny([
@@ -63,17 +63,17 @@ async function validateInput(tx: Db, service: Service, input: VoucherInput): Pro
   return days.expiryDate
 }
 
-/** Adds a voucher under a number that no other has; a number that is taken is drawn anew. */
+/** Inserts a voucher under a new random number. Retries with another number if one is taken. */
 export async function insertVoucher(
   tx: Db,
   service: Service,
-  worth: { amount: string; expiryDate: string },
-  hashFor: (number: string) => Buffer,
-  draw: () => string = generateVoucherNumber,
+  values: { amount: string; expiryDate: string },
+  hashPinFor: (number: string) => Buffer,
+  generateNumber: () => string = generateVoucherNumber,
 ): Promise<string> {
   for (let attempt = 0; attempt < 10; attempt++) {
-    const number = draw()
-    if (await insertPendingVoucher(tx, service, { ...worth, number, pinHash: hashFor(number) })) return number
+    const number = generateNumber()
+    if (await insertPendingVoucher(tx, service, { ...values, number, pinHash: hashPinFor(number) })) return number
   }
   throw new Error('ten random numbers in a row were taken')
 }

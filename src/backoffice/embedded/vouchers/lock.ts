@@ -16,7 +16,7 @@ import { storeValidation } from '../../../store/vouchers/validation.ts'
 import { toVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { Origin } from '../../../writes/write.ts'
 import { countWrongId } from '../../vouchers/guesses.ts'
-import { takeStep, takeVoucher } from './transitions.ts'
+import { applyAction, lockCurrentVoucher } from './transitions.ts'
 
 /**
  * Validates a voucher, after its PIN was checked, for an amount or for its balance. Returns the ID of the new validation, which replaces the
@@ -28,7 +28,7 @@ export async function validate(
   service: Service,
   { number, amount }: { number: string; amount?: string | undefined },
 ): Promise<string | ApiError> {
-  const voucher = await takeVoucher(tx, service, number)
+  const voucher = await lockCurrentVoucher(tx, service, number)
   if (!voucher) return new ApiError('voucher_not_accepted')
   const requested = amount === undefined ? voucher.balance : toMinorUnits(amount, service.settings)
   const error = checkValidatable(voucher, requested, service.settings)
@@ -57,7 +57,7 @@ export async function lockByValidation(
   service: Service,
   { number, validationId, lockSeconds, username, origin }: Lock,
 ): Promise<ReadVoucher | ApiError> {
-  const voucher = await takeVoucher(tx, service, number)
+  const voucher = await lockCurrentVoucher(tx, service, number)
   const status = checkValidation(keys, service, voucher, number, validationId)
   if (!voucher || status === 'wrong') return countWrongId(tx, keys, service, origin)
   const isLocked = voucher.state === 'locked'
@@ -68,9 +68,9 @@ export async function lockByValidation(
   if (error) return error
   const after =
     lockSeconds > 0
-      ? takeStep(tx, service, voucher, 'lock', { lockSeconds, lockedBy: username })
+      ? applyAction(tx, service, voucher, 'lock', { lockSeconds, lockedBy: username })
       : isLocked
-        ? takeStep(tx, service, voucher, 'unlock')
+        ? applyAction(tx, service, voucher, 'unlock')
         : voucher
   // A lock outlasts the expiry date of the voucher, so that a running sale can finish. After the unlock, the voucher is expired.
   return toVoucher({ ...after, status: after.isPast && after.state === 'active' ? 'expired' : after.state })

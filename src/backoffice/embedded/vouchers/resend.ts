@@ -10,29 +10,29 @@ import { hashPin, updatePin } from '../../../store/vouchers/pin.ts'
 import { endValidation, endValidationWithLock } from '../../../store/vouchers/validation.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction, Write } from '../../../writes/write.ts'
-import { takeVoucher } from './transitions.ts'
+import { lockCurrentVoucher } from './transitions.ts'
 
-/** What there is to know of a sending: which voucher, and where to, if it is not where it went before. */
-interface Sending {
+interface ResendRequest {
   number: string
+  /** A new address. Without one, the voucher goes to the previous address. */
   receiverEmail?: string | null | undefined
 }
 
 /**
- * Sends a voucher to its receiver again. An e-mail that never left goes out as it is, as long as its words are kept. Of any other nobody knows the PIN any more, and
- * one for another address must not be told by both: then the voucher has a new PIN, and the one before, and what was validated with it,
- * opens it no more; a current lock stays. `mayBe` throws where it is not time yet. Undefined: there is no such voucher.
+ * Sends a voucher again. Returns undefined if it does not exist. `requireAllowed` throws if it is too early.
+ * An email that was never sent is sent unchanged while its content is stored. Otherwise the voucher gets a new PIN: the old one is stored
+ * as a hash only, and a previous receiver must not be able to use the voucher. The old PIN and its validation become invalid. A lock stays.
  */
 export async function resendVoucher(
   { tx, keys, service }: WithTransaction<Pick<Write, 'keys' | 'service'>>,
-  { number, receiverEmail }: Sending,
-  mayBe: () => Promise<void>,
+  { number, receiverEmail }: ResendRequest,
+  requireAllowed: () => Promise<void>,
 ): Promise<Voucher | undefined> {
-  const voucher = await takeVoucher(tx, service, number)
+  const voucher = await lockCurrentVoucher(tx, service, number)
   if (!voucher) return
   const { settings } = service
-  const against = checkUsable(voucher, settings)
-  if (against) throw against
+  const error = checkUsable(voucher, settings)
+  if (error) throw error
   await lockVoucherPersons(tx, service, number)
   const persons = await readVoucherPersons(tx, service, number)
   if (!persons?.receiverEmail || persons.receiverName === null || persons.senderName === null)
@@ -40,7 +40,7 @@ export async function resendVoucher(
       'capability_unavailable',
       "The receiver is unknown: the voucher wasn't issued by Tillbridge, or the receiver was erased.",
     )
-  await mayBe()
+  await requireAllowed()
   const to = receiverEmail ?? persons.receiverEmail
   const unsent = await takeUnsent(tx, keys, service, number)
   if (unsent && unsent.mail.receiverEmail === to) {

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto'
 import type {
   ReadVoucher,
   ValidatedVoucher,
@@ -6,31 +7,32 @@ import type {
   VoucherOpening,
 } from '../../../domain/vouchers/vouchers.ts'
 import { ApiError } from '../../../errors/api-error.ts'
+import { hashPin, resetWrongPins } from '../../../store/vouchers/pin.ts'
 import { readVoucher } from '../../../store/vouchers/vouchers.ts'
 import type { WithTransaction } from '../../../writes/write.ts'
 import type { VoucherRead } from '../../port/vouchers.ts'
+import { beginGuess, countWrongGuess } from '../../vouchers/guesses.ts'
 import { lockByValidation, validate } from './lock.ts'
-import { judgePin } from './pin.ts'
 
-/** The voucher that number and PIN open. */
+/** Returns the voucher that the number and the PIN open. */
 export async function lookUpVoucher(
   reading: WithTransaction<VoucherRead>,
   opening: VoucherOpening,
 ): Promise<Voucher | ApiError> {
-  const against = await judgePin(reading, opening)
+  const error = await checkPin(reading, opening)
   return (
-    against ?? (await readVoucher(reading.tx, reading.service, opening.number)) ?? new ApiError('voucher_not_accepted')
+    error ?? (await readVoucher(reading.tx, reading.service, opening.number)) ?? new ApiError('voucher_not_accepted')
   )
 }
 
-/** The same, with a validation in place of the one before it. */
+/** Looks a voucher up and replaces its validation. */
 export async function validateVoucher(
   reading: WithTransaction<VoucherRead>,
   validation: VoucherOpening & { amount?: string | undefined },
 ): Promise<ValidatedVoucher | ApiError> {
   const { tx, keys, service } = reading
-  const against = await judgePin(reading, validation)
-  if (against) return against
+  const error = await checkPin(reading, validation)
+  if (error) return error
   const validationId = await validate(tx, keys, service, validation)
   if (validationId instanceof ApiError) return validationId
   const voucher = await readVoucher(tx, service, validation.number)
@@ -51,4 +53,22 @@ export async function lockVoucher(write: WithTransaction, lock: VoucherLockReque
   // The PIN was right, so no failed attempt must be committed. Roll back, so that the previous validation stays.
   if (voucher instanceof ApiError) throw voucher
   return { ...voucher, validationId }
+}
+
+/**
+ * Checks a PIN. Returns an error if it doesn't open the voucher. The error is returned, not thrown, because the failed attempt must be
+ * committed. A wrong PIN, an unknown number and a blocked voucher cause the same reads, comparison, writes and error. So neither the
+ * response nor its time reveals whether the number exists.
+ */
+async function checkPin(
+  { tx, keys, service, origin }: WithTransaction<VoucherRead>,
+  { number, pin }: VoucherOpening,
+): Promise<ApiError | undefined> {
+  const pinHash = hashPin(keys, service, number, pin)
+  const guess = await beginGuess(tx, keys, service, { number, origin })
+  if (guess instanceof ApiError) return guess
+  const isRight = timingSafeEqual(pinHash, guess.pinHash ?? Buffer.alloc(pinHash.length))
+  if (!isRight || guess.isBlocked) return countWrongGuess(tx, service, guess)
+  await resetWrongPins(tx, service, guess)
+  return
 }
