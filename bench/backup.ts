@@ -1,7 +1,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { usualShare } from '../src/backup/throttle.ts'
+import { defaultCpuShare } from '../src/backup/throttle.ts'
 import { ask, type Bench } from './rig/bench.ts'
 import { runCommand } from './rig/command.ts'
 import type { Loaded } from './rig/database.ts'
@@ -58,7 +58,7 @@ export async function measureBackup(bench: Bench, loaded: Loaded): Promise<Secti
   return {
     title: 'Backup and restore',
     about:
-      `All of an installation, ${whole(rows)} rows of ${whole(megabytes)} MB as PostgreSQL copies them, by \`tillbridge backup\`, which takes ${whole(usualShare * 100)} % of one core's time unless told otherwise, to a file of ${whole(size / 1e6)} MB, read back, and by \`tillbridge restore\` into an empty database of the same server, with all indexes. ` +
+      `All of an installation, ${whole(rows)} rows of ${whole(megabytes)} MB as PostgreSQL copies them, by \`tillbridge backup\`, which takes ${whole(defaultCpuShare * 100)} % of one core's time unless told otherwise, to a file of ${whole(size / 1e6)} MB, read back, and by \`tillbridge restore\` into an empty database of the same server, with all indexes. ` +
       `Pages meanwhile are the deepest of the list of customers, ${pagesPerSecond} a second at even intervals. All processes share the cores.`,
     tables: [
       {

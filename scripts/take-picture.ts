@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { localCertificate } from '../src/tls/tls.ts'
+import { ensureLocalCertificate } from '../src/tls/tls.ts'
 import { openPage } from '../test/support/browser.ts'
 
 /** Lets pages be written in Debian's fonts-inter and fonts-jetbrains-mono, where they are there. */
@@ -23,7 +23,7 @@ export function inFewColours(picture: Buffer): Buffer {
 /** Serves a page, takes a picture of it in this size and writes it to `docs/images/`. */
 export async function takePicture(name: string, html: string, size: { width: number; height: number }) {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-picture-'))
-  const { cert, key } = localCertificate(directory)
+  const { cert, key } = ensureLocalCertificate(directory)
   const server = createServer({ cert, key }, (_, response) =>
     response.setHeader('content-type', 'text/html; charset=utf-8').end(html),
   )

@@ -13,7 +13,7 @@ import {
   stores,
   transactions,
 } from '../../scenarios/support/records.ts'
-import { type Keys, keysFrom, secretIn } from '../../src/crypto/keys.ts'
+import { deriveKeys, type Keys, loadOrCreateSecret } from '../../src/crypto/keys.ts'
 import { type Database, openDatabase, raw, sql } from '../../src/database/db.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
@@ -61,7 +61,7 @@ export async function openCluster(directory: string, say: (line: string) => void
     // For pgbench, which has a connection for each of its clients.
     settings: { max_connections: '300' },
   })
-  const keys = keysFrom(await secretIn(join(directory, 'secret')))
+  const keys = deriveKeys(await loadOrCreateSecret(join(directory, 'secret')))
   const opened: Loaded[] = []
   return {
     postgres,

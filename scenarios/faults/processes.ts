@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { randomFor } from '../../seed/random.ts'
 import { sql } from '../../src/database/db.ts'
-import { localCertificate } from '../../src/tls/tls.ts'
+import { ensureLocalCertificate } from '../../src/tls/tls.ts'
 import { compareCustomers, writeCustomers } from '../support/actors/customer-writers.ts'
 import { check } from '../support/expectations/check.ts'
 import { freePort } from '../support/free-port.ts'
@@ -36,7 +36,7 @@ if (noHaproxy) throw new Error(noHaproxy)
 if (noFaketime) throw new Error(noFaketime)
 
 const home = mkdtempSync(join(tmpdir(), 'tillbridge-processes-'))
-const certificate = localCertificate(join(home, 'tls'))
+const certificate = ensureLocalCertificate(join(home, 'tls'))
 const ports = [await freePort(), await freePort(), await freePort()]
 /** Clock offsets in seconds: the first and the last process of each role are wrong. */
 const clockOffsets = ['+5', '+0', '-5']

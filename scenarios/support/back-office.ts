@@ -11,7 +11,7 @@ import type { Driver } from '../../src/backoffice/port/driver.ts'
 import { runSyncIfReady } from '../../src/backoffice/run-sync.ts'
 import type { SyncDefinition } from '../../src/domain/sync/port.ts'
 import type { Settings } from '../../src/domain/tenancy/service-settings.ts'
-import { localCertificate } from '../../src/tls/tls.ts'
+import { ensureLocalCertificate } from '../../src/tls/tls.ts'
 import type { Customer, Voucher } from './actors/shoppers.ts'
 import { isOwnedByStaff } from './actors/staff.ts'
 import { openSpedUpDriver, zone } from './clock-speed-up.ts'
@@ -55,7 +55,7 @@ export interface BackOfficeOptions {
 
 export async function openBackOffice(options: BackOfficeOptions): Promise<BackOffice> {
   const { seed, directory, sizes, release, isSpedUp } = options
-  const certificate = isSpedUp ? localCertificate(join(directory, 'simulator')) : undefined
+  const certificate = isSpedUp ? ensureLocalCertificate(join(directory, 'simulator')) : undefined
   const simulator = await startSimulator({
     seed: String(seed),
     sizes,

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Keys, keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys, type Keys } from '../../src/crypto/keys.ts'
 import { type Database, openDatabase } from '../../src/database/db.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import type { Service, Settings } from '../../src/domain/tenancy/service-settings.ts'
@@ -82,7 +82,7 @@ export async function openInstallation(options: InstallationOptions = {}): Promi
   const db = openDatabase(databaseUrl, { max: 6, statementTimeoutMs: 60_000, onFault: () => {} })
   await migrate(db)
   const secret = randomBytes(32).toString('hex')
-  const keys = keysFrom(secret)
+  const keys = deriveKeys(secret)
   const settings: Partial<Settings> = { readsPerMinute: 'off', writesPerMinute: 'off', ...options.settings }
   const service = await addService(db, 'scenario', settings)
   if (!service) throw new Error('service scenario exists in an empty database')

@@ -1,22 +1,22 @@
 import type pg from 'pg'
 
 /** A key, index or trigger that is created again after the rows are restored, which is faster than maintaining it row by row. */
-interface Part {
+interface DeferredObject {
   table: string
   name: string
-  /** The constraint's definition, behind its name. Null: an index that belongs to no constraint, and that `made` makes. */
+  /** The constraint's definition without its name. Null for an index without a constraint, which `createStatement` creates. */
   constraint: string | null
-  made: string | null
+  createStatement: string | null
   comment: string | null
 }
 
 /**
- * Keys and unique constraints first, then other indexes, then what refers to keys. PostgreSQL shows the index of a partitioned table as one
- * that its partitions do not have (`on only`); it is made for them as well.
+ * Lists keys and unique constraints first, then other indexes, then foreign keys. PostgreSQL prints the index of a partitioned table with
+ * `on only`, which would leave its partitions without the index.
  */
-const partsOf = `
-  select c.conrelid::regclass::text as table, quote_ident(c.conname) as name, pg_get_constraintdef(c.oid) as constraint, null as made,
-         obj_description(c.oid, 'pg_constraint') as comment, case c.contype when 'f' then 3 else 1 end as place
+const selectDeferredObjects = `
+  select c.conrelid::regclass::text as table, quote_ident(c.conname) as name, pg_get_constraintdef(c.oid) as constraint, null as "createStatement",
+         obj_description(c.oid, 'pg_constraint') as comment, case c.contype when 'f' then 3 else 1 end as phase
     from pg_constraint c
    where c.contype in ('p', 'u', 'x', 'f') and c.connamespace = current_schema()::regnamespace and c.conrelid <> 'migration'::regclass
   union all
@@ -24,31 +24,35 @@ const partsOf = `
          obj_description(i.indexrelid, 'pg_class'), 2
     from pg_index i join pg_class t on t.oid = i.indrelid
    where t.relnamespace = current_schema()::regnamespace and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u', 'x'))
-   order by place, 1, 2`
+   order by phase, 1, 2`
 
-const withTriggers = `
+const selectTablesWithTriggers = `
   select distinct tgrelid::regclass::text as table from pg_trigger t join pg_class c on c.oid = t.tgrelid
    where not tgisinternal and c.relnamespace = current_schema()::regnamespace order by 1`
 
 /**
- * Removes keys and indexes of all tables, and disables their triggers. Returns a function that restores them and reports progress
+ * Drops keys and indexes of all tables, and disables their triggers. Returns a function that creates them again and reports its progress
  * from 0 to 1.
  */
-export async function takeOff(client: pg.ClientBase): Promise<(onShare: (share: number) => void) => Promise<void>> {
-  const { rows: parts } = await client.query<Part>(partsOf)
-  const { rows: triggered } = await client.query<{ table: string }>(withTriggers)
+export async function deferIndexes(
+  client: pg.ClientBase,
+): Promise<(onShare: (share: number) => void) => Promise<void>> {
+  const { rows: parts } = await client.query<DeferredObject>(selectDeferredObjects)
+  const { rows: triggered } = await client.query<{ table: string }>(selectTablesWithTriggers)
   for (const { table } of triggered) await client.query(`alter table ${table} disable trigger user`)
   for (const { table, name, constraint } of parts.toReversed())
     await client.query(constraint === null ? `drop index ${name}` : `alter table ${table} drop constraint ${name}`)
   return async onShare => {
     for (const [i, part] of parts.entries()) {
-      await client.query(part.made ?? `alter table ${part.table} add constraint ${part.name} ${part.constraint}`)
-      if (part.comment !== null) await client.query(commentOn(part, client.escapeLiteral(part.comment)))
+      await client.query(
+        part.createStatement ?? `alter table ${part.table} add constraint ${part.name} ${part.constraint}`,
+      )
+      if (part.comment !== null) await client.query(buildComment(part, client.escapeLiteral(part.comment)))
       onShare((i + 1) / parts.length)
     }
     for (const { table } of triggered) await client.query(`alter table ${table} enable trigger user`)
   }
 }
 
-const commentOn = ({ table, name, constraint }: Part, text: string) =>
+const buildComment = ({ table, name, constraint }: DeferredObject, text: string) =>
   constraint === null ? `comment on index ${name} is ${text}` : `comment on constraint ${name} on ${table} is ${text}`

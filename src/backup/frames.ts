@@ -5,25 +5,28 @@
  */
 export type Frame = readonly [kind: 'H' | 'T' | 'D' | 'E', body: Buffer]
 
+/** Receives the bytes that were written or read so far, and the total if it is known. */
+export type Progress = (progress: { bytes: number; size?: number }) => void
+
 /** The first line of a backup in a format that this version can read. */
 export const preamble = 'Tillbridge backup 1\n'
 
 export interface Head {
-  /** The version of Tillbridge that wrote it. */
+  /** The version of Tillbridge that wrote the backup. */
   release: string
-  /** The version of the PostgreSQL that it was taken from. */
+  /** The version of the PostgreSQL server. */
   postgres: string
-  /** RFC 3339, by that one's clock. */
+  /** RFC 3339, by the server's clock. */
   takenAt: string
-  /** The migrations that the database had had. */
+  /** The migrations that the database had. */
   migrations: { number: number; name: string; sha256: string }[]
-  /** The digest of the secret that goes with the rows, in hexadecimal; the secret is not in here. */
+  /** The digest of the installation's secret, in hexadecimal. A backup never contains the secret. */
   secret: string
-  /** The one service whose rows these are. Absent: those of all. */
+  /** The only service in the backup. Absent if it contains all services. */
   service?: string
 }
 
-/** A table, as a statement names it and its columns. */
+/** A table and its columns, quoted for SQL. */
 export interface TableHead {
   name: string
   columns: string[]
@@ -31,14 +34,14 @@ export interface TableHead {
 
 export interface End {
   tables: { name: string; rows: number; sha256: string }[]
-  /** Columns that count by themselves, and how far they are. */
-  counters: { table: string; column: string; last: string }[]
+  /** Identity columns and the last value of their sequences. */
+  sequences: { table: string; column: string; last: string }[]
 }
 
-/** The file is not the backup that it was, or never was one; nothing was done with it. */
-export class Damaged extends Error {}
+/** Thrown for a file that is no backup, or has changed since it was written. */
+export class DamagedBackup extends Error {}
 
-const longest = 64 * 1024 * 1024
+const maxFrameBytes = 64 * 1024 * 1024
 
 export function frame(kind: Frame[0], body: Buffer | Head | TableHead | End): Buffer {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
@@ -47,18 +50,18 @@ export function frame(kind: Frame[0], body: Buffer | Head | TableHead | End): Bu
   return Buffer.concat([head, bytes])
 }
 
-/** The frames in a stream of bytes. Throws `Damaged` where it ends within one. */
-export async function* framesIn(chunks: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
-  let rest: Buffer = Buffer.alloc(0)
+/** Yields the frames of a stream of bytes. Throws `DamagedBackup` if the stream ends within a frame. */
+export async function* parseFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+  let buffer: Buffer = Buffer.alloc(0)
   for await (const chunk of chunks) {
-    rest = rest.length ? Buffer.concat([rest, chunk]) : chunk
+    buffer = buffer.length ? Buffer.concat([buffer, chunk]) : chunk
     for (;;) {
-      const length = rest.length < 5 ? 0 : rest.readUInt32BE(1)
-      if (length > longest) throw new Damaged('a frame is longer than any')
-      if (rest.length < 5 + length || rest.length < 5) break
-      yield [String.fromCharCode(rest[0] ?? 0) as Frame[0], rest.subarray(5, 5 + length)]
-      rest = rest.subarray(5 + length)
+      const length = buffer.length < 5 ? 0 : buffer.readUInt32BE(1)
+      if (length > maxFrameBytes) throw new DamagedBackup(`a frame has more than ${maxFrameBytes} bytes`)
+      if (buffer.length < 5 + length || buffer.length < 5) break
+      yield [String.fromCharCode(buffer[0] ?? 0) as Frame[0], buffer.subarray(5, 5 + length)]
+      buffer = buffer.subarray(5 + length)
     }
   }
-  if (rest.length) throw new Damaged('it ends within a frame')
+  if (buffer.length) throw new DamagedBackup('it ends within a frame')
 }

@@ -5,82 +5,82 @@ import { type Database, sql, wrapClient } from '../database/db.ts'
 import { openDedicatedConnection } from '../database/dedicated-connection.ts'
 import { migrate } from '../database/migrate.ts'
 import { readMark } from '../store/shards/shards.ts'
-import { takeOff } from './deferred-indexes.ts'
-import { clear } from './empty.ts'
+import { clearUnusedDatabase } from './clear-database.ts'
+import { deferIndexes } from './deferred-indexes.ts'
 import type { Frame, TableHead } from './frames.ts'
-import { noteRestore, openShut } from './history.ts'
-import type { Checked } from './verify.ts'
+import { recordRestore, unlockServices } from './history.ts'
+import type { VerifiedBackup } from './verify.ts'
 
-interface Restoring {
-  /** True if nothing was written since the backup, so that cursors of clients stay valid. */
-  nothingLost?: boolean
+interface RestoreOptions {
+  /** True if nothing was written since the backup, so that the cursors of clients stay valid. */
+  keepCursors?: boolean
   /** Called after the rows are restored, with the share of keys and indexes that exist again, from 0 to 1. */
   onIndexing?: (share: number) => void
 }
 
 /**
- * Puts the rows of a backup into an empty database in one transaction: all of them or, whatever happens, none. The tables are at first as
- * they were when the backup was made, and then migrated. Returns the name by which a control database knows this one, if one does. Throws
- * where the database holds anything, or this version does not know the backup's migrations.
+ * Restores a backup into an empty database in one transaction. Creates the tables with the backup's schema, then migrates them. Returns the
+ * applied migrations, and the name of the shard if the backup is of one. Throws if the database isn't empty, or this version doesn't have
+ * the backup's migrations.
  */
 export async function restore(
   db: Database,
-  { head, end }: Checked,
+  { head, end }: VerifiedBackup,
   frames: AsyncIterable<Frame>,
-  { nothingLost = false, onIndexing = () => {} }: Restoring,
+  { keepCursors = false, onIndexing = () => {} }: RestoreOptions,
 ) {
-  const { client, markReusable, end: leave } = await openDedicatedConnection(db)
+  const { client, markReusable, end: disconnect } = await openDedicatedConnection(db)
   try {
-    await requireLater(client, head.takenAt)
-    await clear(client)
+    await requireClockAfter(client, head.takenAt)
+    await clearUnusedDatabase(client)
     const tx = wrapClient(client)
     const within = { ...tx, transaction: <T>(work: (db: typeof tx) => Promise<T>) => work(tx) }
     await migrate(within, { upTo: head.migrations })
     await client.query(`set local maintenance_work_mem = '128MB'`)
-    const putBack = await takeOff(client)
-    await load(client, frames)
-    for (const { table, column, last } of end.counters)
+    const restoreIndexes = await deferIndexes(client)
+    await loadRows(client, frames)
+    for (const { table, column, last } of end.sequences)
       await client.query('select setval(pg_get_serial_sequence($1, $2), $3)', [table, column, last])
-    await putBack(onIndexing)
+    await restoreIndexes(onIndexing)
     const migrated = await migrate(within)
-    if (!nothingLost) await noteRestore(tx)
-    // Alone it is an installation of its own, whatever it was taken from.
+    if (!keepCursors) await recordRestore(tx)
+    // The backup of one service becomes an installation, even if it comes from a shard.
     if (head.service !== undefined) await tx.run(sql`update installation set shard_name = null`)
-    const known = await readMark(tx)
-    await openShut(tx)
+    const mark = await readMark(tx)
+    await unlockServices(tx)
     await client.query('commit')
-    // Until it has looked at the tables, PostgreSQL plans as if they were empty.
+    // Without statistics, PostgreSQL plans as if the tables were empty.
     await client.query('begin; set local statement_timeout = 0; analyze; commit')
     markReusable()
-    return { migrated, dataDatabase: known?.name ?? undefined }
+    return { migrated, shard: mark?.name ?? undefined }
   } finally {
-    await leave()
+    await disconnect()
   }
 }
 
-/** A stamp that is given after a restore is later than any that was given before: the clocks have to agree about that. */
-async function requireLater(client: pg.ClientBase, takenAt: string) {
+/** Throws if the database's clock is behind the backup: new change timestamps must be later than all timestamps in the backup. */
+async function requireClockAfter(client: pg.ClientBase, takenAt: string) {
   const { rows } = await client.query<{ now: string; early: boolean }>(
     'select clock_timestamp()::text as now, clock_timestamp() < $1::timestamptz as early',
     [takenAt],
   )
   if (rows[0]?.early)
     throw new Error(
-      `The backup was taken at ${takenAt}, and the clock of this database says ${rows[0].now}: set it right first, else changes would be stamped earlier than what was told before.`,
+      `The backup was taken at ${takenAt}, but the clock of this database shows ${rows[0].now}. Correct the clock first: new changes must be later than the changes in the backup.`,
     )
 }
 
-/** Writes the rows as they come, at the pace of the database. */
-async function load(client: pg.ClientBase, frames: AsyncIterable<Frame>) {
+/** Copies rows into their tables, as fast as the database accepts them. */
+async function loadRows(client: pg.ClientBase, frames: AsyncIterable<Frame>) {
   let copy: ReturnType<typeof copyFrom> | undefined
   let table = ''
-  let fault: Error | undefined
+  let failure: Error | undefined
   try {
     for await (const [kind, body] of frames) {
       if (kind === 'D' && copy?.write(body) === false) await once(copy, 'drain')
       if (kind !== 'T' && kind !== 'E') continue
-      const whole = copy
-      if (whole) await new Promise<void>((resolve, reject) => whole.once('error', reject).end(resolve))
+      const complete = copy
+      if (complete) await new Promise<void>((resolve, reject) => complete.once('error', reject).end(resolve))
       if (kind === 'E') return
       const { name, columns } = JSON.parse(body.toString()) as TableHead
       table = name
@@ -88,11 +88,11 @@ async function load(client: pg.ClientBase, frames: AsyncIterable<Frame>) {
       if (day) await client.query('select request_block_day($1)', [day])
       copy = client.query(copyFrom(`copy ${name} (${columns.join(', ')}) from stdin`))
       copy.on('error', error => {
-        fault = error
+        failure = error
       })
     }
   } catch (error) {
-    if (!fault) throw error
+    if (!failure) throw error
   }
-  if (fault) throw new Error(`The database does not take the rows of ${table}: ${fault.message}`)
+  if (failure) throw new Error(`The rows of ${table} can't be restored: ${failure.message}`)
 }

@@ -1,50 +1,50 @@
 import type pg from 'pg'
 
-/** A table whose rows are in backups; names are quoted where SQL wants it. */
+/** A table whose rows are in backups. Names are quoted for SQL. */
 export interface Table {
   name: string
   columns: string[]
-  /** On the disk, indexes apart: about what its rows are in a backup before they are compressed. */
+  /** Size on disk without indexes, about the size of its rows in a backup before compression. */
   bytes: number
-  /** True if its rows belong to a service. */
-  ofService: boolean
+  /** True if its rows belong to services. */
+  isPerService: boolean
 }
 
 /** All tables except the migrations, which are in the head of a backup. Generated columns are left out. */
-export async function tablesOf(client: pg.ClientBase): Promise<Table[]> {
+export async function listTables(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table>(`
     select quote_ident(c.relname) as name, pg_table_size(c.oid)::float8 as bytes,
            array(select quote_ident(attname) from pg_attribute
                   where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
-           exists (select from pg_attribute where attrelid = c.oid and attname = 'service_id' and not attisdropped) as "ofService"
+           exists (select from pg_attribute where attrelid = c.oid and attname = 'service_id' and not attisdropped) as "isPerService"
       from pg_class c
      where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'migration'
      order by c.relname`)
   return rows
 }
 
-/** The rows of a table in the backup of one service: its own rows, the accounts with access to it, and the digest of the secret. */
-export function rowsOf(serviceId: number, { name, ofService }: Table) {
-  if (ofService) return `where service_id = ${serviceId}`
+/** Builds the `where` clause for the backup of one service: its own rows, the accounts with access to it, and the digest of the secret. */
+export function buildRowFilter(serviceId: number, { name, isPerService }: Table) {
+  if (isPerService) return `where service_id = ${serviceId}`
   if (name === 'account' || name === 'account_password')
     return `where username in (select username from account_service where service_id = ${serviceId})`
   return name === 'installation' ? '' : 'where false'
 }
 
-/** Columns that count by themselves, and the last number that each has given. */
-export async function countersOf(client: pg.ClientBase) {
+/** Reads the last value of each identity column's sequence. Leaves out sequences that were never used. */
+export async function readSequences(client: pg.ClientBase) {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(`
     select quote_ident(c.relname) as table, a.attname as column,
            pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
       from pg_attribute a join pg_class c on c.oid = a.attrelid
      where a.attidentity <> '' and c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
      order by 1, 2`)
-  const counters: { table: string; column: string; last: string }[] = []
+  const sequences: { table: string; column: string; last: string }[] = []
   for (const { table, column, sequence } of rows) {
-    const { rows: told } = await client.query<{ last: string }>(
+    const { rows: used } = await client.query<{ last: string }>(
       `select last_value::text as last from ${sequence} where is_called`,
     )
-    if (told[0]) counters.push({ table, column, last: told[0].last })
+    if (used[0]) sequences.push({ table, column, last: used[0].last })
   }
-  return counters
+  return sequences
 }

@@ -4,7 +4,7 @@ import { createCurrentCursor, createInitialCursor } from '../change-feed/start-p
 import { decodeCursor, encodeCursor, selectKinds } from '../change-feed/subscription.ts'
 import { kinds as allKinds } from '../domain/changes.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
-import type { Delivery } from '../store/webhooks/deliveries.ts'
+import type { PendingDelivery } from '../store/webhooks/deliveries.ts'
 import { buildDelivery } from '../webhooks/delivery.ts'
 import { maxChanges } from '../webhooks/payload.ts'
 import { type Channel, createSender } from '../webhooks/sender.ts'
@@ -91,7 +91,7 @@ export const listenCommand = (program: Command) =>
 
 async function deliverUntilAccepted(
   channel: Channel,
-  { id, body, changes }: Delivery,
+  { id, body, changes }: PendingDelivery,
   secret: string,
   signal: AbortSignal,
 ) {

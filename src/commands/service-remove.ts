@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
+import { createBackup } from '../backup/create-backup.ts'
 import { writeFile } from '../backup/file.ts'
-import type { Progress } from '../backup/progress.ts'
-import { backupOf } from '../backup/take.ts'
-import { usualShare } from '../backup/throttle.ts'
+import type { Progress } from '../backup/frames.ts'
+import { defaultCpuShare } from '../backup/throttle.ts'
 import { readConfig } from '../config/config.ts'
 import type { Database } from '../database/db.ts'
 import { authCacheTtlMs } from '../domain/accounts.ts'
@@ -164,10 +164,10 @@ async function writeBackup({ db, control, service }: Deletion, file: string, sig
       signal.throwIfAborted()
       show(progress)
     }
-  const frames = backupOf(db, { service, control, onProgress: untilStopped(taking.show) })
+  const frames = createBackup(db, { service, control, onProgress: untilStopped(taking.show) })
   const { rows, head } = await writeFile(file, frames, {
-    onCheck: untilStopped(checking.show),
-    share: usualShare,
+    onVerify: untilStopped(checking.show),
+    share: defaultCpuShare,
     isNew: true,
   })
     .finally(() => {

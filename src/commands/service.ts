@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { noteRestore } from '../backup/history.ts'
+import { recordRestore } from '../backup/history.ts'
 import type { Db } from '../database/db.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { checkDefaultReason, getDefault, type SettingsChange } from '../domain/tenancy/settings-rules.ts'
@@ -166,7 +166,7 @@ async function createInShard(
     const found = await placeService(tx, entry)
     if (found === 'made') await made(tx, entry)
     // Or the shard was restored and lost it: cursors of the service must expire.
-    if (found === 'made' && !created) await noteRestore(tx, entry)
+    if (found === 'made' && !created) await recordRestore(tx, entry)
     return found
   })
   if (placed === 'there') throw new Error(await describeTakenName(control, name))

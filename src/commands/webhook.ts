@@ -8,18 +8,18 @@ import { type Webhook, type WebhookAttempt, WebhookInput } from '../domain/webho
 import { exportPages } from '../http/streaming/export-chunks.ts'
 import { openWebhookSender } from '../runtime/app.ts'
 import type { Page, PageRequest } from '../store/lists/page.ts'
-import { addAttempt, attemptPage } from '../store/webhooks/attempts.ts'
-import { readDue } from '../store/webhooks/deliveries.ts'
+import { addAttempt, readAttemptPage } from '../store/webhooks/attempts.ts'
+import { readEndpointState } from '../store/webhooks/deliveries.ts'
 import {
+  deleteWebhook,
   type Endpoint,
-  heldWebhook,
+  findWebhookRecord,
+  lockWebhook,
   pauseWebhook,
-  removeWebhook,
+  readWebhookPage,
   resumeWebhook,
   rewindWebhook,
   rotateSecret,
-  webhookPage,
-  webhookRecord,
 } from '../store/webhooks/endpoints.ts'
 import { createWebhook } from '../webhooks/create-webhook.ts'
 import { newSecret } from '../webhooks/signature.ts'
@@ -95,7 +95,7 @@ export function webhookCommand(program: Command) {
     .action(({ service: name }: Options) =>
       withDatabase(async ({ services }) => {
         const { service, db } = await services.find(name)
-        const records = await loadAllRecords<Webhook>(service, asked => webhookPage(db, service, asked))
+        const records = await loadAllRecords<Webhook>(service, asked => readWebhookPage(db, service, asked))
         const rows = records.map(({ id, url, kinds: of, state, lag, lastSuccessAt, lastFailure }) => [
           id,
           url,
@@ -110,7 +110,7 @@ export function webhookCommand(program: Command) {
     )
 
   addWebhookCommand('show', 'Show a webhook', 'shows its status and lag', async (tx, { service }, { id }) => {
-    const found = await webhookRecord(tx, service, id)
+    const found = await findWebhookRecord(tx, service, id)
     const fields = Object.entries(JSON.parse(found?.record ?? '{}'))
     return table(
       ['field', 'value'],
@@ -123,7 +123,7 @@ export function webhookCommand(program: Command) {
     'List recent delivery attempts',
     'lists the newest 100 attempts',
     async (tx, { service }, { id }) => {
-      const { records } = await attemptPage(tx, service, id, { limit: maxAttempts })
+      const { records } = await readAttemptPage(tx, service, id, { limit: maxAttempts })
       const attempts: WebhookAttempt[] = JSON.parse(`[${records.join(',')}]`)
       const rows = attempts.map(({ at, deliveryId, changes, status, detail, milliseconds }) => [
         at,
@@ -170,7 +170,7 @@ export function webhookCommand(program: Command) {
   )
 
   addWebhookCommand('remove', 'Delete a webhook', 'deletes it', async (tx, { service }, { id }) => {
-    await removeWebhook(tx, service, id)
+    await deleteWebhook(tx, service, id)
     return `Webhook ${id} deleted.`
   })
 
@@ -198,7 +198,7 @@ export function webhookCommand(program: Command) {
     .action((id: string, { service: name }: Options) =>
       withDatabase(async ({ keys, services }) => {
         const { service, db } = await services.find(name)
-        const due = await readDue(db, keys, service, id)
+        const due = await readEndpointState(db, keys, service, id)
         if (!due) throw webhookNotFound(id)
         const attempt = await sendTestEvent(openWebhookSender(readConfig()), service.name, due)
         await addAttempt(db, service, id, attempt)
@@ -235,7 +235,7 @@ const runOnWebhook = (
   withDatabase(async ({ keys, services }) => {
     const { service, db } = await services.find(name)
     const told = await db.transaction(async tx => {
-      const endpoint = await heldWebhook(tx, service, id)
+      const endpoint = await lockWebhook(tx, service, id)
       if (!endpoint) throw webhookNotFound(id)
       return act(tx, { keys, service }, endpoint)
     })

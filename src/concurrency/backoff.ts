@@ -32,7 +32,7 @@ export const withJitter = (delayMs: number, share: number) => delayMs * (1 - sha
 interface SleepOptions {
   /** Ends the sleep early. */
   signal?: AbortSignal | undefined
-  /** Whether the sleep keeps the process alive. Default true. */
+  /** True if the sleep keeps the process alive. Default true. */
   ref?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Concurrent callers with the same key share one promise. Nothing is kept after the promise settles. */
+/** Concurrent callers with the same key share one promise. Nothing is kept after the promise is fulfilled or rejected. */
 
 /** Runs `work` unless a run of the same key is in flight, and returns the promise of that run. */
 type SingleFlight = <T>(key: string, work: () => Promise<T>) => Promise<T>

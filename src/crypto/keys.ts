@@ -17,7 +17,8 @@ export interface Keys {
   digest: Buffer
 }
 
-export function keysFrom(secret: string | Buffer): Keys {
+/** Derives the keys of all purposes from the secret (HKDF, RFC 5869). */
+export function deriveKeys(secret: string | Buffer): Keys {
   const key = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, '', `tillbridge ${purpose}`, 32))
   return {
     passwords: key('passwords'),
@@ -43,35 +44,41 @@ export async function readSecret(file: string): Promise<string | undefined> {
 }
 
 /** Returns the secret in `file` (mode 600). Creates it on first use: 256 random bits in hexadecimal. Throws if the file has no valid secret. */
-export async function secretIn(file: string): Promise<string> {
-  const known = await readSecret(file)
-  if (known !== undefined) {
-    if (/^\S{32,}$/.test(known)) return known
-    throw new Error(`${file} holds no secret: remove it, and one is made, or put back the right one.`)
+export async function loadOrCreateSecret(file: string): Promise<string> {
+  const existing = await readSecret(file)
+  if (existing !== undefined) {
+    if (/^\S{32,}$/.test(existing)) return existing
+    throw new Error(
+      `${file} must contain a secret of at least 32 characters. Restore the file, or delete it to create a new secret.`,
+    )
   }
   await mkdir(dirname(file), { recursive: true })
-  // Half a secret would lock everybody out. If two processes create one, both use the first.
+  // A partly written secret would invalidate all passwords. If two processes create one, both use the first.
   createAtomicallySync(file, `${randomBytes(32).toString('hex')}\n`, 0o600)
-  return secretIn(file)
+  return loadOrCreateSecret(file)
 }
 
+/** Returns the HMAC-SHA-256 of the parts. Each part is prefixed with its length, so no two lists of parts have the same input. */
 export const hmac = (key: Buffer, ...parts: readonly (string | Buffer)[]) => {
   const mac = createHmac('sha256', key)
   for (const part of parts) mac.update(`${part.length}:`).update(part)
   return mac.digest()
 }
 
-/** Encrypts text (AES-256-GCM). Returns nonce, tag and ciphertext. It can be decrypted only with the same `place`, so a copied row is rejected. */
-export function seal(key: Buffer, place: string, text: string): Buffer {
+/**
+ * Encrypts text (AES-256-GCM). Returns nonce, tag and ciphertext. It can be decrypted only with the same `context`, which names the row, so
+ * a ciphertext that was copied to another row is rejected.
+ */
+export function seal(key: Buffer, context: string, text: string): Buffer {
   const nonce = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(place))
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
   const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed])
 }
 
-/** Decrypts text of `seal`. Throws if the key or the place differs. */
-export function unseal(key: Buffer, place: string, sealed: Buffer): string {
-  const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(Buffer.from(place))
+/** Decrypts the result of `seal`. Throws if the key or the context differs. */
+export function unseal(key: Buffer, context: string, sealed: Buffer): string {
+  const cipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12)).setAAD(Buffer.from(context))
   cipher.setAuthTag(sealed.subarray(12, 28))
   return cipher.update(sealed.subarray(28), undefined, 'utf8') + cipher.final('utf8')
 }

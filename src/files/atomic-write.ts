@@ -11,12 +11,12 @@ interface Options {
   isNew?: boolean
 }
 
-/** The path names a folder, a pipe or a device, which a file can't replace. */
+/** Thrown if the path names a folder, a pipe or a device, which a file can't replace. */
 export class NotAFile extends Error {}
 
 /**
  * Writes a file under a temporary name (`draft`), flushes it to the disk and renames it, so that readers see the old file or the complete
- * new one. Follows a symbolic link. Throws `NotAFile` if the path is no file.
+ * new one. Follows a symbolic link. Throws `NotAFile` if the path names something else than a file.
  * - Failure: the draft is deleted, and an existing file stays.
  * - Leftovers: drafts of processes of this machine that were killed are deleted. Other machines, such as containers with the same volume,
  *   may still be writing theirs. With `isNew` a kill during the rename can leave an empty file.
@@ -26,17 +26,17 @@ export async function writeAtomically<T>(
   write: (draft: string) => Promise<T>,
   { drafts: draftFolder, isNew = false }: Options = {},
 ): Promise<T> {
-  const file = await target(path)
+  const file = await resolveTarget(path)
   const drafts = draftFolder ?? dirname(file)
-  const draftOf = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
+  const draftName = (pid: number | string) => `.${basename(file)}.${hostname()}.${pid}.part`
   for (const name of await readdir(drafts)) {
     const [pid = ''] = /\d+(?=\.part$)/.exec(name) ?? []
-    if (pid && name === draftOf(pid) && !isRunning(Number(pid))) await rm(join(drafts, name), { force: true })
+    if (pid && name === draftName(pid) && !isRunning(Number(pid))) await rm(join(drafts, name), { force: true })
   }
-  const draft = join(drafts, draftOf(process.pid))
+  const draft = join(drafts, draftName(process.pid))
   try {
     const result = await write(draft)
-    await sync(draft)
+    await flush(draft)
     // A hard link would do this in one step, but not every file system has links.
     if (isNew) await (await open(file, 'wx', 0o600)).close()
     await rename(draft, file).catch(async error => {
@@ -44,7 +44,7 @@ export async function writeAtomically<T>(
       throw error
     })
     // The new name survives a power cut only after its folder is flushed.
-    await sync(dirname(file))
+    await flush(dirname(file))
     return result
   } catch (error) {
     await rm(draft, { force: true })
@@ -52,7 +52,7 @@ export async function writeAtomically<T>(
   }
 }
 
-/** The same without waiting for other work: for small files that are written while the process starts. The path must not be a link. */
+/** Writes a small file atomically while the process starts. The path must not be a symbolic link. */
 export function writeAtomicallySync(path: string, content: string, mode: number): void {
   renameSync(writeDraftSync(path, content, mode), path)
 }
@@ -77,14 +77,14 @@ function writeDraftSync(path: string, content: string, mode: number): string {
 }
 
 /** Returns the path, or the target of a link. */
-async function target(path: string): Promise<string> {
+async function resolveTarget(path: string): Promise<string> {
   const file = await realpath(path).catch(() => resolve(path))
-  const found = await stat(file).catch(() => undefined)
-  if (found && !found.isFile()) throw new NotAFile(`${path} must be a file`)
+  const existing = await stat(file).catch(() => undefined)
+  if (existing && !existing.isFile()) throw new NotAFile(`${path} must be a file`)
   return file
 }
 
-async function sync(path: string) {
+async function flush(path: string) {
   const handle = await open(path)
   await handle.sync().finally(() => handle.close())
 }

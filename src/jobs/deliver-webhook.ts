@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { decodeCursor, encodeCursor } from '../change-feed/subscription.ts'
 import { readChanges } from '../store/change-feed/changes.ts'
 import {
-  type Delivery,
-  type Due,
-  keepDelivery,
-  markFailed,
-  markTaken,
-  passOver,
-  readDue,
+  type EndpointState,
+  moveCursor,
+  type PendingDelivery,
+  readEndpointState,
+  recordFailure,
+  recordSuccess,
+  storeDelivery,
 } from '../store/webhooks/deliveries.ts'
 import { pauseExpired } from '../store/webhooks/endpoints.ts'
 import { traced } from '../telemetry/current-context.ts'
@@ -21,8 +21,8 @@ import { postSigned } from '../webhooks/signed-post.ts'
 import type { ServiceJobRun } from './job.ts'
 import { retryUntilRecorded } from './retry-until-recorded.ts'
 
-/** A job lasts so long at most, so that others have their turn. Milliseconds. */
-const mostMs = 5_000
+/** Maximum milliseconds of one run, so that other endpoints are served. */
+const maxRunMs = 5_000
 
 /**
  * Sends an endpoint its changes, one delivery after the other, until none is left. A delivery is stored before it is sent, and recording
@@ -32,66 +32,66 @@ export const deliverWebhook =
   (sender: Sender) =>
   async (work: ServiceJobRun): Promise<void> => {
     const { db, keys, service, subject: id, reschedule, signal } = work
-    const latest = performance.now() + mostMs
+    const deadline = performance.now() + maxRunMs
     let channel: Channel | undefined
     try {
       for (;;) {
-        const due = await readDue(db, keys, service, id)
-        if (!due || due.state === 'paused') return
-        if (due.waitSeconds > 0) return reschedule(due.waitSeconds)
-        const next = due.delivery ?? (await putTogether(work, due))
-        if (next === 'nothing') return
-        if (next !== 'anew') {
-          if (channel?.url !== due.url) {
+        const endpoint = await readEndpointState(db, keys, service, id)
+        if (!endpoint || endpoint.state === 'paused') return
+        if (endpoint.waitSeconds > 0) return reschedule(endpoint.waitSeconds)
+        const next = endpoint.delivery ?? (await prepareDelivery(work, endpoint))
+        if (next === 'caughtUp') return
+        if (next !== 'cursorMoved') {
+          if (channel?.url !== endpoint.url) {
             channel?.close()
-            channel = sender.openChannel(due.url)
+            channel = sender.openChannel(endpoint.url)
           }
-          const wait = await deliver(work, channel, due, next)
-          if (wait === undefined) return
-          if (wait > 0) return reschedule(wait)
-          if (due.isCatchingUp) await delay(catchUpIntervalMs, undefined, { signal })
+          const waitSeconds = await attemptDelivery(work, channel, endpoint, next)
+          if (waitSeconds === undefined) return
+          if (waitSeconds > 0) return reschedule(waitSeconds)
+          if (endpoint.isCatchingUp) await delay(catchUpIntervalMs, undefined, { signal })
         }
-        if (performance.now() > latest) return reschedule(0)
+        if (performance.now() > deadline) return reschedule(0)
       }
     } finally {
       channel?.close()
     }
   }
 
-/** Returns the next delivery, stored before it is sent; `anew` if the endpoint's cursor has moved. */
-async function putTogether(
+/** Stores and returns the next delivery. Returns `cursorMoved` if the endpoint's cursor has moved, so its state must be read again. */
+async function prepareDelivery(
   { db, keys, service, log }: ServiceJobRun,
-  due: Due,
-): Promise<Delivery | 'nothing' | 'anew'> {
-  const following = { service, kinds: due.kinds, key: keys.cursors }
-  const places = decodeCursor(following, due.cursor)
-  const told = places && (await readChanges(db, service, places, { limit: maxChanges, records: false }))
-  if (!told) {
-    if (!(await pauseExpired(db, service, due))) return 'anew'
+  endpoint: EndpointState,
+): Promise<PendingDelivery | 'caughtUp' | 'cursorMoved'> {
+  const subscription = { service, kinds: endpoint.kinds, key: keys.cursors }
+  const positions = decodeCursor(subscription, endpoint.cursor)
+  const page = positions && (await readChanges(db, service, positions, { limit: maxChanges, records: false }))
+  if (!page) {
+    if (!(await pauseExpired(db, service, endpoint))) return 'cursorMoved'
     log.error(
-      { alert: 'webhook_expired', service: service.name, webhook: due.id },
+      { alert: 'webhook_expired', service: service.name, webhook: endpoint.id },
       'webhook was down too long, webhook paused',
     )
-    return 'nothing'
+    return 'caughtUp'
   }
-  if (!told.changes.length) {
-    await passOver(db, service, due, encodeCursor(following, told.positions), !told.hasMore)
-    return told.hasMore ? 'anew' : 'nothing'
+  if (!page.changes.length) {
+    await moveCursor(db, service, endpoint, encodeCursor(subscription, page.positions), !page.hasMore)
+    return page.hasMore ? 'cursorMoved' : 'caughtUp'
   }
-  const delivery = buildDelivery(following, told)
-  return (await keepDelivery(db, service, due, delivery)) ? delivery : 'anew'
+  const delivery = buildDelivery(subscription, page)
+  return (await storeDelivery(db, service, endpoint, delivery)) ? delivery : 'cursorMoved'
 }
 
-/** Makes one attempt and records its result. Returns the seconds until the next attempt, or undefined if there is none. */
-async function deliver(
+/** Makes one attempt and records its result. Returns the seconds until the next attempt, or undefined if no attempt follows. */
+async function attemptDelivery(
   work: ServiceJobRun,
   channel: Channel,
-  due: Due,
-  delivery: Delivery,
+  endpoint: EndpointState,
+  delivery: PendingDelivery,
 ): Promise<number | undefined> {
   const { db, service, signal, renewLease, log } = work
   failpoint('before_post')
-  // A process that was halted for longer than its lease finds that another one has taken over.
+  // If this process was halted for longer than its lease, another one has taken over.
   if (!(await renewLease())) return
   const timestamp = Math.floor(Date.now() / 1_000)
   const { id: deliveryId, body, changes } = delivery
@@ -99,22 +99,22 @@ async function deliver(
     'post webhook',
     'client',
     { 'tillbridge.changes': changes },
-    () => postSigned(channel, due.secrets, { id: deliveryId, timestamp, body }, signal),
+    () => postSigned(channel, endpoint.secrets, { id: deliveryId, timestamp, body }, signal),
   )
   failpoint('after_post')
   const attempt = { ...outcome, deliveryId, changes }
   if (outcome.fault === null) {
-    await retryUntilRecorded(() => markTaken(db, service, due, delivery, attempt))
+    await retryUntilRecorded(() => recordSuccess(db, service, endpoint, delivery, attempt))
     return 0
   }
-  const waitSeconds = getRetryDelaySeconds(due.failures + 1, retryAfterSeconds)
+  const waitSeconds = getRetryDelaySeconds(endpoint.failures + 1, retryAfterSeconds)
   const isGone = outcome.status === 410
-  await retryUntilRecorded(() => markFailed(db, service, due.id, delivery, attempt, { waitSeconds, isGone }))
-  const about = { service: service.name, webhook: due.id, status: outcome.status, fault: outcome.fault }
+  await retryUntilRecorded(() => recordFailure(db, service, endpoint.id, delivery, attempt, { waitSeconds, isGone }))
+  const fields = { service: service.name, webhook: endpoint.id, status: outcome.status, fault: outcome.fault }
   if (isGone) {
-    log.warn(about, 'webhook delivery rejected, webhook paused')
+    log.warn(fields, 'webhook delivery rejected, webhook paused')
     return
   }
-  log.warn({ ...about, againInSeconds: waitSeconds }, 'webhook delivery failed, will retry')
+  log.warn({ ...fields, againInSeconds: waitSeconds }, 'webhook delivery failed, will retry')
   return waitSeconds
 }

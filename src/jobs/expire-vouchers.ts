@@ -1,11 +1,11 @@
-import { expireVouchers as expire } from '../backoffice/embedded/vouchers/decisions.ts'
+import { expireVouchers } from '../backoffice/embedded/vouchers/decisions.ts'
 import type { JobRun } from './job.ts'
 
 /**
- * Marks vouchers whose last day is past: they could not be used any more before, either. Each is marked in a transaction of its own: where
- * this is killed some are, and done twice it finds the others alone.
+ * Marks vouchers as expired after their last day. They can't be used even before that. Each voucher is marked in its own transaction, so a
+ * killed run is resumed by the next one.
  */
-export async function expireVouchers({ db, log }: JobRun): Promise<void> {
-  const expired = await expire(db)
+export async function markExpiredVouchers({ db, log }: JobRun): Promise<void> {
+  const expired = await expireVouchers(db)
   if (expired) log.info({ expired }, 'vouchers expired')
 }

@@ -12,7 +12,7 @@ import { noCounts } from '../import/pipeline/counts.ts'
 import { type ExportPlace, ExportsUnreadable } from '../import/sources/export-source.ts'
 import { openExports } from '../import/sources/open-source.ts'
 import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
-import { type Job, ofService, type ServiceJobRun } from './job.ts'
+import { forService, type Job, type ServiceJobRun } from './job.ts'
 
 /** Seconds between two looks into a place; and until a file that has just come is looked at again. */
 const lookSeconds = 60
@@ -32,7 +32,7 @@ interface Looked {
 export const importExports = (offices: BackOffices): Job => {
   const looks = new Map<number, Looked>()
   return {
-    run: ofService(work => run(offices, looks, work)),
+    run: forService(work => run(offices, looks, work)),
     // A server that does not answer keeps no other service waiting.
     concurrency: 2,
     retryDelaysSeconds: [15, 60, 300, 900],

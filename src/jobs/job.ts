@@ -21,13 +21,13 @@ export interface JobRun extends JobContext {
   subject: string
   /** From 1. */
   attempt: number
-  /** No wait is left: this attempt decides. */
-  last: boolean
+  /** True if no retry follows a failure. */
+  isLastAttempt: boolean
   /** Aborted if the worker stops or lost its lease. */
   signal: AbortSignal
   /** Renews the lease. Resolves with false if another worker has taken over. Call it right before an effect that can't be undone. */
   renewLease(): Promise<boolean>
-  /** Once this attempt has ended well, the job is done again in so many seconds, whatever its set times are. */
+  /** Runs the job again this many seconds after the attempt succeeds, instead of after `intervalSeconds`. */
   reschedule(seconds: number): void
 }
 
@@ -37,26 +37,27 @@ export interface ServiceJobRun extends JobRun {
 }
 
 /** Wraps the work of a job that belongs to a service. It does nothing for the installation. */
-export const ofService =
+export const forService =
   (run: (work: ServiceJobRun) => Promise<void>): Job['run'] =>
   async work => {
-    if (isOfService(work)) await run(work)
+    if (hasService(work)) await run(work)
   }
 
-const isOfService = (work: JobRun): work is ServiceJobRun => work.service !== undefined
+const hasService = (work: JobRun): work is ServiceJobRun => work.service !== undefined
 
-/** A kind of job: a function that throws when it is to be tried again. */
+/** The definition of a job. */
 export interface Job {
+  /** Throws if the attempt must be retried. */
   run(work: JobRun): Promise<void>
-  /** Waits before each further attempt; the last one is repeated where the job does not end itself. */
+  /** Delays before each further attempt. The last one is used again for later attempts. */
   retryDelaysSeconds: readonly number[]
   /** For scheduled jobs: the seconds between the end of one run and the next. Other jobs are queued by `addJob`. */
   intervalSeconds?: number
-  /** How many run at a time in one worker. */
+  /** Maximum number that run at a time in one worker. */
   concurrency: number
-  /** How many of one service run at a time, in all workers; absent: any number. */
+  /** Maximum number of one service that run at a time in all workers. Default: no limit. */
   concurrencyPerService?: number
-  /** The share by which a wait may be longer, so that what failed together is not tried again together. */
+  /** The share by which a retry delay may be longer, so that jobs that failed together are not retried together. */
   jitter?: number
 }
 

@@ -6,14 +6,14 @@ import { checkMappingsRegularly } from './check-mappings.ts'
 import { deliverWebhook } from './deliver-webhook.ts'
 import { eraseCustomer } from './erase-customer.ts'
 import { eraseEmailFile } from './erase-email-file.ts'
-import { expireVouchers } from './expire-vouchers.ts'
+import { markExpiredVouchers } from './expire-vouchers.ts'
 import { forwardAudit } from './forward-audit.ts'
 import { importExports } from './import-exports.ts'
-import { type Job, ofService } from './job.ts'
+import { forService, type Job } from './job.ts'
 import { purgeExpired } from './purge-expired.ts'
 import { purgeRequests } from './purge-requests.ts'
 import { purgeTombstones } from './purge-tombstones.ts'
-import { endLoads } from './reap-stale-loads.ts'
+import { reapStaleInitialLoads } from './reap-stale-loads.ts'
 import { reconcileWrites } from './reconcile-writes.ts'
 import { recoverMoves } from './recover-moves.ts'
 import { renderStock } from './render-stock.ts'
@@ -28,12 +28,12 @@ const emailRetryDelays = [30, 2 * minute, 10 * minute, hour, 6 * hour, day]
 
 /** Jobs that need only the database and email. In this table and those below, the name of a job is the name of its file. */
 export const jobs: Readonly<Record<string, Job>> = {
-  'send-email': { run: ofService(sendEmail), concurrency: 4, retryDelaysSeconds: emailRetryDelays },
-  'send-alert': { run: ofService(sendAlert), concurrency: 2, retryDelaysSeconds: emailRetryDelays },
-  'erase-customer': { run: ofService(eraseCustomer), concurrency: 1, retryDelaysSeconds: [5, 30, 10 * minute] },
-  'erase-email-file': { run: ofService(eraseEmailFile), concurrency: 1, retryDelaysSeconds: [30, 10 * minute] },
+  'send-email': { run: forService(sendEmail), concurrency: 4, retryDelaysSeconds: emailRetryDelays },
+  'send-alert': { run: forService(sendAlert), concurrency: 2, retryDelaysSeconds: emailRetryDelays },
+  'erase-customer': { run: forService(eraseCustomer), concurrency: 1, retryDelaysSeconds: [5, 30, 10 * minute] },
+  'erase-email-file': { run: forService(eraseEmailFile), concurrency: 1, retryDelaysSeconds: [30, 10 * minute] },
   'reap-stale-loads': {
-    run: endLoads,
+    run: reapStaleInitialLoads,
     intervalSeconds: minute,
     concurrency: 1,
     retryDelaysSeconds: [minute, 10 * minute],
@@ -58,12 +58,12 @@ export const jobs: Readonly<Record<string, Job>> = {
   },
   'render-stock': { run: renderStock, intervalSeconds: 5, concurrency: 1, retryDelaysSeconds: [5, minute] },
   'check-mappings': {
-    run: ofService(checkMappingsRegularly),
+    run: forService(checkMappingsRegularly),
     concurrency: 1,
     retryDelaysSeconds: [minute, 10 * minute, hour],
   },
   'expire-vouchers': {
-    run: expireVouchers,
+    run: markExpiredVouchers,
     intervalSeconds: day,
     concurrency: 1,
     retryDelaysSeconds: [minute, 10 * minute, hour],
@@ -91,5 +91,5 @@ export const shardJobs = (open: Parameters<typeof forwardAudit>[0]): Readonly<Re
 export const webhookJobs = (sender: Sender): Readonly<Record<string, Job>> => ({
   [scheduleDeliveriesJob]: { run: scheduleDeliveries, intervalSeconds: 1, concurrency: 1, retryDelaysSeconds: [1, 5] },
   // An endpoint that hangs costs only a socket, so many of them don't delay the others.
-  [deliverWebhookJob]: { run: ofService(deliverWebhook(sender)), concurrency: 256, retryDelaysSeconds: [5, 30] },
+  [deliverWebhookJob]: { run: forService(deliverWebhook(sender)), concurrency: 256, retryDelaysSeconds: [5, 30] },
 })

@@ -1,9 +1,9 @@
 import { purgeAlerts } from '../store/alerts/alerts.ts'
-import { forgetFailedMails } from '../store/mail/mails.ts'
+import { purgeFailedEmails } from '../store/mail/mails.ts'
 import { purgeRuns } from '../store/sync/runs.ts'
 import { purgeWrongPins } from '../store/vouchers/pin.ts'
 import { purgeUpstreamVouchers } from '../store/vouchers/upstream.ts'
-import { forgetAttempts } from '../store/webhooks/attempts.ts'
+import { purgeAttempts } from '../store/webhooks/attempts.ts'
 import { purgeResponses } from '../store/writes/idempotency.ts'
 import { purgeReservations } from '../store/writes/intents.ts'
 import { type JobRun, throwErrors } from './job.ts'
@@ -19,9 +19,9 @@ export async function purgeExpired({ db, signal }: JobRun): Promise<void> {
     purgeReservations,
     purgeWrongPins,
     purgeUpstreamVouchers,
-    forgetFailedMails,
+    purgeFailedEmails,
     purgeAlerts,
-    forgetAttempts,
+    purgeAttempts,
     purgeRuns,
     purgeResponses,
   ])

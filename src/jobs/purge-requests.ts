@@ -1,4 +1,4 @@
-import { forgetRequests as forget } from '../store/request-log/requests.ts'
+import { purgeRequestDays } from '../store/request-log/requests.ts'
 import { purgeCallMinutes } from '../store/stats/back-office-calls.ts'
 import { listServices } from '../store/tenancy/services.ts'
 import type { JobRun } from './job.ts'
@@ -8,7 +8,7 @@ import type { JobRun } from './job.ts'
  * is harmless.
  */
 export async function purgeRequests({ db, log, signal }: JobRun): Promise<void> {
-  const days = await forget(db, await listServices(db), () => signal.aborted)
+  const days = await purgeRequestDays(db, await listServices(db), () => signal.aborted)
   await purgeCallMinutes(db)
   if (days) log.info({ days }, 'request log days purged')
 }

@@ -3,7 +3,7 @@ import { retryOnContention } from '../database/pg/contention.ts'
 import { listServicesWithStaleStock, renderStaleBatch } from '../store/inventory/stale-stock.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import { failpoint } from '../testing/failpoints.ts'
-import type { JobRun } from './job.ts'
+import { type JobRun, throwErrors } from './job.ts'
 
 /**
  * Renders stock levels after changes of stores and SKUs that many of them show, in batches and service by service. Each batch records
@@ -11,22 +11,22 @@ import type { JobRun } from './job.ts'
  */
 export const renderStock = ({ db, signal }: JobRun): Promise<void> => renderStaleStock(db, signal)
 
-/** The same without a worker. If stock of a service can't be rendered, it renders the others and then throws. */
+/** Renders stale stock levels without a worker. If a service fails, it renders the other services and then throws. */
 export async function renderStaleStock(db: Database, signal: AbortSignal): Promise<void> {
-  const faults = new Map<number, unknown>()
-  for (let found = true; found; ) {
-    found = false
+  const errors = new Map<number, unknown>()
+  for (let isStale = true; isStale; ) {
+    isStale = false
     for (const { id } of await listServicesWithStaleStock(db)) {
-      if (faults.has(id)) continue
+      if (errors.has(id)) continue
       try {
         const service = await readServiceOfJob(db, id)
-        if (service && (await retryOnContention(() => renderStaleBatch(db, service)))) found = true
+        if (service && (await retryOnContention(() => renderStaleBatch(db, service)))) isStale = true
       } catch (error) {
-        faults.set(id, error)
+        errors.set(id, error)
       }
       signal.throwIfAborted()
       failpoint('after_stale_stock')
     }
   }
-  for (const fault of faults.values()) throw fault
+  throwErrors([...errors.values()], 'stock of several services could not be rendered')
 }

@@ -4,21 +4,21 @@ import { DatabaseUnavailable } from '../database/errors.ts'
 import { ApiError } from '../errors/api-error.ts'
 import { raiseAlert, resolveAlert } from '../store/alerts/alerts.ts'
 import { failingAlert, stalledAlert } from '../store/sync/schedule.ts'
-import { type Job, ofService, type ServiceJobRun } from './job.ts'
+import { forService, type Job, type ServiceJobRun } from './job.ts'
 
 const [minute, hour] = [60, 3_600]
 
 /** Consecutive failures before an alert is recorded. */
-const failuresToTell = 5
+const failuresToAlert = 5
 /** Seconds until a retry if a prerequisite is missing or another run is in progress. */
 const waitSeconds = 3
 const busySeconds = 20
-/** The share of a schedule by which the next run may be earlier, so that services do not all ask at one time. */
-const scatter = 0.1
+/** The share of an interval by which the next run may be earlier, so that the services don't all read at the same time. */
+const scheduleJitter = 0.1
 
-/** Pulls one sync of one service; when the next time is, the sync says. */
+/** Runs one sync of one service, and reschedules it after the sync's interval. */
 export const runSync = (offices: BackOffices): Job => ({
-  run: ofService(work => run(offices, work)),
+  run: forService(work => run(offices, work)),
   concurrency: 4,
   concurrencyPerService: 2,
   jitter: 0.2,
@@ -29,31 +29,31 @@ async function run(offices: BackOffices, work: ServiceJobRun): Promise<void> {
   const { db, log, service, subject, attempt, signal, reschedule } = work
   const driver = offices.getDriver(service)
   const sync = driver.syncs.find(({ name }) => name === subject)
-  // It is not pulled any more.
+  // The service's back office no longer has this sync.
   if (!sync) return
-  const about = { service: service.name, sync: subject }
-  const tellFailing = async (detail: string) => {
+  const fields = { service: service.name, sync: subject }
+  const alertFailing = async (detail: string) => {
     await raiseAlert(db, service.id, { kind: failingAlert, subject, detail })
-    log.error({ ...about, alert: failingAlert, attempt }, 'sync keeps failing')
+    log.error({ ...fields, alert: failingAlert, attempt }, 'sync keeps failing')
   }
-  const pulled = await runSyncIfReady(db, service, driver, sync, { signal }).catch(async error => {
-    if (!signal.aborted && attempt >= failuresToTell && !(error instanceof DatabaseUnavailable))
-      await tellFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
+  const run = await runSyncIfReady(db, service, driver, sync, { signal }).catch(async error => {
+    if (!signal.aborted && attempt >= failuresToAlert && !(error instanceof DatabaseUnavailable))
+      await alertFailing(`${error instanceof ApiError ? error.code : 'internal_error'} (${attempt} times)`)
     throw error
   })
-  if ('waitsFor' in pulled) return reschedule(waitSeconds)
-  if ('busy' in pulled) return reschedule(busySeconds)
-  const { notes, isIdle, ...counts } = pulled.result
-  log.info({ ...about, ...counts, ...(Object.keys(notes).length && { notes }) }, 'A sync was pulled.')
-  // One that has asked for nothing is as old as it was.
+  if ('waitsFor' in run) return reschedule(waitSeconds)
+  if ('busy' in run) return reschedule(busySeconds)
+  const { notes, isIdle, ...counts } = run.result
+  log.info({ ...fields, ...counts, ...(Object.keys(notes).length && { notes }) }, 'sync completed')
+  // An idle run read nothing, so the data is as old as before.
   if (!isIdle) await resolveAlert(db, service.id, { kind: stalledAlert, subject })
   const { fullRetrySeconds, fullFailures = 0 } = counts
   if (fullFailures === 0) await resolveAlert(db, service.id, { kind: failingAlert, subject })
-  // Once for each failure: only the run that follows one is not the first attempt.
-  else if (fullFailures >= failuresToTell && attempt > 1)
-    await tellFailing(`everything cannot be read (${fullFailures} times)`)
+  // Once per failure: only the run after a failure has an attempt above 1.
+  else if (fullFailures >= failuresToAlert && attempt > 1)
+    await alertFailing(`The full sync failed ${fullFailures} times.`)
   const seconds = Math.min(
-    sync.intervalSeconds * (1 - scatter * Math.random()),
+    sync.intervalSeconds * (1 - scheduleJitter * Math.random()),
     fullRetrySeconds ?? Number.POSITIVE_INFINITY,
   )
   reschedule(Math.max(1, Math.ceil(seconds)))

@@ -5,16 +5,16 @@ import { mayHaveChanges } from '../store/change-feed/positions.ts'
 import { addJob } from '../store/jobs/jobs.ts'
 import { readServiceOfJob } from '../store/tenancy/services.ts'
 import {
-  type Failing,
+  addDeliveryJobs,
+  type FailingEndpoint,
   failingAlert,
   findIdleWebhooks,
+  findNewlyFailing,
   hasWebhooks,
   type IdleEndpoint,
-  newlyFailing,
-  planDeliveries,
 } from '../store/webhooks/schedule.ts'
 import type { JobRun } from './job.ts'
-import { sendAlertJob, subjectOf } from './send-alert.ts'
+import { formatSubject, sendAlertJob } from './send-alert.ts'
 
 /** Seconds until the next poll if there is no endpoint. Creating an endpoint queues a poll. */
 const idleSeconds = 5
@@ -23,46 +23,48 @@ const idleSeconds = 5
 export async function scheduleDeliveries(work: JobRun): Promise<void> {
   const { db, reschedule } = work
   if (!(await hasWebhooks(db))) return reschedule(idleSeconds)
-  await tellOfFailing(work)
+  await alertOfFailing(work)
   const idle = await findIdleWebhooks(db)
-  await Promise.all([...Map.groupBy(idle, ({ serviceId }) => serviceId)].map(([id, of]) => plan(work, id, of)))
+  await Promise.all(
+    [...Map.groupBy(idle, ({ serviceId }) => serviceId)].map(([id, of]) => queueDeliveries(work, id, of)),
+  )
 }
 
-async function plan({ db, keys }: JobRun, serviceId: number, idle: readonly IdleEndpoint[]) {
+async function queueDeliveries({ db, keys }: JobRun, serviceId: number, idle: readonly IdleEndpoint[]) {
   const service = await readServiceOfJob(db, serviceId)
   if (!service) return
   const kinds = [...new Set(idle.flatMap(each => each.kinds))]
   const newest = await readCurrentPositions(db, service, kinds)
   const isBehind = (each: IdleEndpoint) => {
-    const places = decodeCursor({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
-    return each.hasDelivery || !places || mayHaveChanges(places, newest)
+    const positions = decodeCursor({ service, kinds: each.kinds, key: keys.cursors }, each.cursor)
+    return each.hasDelivery || !positions || mayHaveChanges(positions, newest)
   }
   const behind = idle.filter(isBehind).map(({ id }) => id)
-  if (behind.length) await planDeliveries(db, service, behind)
+  if (behind.length) await addDeliveryJobs(db, service, behind)
 }
 
-async function tellOfFailing({ db, log }: JobRun) {
+async function alertOfFailing({ db, log }: JobRun) {
   // In one statement, so that an endpoint that succeeds now resolves the alert after it was raised.
   const failing = await db.transaction(async tx => {
-    const found = await newlyFailing(tx)
-    for (const each of found) {
-      const alert = alertOf(each)
+    const endpoints = await findNewlyFailing(tx)
+    for (const each of endpoints) {
+      const alert = toAlert(each)
       await raiseAlert(tx, each.serviceId, alert)
-      await addJob(tx, each.serviceId, sendAlertJob, { subject: subjectOf(alert) })
+      await addJob(tx, each.serviceId, sendAlertJob, { subject: formatSubject(alert) })
     }
-    return found
+    return endpoints
   })
   for (const { serviceId, id, url, since } of failing)
     log.error(
-      { alert: failingAlert, service: serviceId, webhook: id, host: hostOf(url), since },
+      { alert: failingAlert, service: serviceId, webhook: id, host: getHost(url), since },
       'webhook endpoint keeps failing',
     )
 }
 
-const hostOf = (url: string) => new URL(url).host
+const getHost = (url: string) => new URL(url).host
 
-const alertOf = ({ id, url, since }: Failing): Alert => ({
+const toAlert = ({ id, url, since }: FailingEndpoint): Alert => ({
   kind: failingAlert,
   subject: id,
-  detail: `The webhook ${id} (${hostOf(url)}) has failed since ${since}. Nothing is lost: delivery resumes when the endpoint responds.`,
+  detail: `The webhook ${id} (${getHost(url)}) has failed since ${since}. Nothing is lost: delivery resumes when the endpoint responds.`,
 })

@@ -34,16 +34,16 @@ async function run(offices: BackOffices, { db, log }: JobRun): Promise<void> {
     'import-exports',
     exporting.map(({ id }) => ({ serviceId: id, subject: '' })),
   )
-  const hastened = await advanceSyncs(db, syncJob, planned)
+  const advanced = await advanceSyncs(db, syncJob, planned)
   // A sync whose interval was shortened just now is not overdue.
-  const isHastened = (one: { serviceId: number; sync: string }) =>
-    hastened.some(({ serviceId, sync }) => serviceId === one.serviceId && sync === one.sync)
+  const isAdvanced = (one: { serviceId: number; sync: string }) =>
+    advanced.some(({ serviceId, sync }) => serviceId === one.serviceId && sync === one.sync)
   const stalled = await findNewlyOverdue(
     db,
-    planned.filter(one => !isHastened(one)),
+    planned.filter(one => !isAdvanced(one)),
   )
   for (const { serviceId, sync, intervalSeconds, lagSeconds } of stalled) {
-    const detail = `Not pulled for ${lagSeconds} s; it should be every ${intervalSeconds} s.`
+    const detail = `The last sync ended ${lagSeconds} s ago. The interval is ${intervalSeconds} s.`
     await raiseAlert(db, serviceId, { kind: stalledAlert, subject: sync, detail })
     const service = services.find(({ id }) => id === serviceId)?.name
     log.error({ alert: stalledAlert, service, sync, lagSeconds }, 'sync is overdue')

@@ -6,7 +6,7 @@ import type { ServiceJobRun } from './job.ts'
 
 /** The job that sends an alert to the service's `alertEmail`. Its subject names the alert. */
 export const sendAlertJob = 'send-alert'
-export const subjectOf = ({ kind, subject }: Pick<Alert, 'kind' | 'subject'>) => `${kind} ${subject}`
+export const formatSubject = ({ kind, subject }: Pick<Alert, 'kind' | 'subject'>) => `${kind} ${subject}`
 
 /** Sends an alert email, unless the alert has been resolved. If the process is killed, the next attempt sends the email again with the same Message-ID. */
 export async function sendAlert({
@@ -14,29 +14,29 @@ export async function sendAlert({
   mailTransport,
   consoleUrl,
   service,
-  subject: about,
-  last,
+  subject: alertName,
+  isLastAttempt,
   signal,
   renewLease,
   log,
 }: ServiceJobRun): Promise<void> {
   const address = service.settings.alertEmail
-  const [kind = '', ...rest] = about.split(' ')
-  const alert = await readAlert(db, service.id, { kind, subject: rest.join(' ') })
+  const [kind = '', ...words] = alertName.split(' ')
+  const alert = await readAlert(db, service.id, { kind, subject: words.join(' ') })
   if (!alert || !address) return
   const from = senderOf(service)
   const message = await compose({
     ...renderAlertEmail(service.name, alert, consoleUrl),
     from: { name: 'Tillbridge', address: from },
     to: { name: '', address },
-    messageId: `<${kind}.${rest.join('.')}.${alert.raisedAt.getTime()}@${from.split('@').at(-1)}>`,
+    messageId: `<${kind}.${words.join('.')}.${alert.raisedAt.getTime()}@${from.split('@').at(-1)}>`,
     date: alert.raisedAt,
   })
   if (!(await renewLease())) return
   try {
     await mailTransport.send(message, signal)
   } catch (error) {
-    if (!last || signal.aborted) throw error
+    if (!isLastAttempt || signal.aborted) throw error
     log.error({ err: error, service: service.name, alert: kind }, 'alert email failed, will not retry')
   }
 }

@@ -32,24 +32,25 @@ export async function sendEmail(work: ServiceJobRun): Promise<void> {
   await retryUntilRecorded(() => markSent(db, service, id, attempt))
 }
 
-async function giveUpOrThrow({ db, service, subject: id, attempt, last, log }: ServiceJobRun, error: Error) {
-  const known = error instanceof DeliveryFailed || error instanceof InvalidAddress
-  const fault = known ? error.message : 'The email could not be composed or stored. See the log.'
-  const failed = last || error instanceof InvalidAddress || (error instanceof DeliveryFailed && error.isPermanent)
+async function giveUpOrThrow({ db, service, subject: id, attempt, isLastAttempt, log }: ServiceJobRun, error: Error) {
+  const isDeliveryError = error instanceof DeliveryFailed || error instanceof InvalidAddress
+  const fault = isDeliveryError ? error.message : 'The email could not be composed or stored. See the log.'
+  const failed =
+    isLastAttempt || error instanceof InvalidAddress || (error instanceof DeliveryFailed && error.isPermanent)
   const alert: Alert | undefined = failed
     ? { kind: 'email_failed', subject: id, detail: fault }
     : error instanceof DeliveryFailed && error.affectsAllEmails
       ? { kind: 'email_server_rejecting', subject: '', detail: fault }
       : undefined
   // In one transaction: each failed email has an alert, and an email that another one replaced has none.
-  const isOurs = await db.transaction(async tx => {
+  const isRecorded = await db.transaction(async tx => {
     const isMarked = (await markFault(tx, service, id, { attempts: attempt, fault, failed })) > 0
     if (isMarked && alert) await raiseAlert(tx, service.id, alert)
     return isMarked
   })
-  if (isOurs && failed)
+  if (isRecorded && failed)
     log.error({ alert: alert?.kind, service: service.name, mail: id, fault }, 'email failed, will not retry')
-  else if (isOurs && alert)
+  else if (isRecorded && alert)
     log.error({ alert: alert.kind, service: service.name, fault }, 'mail server is rejecting emails, will retry')
   if (!failed) throw error
 }

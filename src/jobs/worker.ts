@@ -4,13 +4,13 @@ import type { Db } from '../database/db.ts'
 import { DatabaseUnavailable } from '../database/errors.ts'
 import {
   addScheduled,
+  advanceScheduled,
   deferJob,
   finishJob,
-  giveBack,
-  hastenScheduled,
   type LeasedJob,
   leaseDueJobs,
   postponeJob,
+  releaseJobs,
   renewalMs,
   renewLeases,
   type Slots,
@@ -34,8 +34,8 @@ const leaseSeconds = 20
 const pollIntervalMs = 1_000
 const scheduleIntervalMs = 60_000
 
-interface Running {
-  taken: LeasedJob
+interface RunningJob {
+  job: LeasedJob
   abort: AbortController
   done: Promise<void>
 }
@@ -44,86 +44,89 @@ interface Running {
  * Runs due jobs, several at a time, in any number of processes. Each process leases the jobs that it runs (`store/jobs/jobs.ts`). If the database
  * is unavailable, the worker waits: no error ends the process.
  */
-export function startWorker(tools: JobContext, table: Readonly<Record<string, Job>> = jobs): Worker {
-  const { db, log } = tools
-  const running = new Map<string, Running>()
+export function startWorker(context: JobContext, table: Readonly<Record<string, Job>> = jobs): Worker {
+  const { db, log } = context
+  const running = new Map<string, RunningJob>()
   let stopping = false
   let pollNow = new AbortController()
   const wake = () => pollNow.abort()
-  const outage = trackOutage(tools)
+  const outage = trackOutage(context)
 
   function freeSlots() {
     const slots: Record<string, Slots> = {}
     for (const [name, { concurrency, concurrencyPerService }] of Object.entries(table)) {
-      const busy = [...running.values()].filter(({ taken }) => taken.name === name).length
-      if (busy < concurrency) slots[name] = { free: concurrency - busy, ofService: concurrencyPerService }
+      const busy = [...running.values()].filter(({ job }) => job.name === name).length
+      if (busy < concurrency) slots[name] = { free: concurrency - busy, concurrencyPerService }
     }
     return slots
   }
 
-  async function look() {
-    let plannedAt = Number.NEGATIVE_INFINITY
+  async function poll() {
+    let scheduledAt = Number.NEGATIVE_INFINITY
     while (!stopping) {
       pollNow = new AbortController()
       try {
-        if (performance.now() - plannedAt > scheduleIntervalMs) {
+        if (performance.now() - scheduledAt > scheduleIntervalMs) {
           await addScheduledJobs(db, table)
-          plannedAt = performance.now()
+          scheduledAt = performance.now()
         }
-        for (const taken of await leaseDueJobs(db, freeSlots(), leaseSeconds)) begin(taken)
-        outage.over()
+        for (const job of await leaseDueJobs(db, freeSlots(), leaseSeconds)) begin(job)
+        outage.end()
       } catch (error) {
-        outage.seen(error)
+        outage.record(error)
       }
       if (!stopping) await sleep(pollIntervalMs, { signal: pollNow.signal })
     }
   }
 
-  function begin(taken: LeasedJob) {
+  function begin(job: LeasedJob) {
     const abort = new AbortController()
-    const place = placeOf(taken, table[taken.name])
-    const done = runWithContext({ timeline: undefined, place }, () => work(taken, abort.signal, place)).finally(() => {
-      running.delete(taken.lease)
-      wake()
-    })
-    running.set(taken.lease, { taken, abort, done })
+    const span = startJobSpan(job, table[job.name])
+    const done = runWithContext({ timeline: undefined, place: span }, () => work(job, abort.signal, span)).finally(
+      () => {
+        running.delete(job.lease)
+        wake()
+      },
+    )
+    running.set(job.lease, { job, abort, done })
   }
 
-  async function work(taken: LeasedJob, signal: AbortSignal, place: SpanContext | undefined) {
-    const { serviceId, name, subject, attempt, begun, lease } = taken
+  async function work(job: LeasedJob, signal: AbortSignal, span: SpanContext | undefined) {
+    const { serviceId, name, subject, attempt, startedAttempts, lease } = job
     const { run, retryDelaysSeconds, intervalSeconds, jitter = 0 } = table[name] as Job
-    const about = { job: name, service: serviceId, subject, attempt }
+    const fields = { job: name, service: serviceId, subject, attempt }
     try {
       try {
         const service = serviceId === null ? undefined : await readServiceOfJob(db, serviceId)
         // The service is moving or being deleted. The job stays in case this is cancelled.
         if (serviceId !== null && !service) {
-          await deferJob(db, taken, leaseSeconds)
-          return endSpan(place)
+          await deferJob(db, job, leaseSeconds)
+          return endSpan(span)
         }
-        const last = attempt > retryDelaysSeconds.length
+        const isLastAttempt = attempt > retryDelaysSeconds.length
         const renewLease = async () => (await renewLeases(db, [lease], leaseSeconds)).has(lease)
-        let again = intervalSeconds
+        let nextRunSeconds = intervalSeconds
         const reschedule = (seconds: number) => {
-          again = seconds
+          nextRunSeconds = seconds
         }
-        await run({ ...tools, service, subject, attempt, last, signal, renewLease, reschedule })
-        await finishJob(db, taken, again)
-        endSpan(place)
+        await run({ ...context, service, subject, attempt, isLastAttempt, signal, renewLease, reschedule })
+        await finishJob(db, job, nextRunSeconds)
+        endSpan(span)
       } catch (error) {
-        endSpan(place, getErrorCode(error))
+        endSpan(span, getErrorCode(error))
         if (signal.aborted) return
-        // A database that is away is no fault of the job's.
-        const isItsOwn = !isOutage(error)
-        const tries = isItsOwn ? attempt : Math.max(attempt, begun)
-        const wait = retryDelaysSeconds[tries - 1] ?? intervalSeconds ?? retryDelaysSeconds.at(-1) ?? leaseSeconds
-        const seconds = wait * (1 + jitter * Math.random())
-        log.warn({ ...about, err: error, againInSeconds: seconds }, 'job failed, will retry')
-        await postponeJob(db, taken, seconds, isItsOwn)
+        // An unavailable database doesn't count as a failed attempt.
+        const isCounted = !isOutage(error)
+        const tries = isCounted ? attempt : Math.max(attempt, startedAttempts)
+        const delaySeconds =
+          retryDelaysSeconds[tries - 1] ?? intervalSeconds ?? retryDelaysSeconds.at(-1) ?? leaseSeconds
+        const seconds = delaySeconds * (1 + jitter * Math.random())
+        log.warn({ ...fields, err: error, againInSeconds: seconds }, 'job failed, will retry')
+        await postponeJob(db, job, seconds, isCounted)
       }
     } catch (error) {
       // The outcome could not be stored. The lease expires automatically.
-      outage.seen(error)
+      outage.record(error)
     }
   }
 
@@ -131,9 +134,9 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
   async function renew() {
     const leases = [...running.keys()]
     try {
-      const held = await renewLeases(db, leases, leaseSeconds)
+      const renewed = await renewLeases(db, leases, leaseSeconds)
       for (const lease of leases)
-        if (!held.has(lease)) running.get(lease)?.abort.abort(new Error('Another worker has taken over.'))
+        if (!renewed.has(lease)) running.get(lease)?.abort.abort(new Error('Another worker has taken over.'))
       renewedAt = performance.now()
     } catch {
       if (performance.now() - renewedAt < leaseSeconds * 1_000) return
@@ -145,27 +148,27 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
     else renewedAt = performance.now()
   }, renewalMs)
 
-  const looking = look()
+  const polling = poll()
   return {
     async stop(graceMs) {
       stopping = true
       wake()
       const ended = async () => {
-        await looking
+        await polling
         await Promise.all([...running.values()].map(({ done }) => done))
       }
       const force = new AbortController()
       await Promise.race([ended(), sleep(graceMs, { signal: force.signal })])
       force.abort()
       clearInterval(renewal)
-      // A look that is under way may take something yet.
-      await Promise.race([looking, delay(1_000, undefined, { ref: false })])
+      // A poll in progress may still lease jobs.
+      await Promise.race([polling, delay(1_000, undefined, { ref: false })])
       if (!running.size) return
-      const left = [...running.values()]
-      for (const { abort } of left) abort.abort(new Error('The worker stops.'))
-      await Promise.race([Promise.all(left.map(({ done }) => done)), delay(1_000, undefined, { ref: false })])
-      const leases = left.map(({ taken }) => taken.lease)
-      await Promise.race([giveBack(db, leases).catch(outage.seen), delay(1_000, undefined, { ref: false })])
+      const unfinished = [...running.values()]
+      for (const { abort } of unfinished) abort.abort(new Error('The worker stops.'))
+      await Promise.race([Promise.all(unfinished.map(({ done }) => done)), delay(1_000, undefined, { ref: false })])
+      const leases = unfinished.map(({ job }) => job.lease)
+      await Promise.race([releaseJobs(db, leases).catch(outage.record), delay(1_000, undefined, { ref: false })])
     },
   }
 }
@@ -174,42 +177,42 @@ export function startWorker(tools: JobContext, table: Readonly<Record<string, Jo
 const minTracedIntervalSeconds = 60
 
 /** Returns a span in the trace of the request that added the job, or in a new trace. */
-function placeOf({ name, traceparent, attempt, serviceId, subject }: LeasedJob, job: Job | undefined) {
-  const asked = parseTraceparent(traceparent)
-  if (!asked && (job?.intervalSeconds ?? minTracedIntervalSeconds) < minTracedIntervalSeconds) return
-  const about = {
+function startJobSpan({ name, traceparent, attempt, serviceId, subject }: LeasedJob, job: Job | undefined) {
+  const parent = parseTraceparent(traceparent)
+  if (!parent && (job?.intervalSeconds ?? minTracedIntervalSeconds) < minTracedIntervalSeconds) return
+  const attributes = {
     'tillbridge.job': name,
     'tillbridge.attempt': attempt,
     'tillbridge.service_id': serviceId ?? undefined,
   }
-  return startRootSpan(`job ${name}`, 'consumer', { ...about, 'tillbridge.subject': subject || undefined }, asked)
+  return startRootSpan(`job ${name}`, 'consumer', { ...attributes, 'tillbridge.subject': subject || undefined }, parent)
 }
 
-/** Asks for the jobs of set times that are missing, or are due later than they ever are. */
+/** Adds missing scheduled jobs, and advances jobs that are due later than their interval permits. */
 export async function addScheduledJobs(db: Db, table: Readonly<Record<string, Job>>) {
   const scheduled = Object.entries(table).flatMap(([name, { intervalSeconds, retryDelaysSeconds, jitter = 0 }]) =>
     intervalSeconds === undefined
       ? []
-      : [{ name, mostSeconds: Math.max(intervalSeconds, ...retryDelaysSeconds) * (1 + jitter) }],
+      : [{ name, maxSeconds: Math.max(intervalSeconds, ...retryDelaysSeconds) * (1 + jitter) }],
   )
   await addScheduled(
     db,
     scheduled.map(({ name }) => name),
   )
-  await hastenScheduled(db, scheduled)
+  await advanceScheduled(db, scheduled)
 }
 
-/** One line when the database goes, one when it comes back. */
+/** Logs the beginning and the end of an outage of the database. */
 function trackOutage({ log }: JobContext) {
-  let away = false
+  let isUnavailable = false
   return {
-    seen(error: unknown) {
-      if (!away) log.warn({ err: error }, 'database unavailable, jobs are waiting')
-      away = true
+    record(error: unknown) {
+      if (!isUnavailable) log.warn({ err: error }, 'database unavailable, jobs are waiting')
+      isUnavailable = true
     },
-    over() {
-      if (away) log.info('database available, jobs resumed')
-      away = false
+    end() {
+      if (isUnavailable) log.info('database available, jobs resumed')
+      isUnavailable = false
     },
   }
 }

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../domain/values/html.ts'
 
-/** HTML source, as opposed to text that must be escapeHtml. */
+/** HTML source, as opposed to text that must be escaped. */
 class Html {
   readonly text: string
   constructor(text: string) {
@@ -8,7 +8,7 @@ class Html {
   }
 }
 
-/** Tags a template as HTML. Each `${value}` is escapeHtml, unless it is HTML. */
+/** Tags a template as HTML. Each `${value}` is escaped, unless it is HTML. */
 export const html = (strings: TemplateStringsArray, ...values: (string | Html)[]) =>
   new Html(strings.reduce((text, part, i) => text + render(values[i - 1] ?? '') + part))
 

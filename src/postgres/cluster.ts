@@ -45,7 +45,7 @@ export async function openCluster(directory: string, clusterName: string, initdb
   await deleteDrafts(directory, clusterName)
   if (existsSync(upgradedPath(data))) activateUpgraded(directory, data)
   if (!existsSync(data)) moveDirectory(directory, await createCluster(directory, initdb, runAs), data)
-  return { data, found: readMajorVersion(data) }
+  return { data, dataMajor: readMajorVersion(data) }
 }
 
 /** True if `directory` has a data directory, or one is being created. */
@@ -61,7 +61,7 @@ export async function hasCluster(directory: string): Promise<boolean> {
 /** The path of the data directory of an older major version after an upgrade. */
 export const archivePath = (data: string, major: string) => `${data}-${major}`
 /** The path of the complete upgraded directory until it replaces the older one. */
-export const upgradedPath = (data: string) => `${data}.carried`
+export const upgradedPath = (data: string) => `${data}.upgraded`
 
 /** Replaces the data directory by the upgraded one, and keeps the older one. Also continues an interrupted replacement. */
 export function activateUpgraded(directory: string, data: string): void {
@@ -116,8 +116,8 @@ async function run(program: string, runAs: RunAs, args: string[]): Promise<void>
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const [faults, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')])
-  if (code !== 0) throw new Error(`The database can't be created: ${faults.trim() || `initdb ended by ${signal}`}`)
+  const [errors, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  if (code !== 0) throw new Error(`The database can't be created: ${errors.trim() || `initdb ended by ${signal}`}`)
 }
 
 async function deleteDrafts(directory: string, clusterName: string): Promise<void> {

@@ -20,9 +20,9 @@ export function getClusterName(directory: string): string {
 }
 
 /**
- * Ends what an earlier owner of the data directory has left running, and makes its process file harmless.
- * To be called with the directory's lock held: then no owner can be alive.
- * All of PostgreSQL's processes carry their `cluster_name` in their command line; it must be unique to the directory.
+ * Ends PostgreSQL processes that an earlier owner of the data directory left running, and makes its `postmaster.pid` harmless. The caller
+ * must have the directory's lock, so that no owner is alive. The command line of each process contains `cluster_name`, which must be unique
+ * to the directory.
  */
 export async function endOrphans(data: string, clusterName: string): Promise<void> {
   for (const [signal, graceMs] of signals) {

@@ -1,6 +1,5 @@
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { sleep } from '../concurrency/backoff.ts'
-
 import { findBinaries } from './binaries.ts'
 import { openCluster, prepareLogDirectory, takeOwnership, toConnection } from './cluster.ts'
 import { lockDirectory } from './lock.ts'
@@ -33,15 +32,15 @@ export interface PostgresOptions {
   /** Milliseconds before each restart of a server that ended unexpectedly. The length is the maximum number of restarts. */
   restartDelaysMs?: readonly number[]
   /** Copies the rows of an older major version to this one. Without it, an older database is an error. */
-  upgrade?: UpgradeRows | undefined
+  upgradeRows?: UpgradeRows | undefined
 }
 
 /** A server that ran this long counts as healthy again. */
 const healthyMs = 60_000
 
 /**
- * Starts the bundled PostgreSQL on `<directory>`, which is created on first use and holds all that belongs to it: the data
- * directory `data`, `log`, `socket` and the owner's lock. Fails at once when another living process owns the directory.
+ * Starts the bundled PostgreSQL on `directory`, which is created on first use. It contains the data directory `data`, `log`, `socket` and the
+ * owner's lock. Throws at once if another running process owns the directory.
  */
 export async function startPostgres(directory: string, options: PostgresOptions = {}): Promise<Postgres> {
   // The server's user must be able to traverse this directory. The directories in it are private.
@@ -57,17 +56,17 @@ export async function startPostgres(directory: string, options: PostgresOptions 
 }
 
 async function startLocked(home: string, options: PostgresOptions, unlock: () => void): Promise<Postgres> {
-  const {
-    graceMs = 20_000,
-    onNotice = () => {},
-    restartDelaysMs: restartWaitsMs = [0, 500, 2_000, 5_000, 15_000],
-  } = options
+  const { graceMs = 20_000, onNotice = () => {}, restartDelaysMs = [0, 500, 2_000, 5_000, 15_000] } = options
   const clusterName = getClusterName(home)
   const { initdb, postgres } = findBinaries()
   const { runAs, major } = chooseRunAs(postgres, home)
-  const { data, found } = await openCluster(home, clusterName, initdb, runAs)
-  if (found !== major)
-    await upgradeCluster({ home, clusterName, data, major: found }, { initdb, postgres, runAs, major }, options.upgrade)
+  const { data, dataMajor } = await openCluster(home, clusterName, initdb, runAs)
+  if (dataMajor !== major)
+    await upgradeCluster(
+      { home, clusterName, data, major: dataMajor },
+      { initdb, postgres, runAs, major },
+      options.upgradeRows,
+    )
   takeOwnership(data, runAs)
   const logs = prepareLogDirectory(home, runAs)
   const abort = new AbortController()
@@ -95,10 +94,10 @@ async function startLocked(home: string, options: PostgresOptions, unlock: () =>
       const reason = await server?.exited
       if (stopping) return undefined
       if (Date.now() - startedAt > healthyMs) attempt = 0
-      const waitMs = restartWaitsMs[attempt++]
-      if (waitMs === undefined) return new Error(`PostgreSQL ended after every restart, the last time by ${reason}.`)
-      onNotice(`PostgreSQL ended unexpectedly (${reason}), restarting in ${waitMs} ms`)
-      await sleep(waitMs, { ref: false, signal: abort.signal })
+      const delayMs = restartDelaysMs[attempt++]
+      if (delayMs === undefined) return new Error(`PostgreSQL ended after every restart, the last time by ${reason}.`)
+      onNotice(`PostgreSQL ended unexpectedly (${reason}), restarting in ${delayMs} ms`)
+      await sleep(delayMs, { ref: false, signal: abort.signal })
       if (stopping) return undefined
       try {
         await launch()

@@ -32,7 +32,7 @@ const getSettings = (socket: string, logs: string) => ({
   port: String(port),
   fsync: 'on',
   synchronous_commit: 'on',
-  // Moves of services to another database need logical decoding.
+  // Moving a service to another shard needs logical decoding.
   wal_level: 'logical',
   timezone: 'UTC',
   log_timezone: 'UTC',

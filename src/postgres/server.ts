@@ -93,12 +93,12 @@ function findFatalError(file: string): string | undefined {
 /** Waits until the database accepts connections; after a crash that includes recovery. Creates the database if it is missing. */
 export async function waitUntilReady(server: Server, connection: Connection): Promise<void> {
   let ended: string | undefined
-  server.exited.then(why => {
-    ended = why
+  server.exited.then(reason => {
+    ended = reason
   })
   // The server logs each rejected connection, so a long recovery is polled less and less often.
   for (const delays = backoff({ initialMs: 10, maxMs: 250, factor: 1.1 }); ; ) {
-    const code = await tryOnce(connection)
+    const code = await tryConnection(connection)
     if (code === undefined) return
     if (ended !== undefined) throw new Error(`PostgreSQL did not start: ${ended}`)
     if (code === missingDatabase) await createDatabase(connection)
@@ -111,7 +111,7 @@ const missingDatabase = '3D000'
 const startingCodes = ['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', '57P03']
 
 /** Returns undefined if the connection succeeds, otherwise the error code. */
-async function tryOnce(connection: Connection): Promise<string | undefined> {
+async function tryConnection(connection: Connection): Promise<string | undefined> {
   try {
     await withClient(connection, async () => {})
     return undefined

@@ -60,32 +60,32 @@ const graceMs = 60_000
 export async function upgradeCluster(
   older: OlderCluster,
   bundled: Bundled,
-  carrying: UpgradeRows | undefined,
+  upgradeRows: UpgradeRows | undefined,
 ): Promise<void> {
-  const { home, data, major: found } = older
+  const { home, data, major: dataMajor } = older
   const { major } = bundled
-  const problem = `${data} was written by PostgreSQL ${found}`
-  if (Number(found) > Number(major))
+  const problem = `${data} was written by PostgreSQL ${dataMajor}`
+  if (Number(dataMajor) > Number(major))
     throw new Error(`${problem}, and this release has ${major}. Start the newer release.`)
-  if (!carrying) throw new Error(`${problem}, and this release has ${major}. Run "tillbridge start" to upgrade it.`)
-  const server = findInstalledServer(found)
+  if (!upgradeRows) throw new Error(`${problem}, and this release has ${major}. Run "tillbridge start" to upgrade it.`)
+  const server = findInstalledServer(dataMajor)
   if (!server)
     throw new Error(
       `${problem}, and this release has ${major}. The upgrade needs the older server once. Install it (on Debian: ` +
-        `apt install postgresql-${found}) and start again, or restore a backup of the older release (docs/operate/upgrade.md).`,
+        `apt install postgresql-${dataMajor}) and start again, or restore a backup of the older release (docs/operate/upgrade.md).`,
     )
-  const archive = archivePath(data, found)
+  const archive = archivePath(data, dataMajor)
   if (existsSync(archive))
     throw new Error(`${problem}, and ${archive} already contains a copy of that version. Move the copy away.`)
 
   const withServer =
     (program: string, directory: () => Promise<string>, runAs: RunAs): WithConnection =>
     async work => {
-      const at = await directory()
-      await endOrphans(at, older.clusterName)
-      takeOwnership(at, runAs)
+      const dataDirectory = await directory()
+      await endOrphans(dataDirectory, older.clusterName)
+      takeOwnership(dataDirectory, runAs)
       const [socket, logs] = [prepareSocketDirectory(home, runAs), prepareLogDirectory(home, runAs)]
-      const args = buildServerArguments({ clusterName: older.clusterName, data: at, socket, logs })
+      const args = buildServerArguments({ clusterName: older.clusterName, data: dataDirectory, socket, logs })
       const server = spawnServer(program, args, runAs, logs)
       try {
         await waitUntilReady(server, toConnection(socket))
@@ -102,8 +102,8 @@ export async function upgradeCluster(
     created = await createCluster(home, bundled.initdb, bundled.runAs)
     return created
   }
-  await carrying({
-    from: found,
+  await upgradeRows({
+    from: dataMajor,
     to: major,
     file,
     withOlder: withServer(server, async () => data, chooseRunAs(server, home).runAs),
@@ -112,6 +112,6 @@ export async function upgradeCluster(
   if (!created) throw new Error('the upgrade created no data directory')
   rmSync(file, { force: true })
   moveDirectory(home, created, upgradedPath(data))
-  failpoint('rows_carried_over')
+  failpoint('rows_upgraded')
   activateUpgraded(home, data)
 }

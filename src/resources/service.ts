@@ -4,7 +4,7 @@ import { Instant, Nullable } from '../domain/values/fields.ts'
 import { throwIfAny } from '../errors/throw-if-any.ts'
 import { get, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
-import { dueJobs } from '../store/jobs/jobs.ts'
+import { readJobLag } from '../store/jobs/jobs.ts'
 import { readSyncStatuses } from '../store/sync/status.ts'
 import { changeSettings, holdSettings, shownSettings } from '../store/tenancy/settings.ts'
 
@@ -71,7 +71,7 @@ export const service = [
     },
     async ({ backOffice, db, service }) => {
       const { driver, release, capabilities } = await backOffice.capabilities(db)
-      const { isIdle } = await dueJobs(db)
+      const { isIdle } = await readJobLag(db)
       const jobs = isIdle ? { name: 'jobs', available: false, reason: noWorker } : { name: 'jobs', available: true }
       const sync = (await readSyncStatuses(db, service)).map(({ fullOnlyIntervalSeconds: _, ...fact }) => fact)
       return {

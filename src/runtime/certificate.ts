@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { createSample, type Sample } from '../telemetry/samples.ts'
-import { type Certificate, localCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
+import { type Certificate, ensureLocalCertificate, readCertificate, watchCertificate } from '../tls/tls.ts'
 
 /** The certificate that is served: your own, or one of the local authority, which clients must trust. */
 interface Serving extends Certificate {
@@ -13,7 +13,7 @@ interface Serving extends Certificate {
 export const loadCertificate = ({ tlsCertFile, tlsKeyFile, dataDir }: Config): Serving =>
   tlsCertFile && tlsKeyFile
     ? { ...readCertificate(tlsCertFile, tlsKeyFile), caFile: undefined }
-    : localCertificate(join(dataDir, 'tls'))
+    : ensureLocalCertificate(join(dataDir, 'tls'))
 
 /** A certificate that is looked after as long as the server runs. */
 interface Kept {

@@ -6,7 +6,7 @@ import type { BackOffices } from '../backoffice/back-offices.ts'
 import { memoize } from '../concurrency/ttl-cache.ts'
 import type { Db } from '../database/db.ts'
 import type { Replica } from '../database/replicas/replica.ts'
-import { dueJobs } from '../store/jobs/jobs.ts'
+import { readJobLag } from '../store/jobs/jobs.ts'
 import { databaseBytes, readSyncStats, standings } from '../store/stats/sync-status.ts'
 import { callDurations, databaseDurations, droppedLogs } from '../telemetry/durations.ts'
 import { ignoredErrors } from '../telemetry/ignored-errors.ts'
@@ -102,7 +102,7 @@ export const databaseSamples = (db: Db): (() => Promise<Sample[]>) => memoize(()
 async function read(db: Db): Promise<Sample[]> {
   const syncs = await readSyncStats(db)
   const counted = await standings(db)
-  const { oldestSeconds } = await dueJobs(db)
+  const { oldestSeconds } = await readJobLag(db)
   return [
     ...syncs.flatMap(({ service, sync, lagSeconds, fullOnlyIntervalSeconds, isFailed, records }) => [
       ...(lagSeconds === null ? [] : [createSample('tillbridge_sync_lag_seconds', { service, sync }, lagSeconds)]),

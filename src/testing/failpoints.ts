@@ -13,7 +13,7 @@ export const failpoints = [
   'before_post',
   'after_post',
   'after_stale_stock',
-  'rows_carried_over',
+  'rows_upgraded',
   'older_data_moved',
   'service_copied',
   'service_compared',

@@ -36,14 +36,14 @@ export interface Certificate {
  * Returns a certificate for localhost, issued by a local CA in `directory`. Creates both on first use, and renews the certificate in the
  * first call within 30 days before it expires. A running server that watches the files loads the new certificate.
  */
-export function localCertificate(directory: string): Certificate & { caFile: string } {
+export function ensureLocalCertificate(directory: string): Certificate & { caFile: string } {
   const { caFile, certFile, keyFile } = ensureLocalFiles(directory)
   return { ...readCertificate(certFile, keyFile), caFile }
 }
 
 /** Reads a certificate and its key. Throws a one-line error that names the file if a server can't use them now. */
 export function readCertificate(certFile: string, keyFile: string): Certificate {
-  return validate({ cert: read(certFile), key: read(keyFile), certFile, keyFile })
+  return validateCertificate({ cert: readPem(certFile), key: readPem(keyFile), certFile, keyFile })
 }
 
 /** Handlers and interval of a watched certificate. */
@@ -51,7 +51,7 @@ interface CertificateWatchOptions {
   /** Called after the server has switched to the new certificate. */
   onChange?: (certificate: Certificate) => void
   /** Called if the new files are invalid; the server keeps the old certificate. */
-  onError?: (fault: Error) => void
+  onError?: (error: Error) => void
   intervalMs?: number
 }
 
@@ -59,7 +59,7 @@ interface CertificateWatchOptions {
 export function watchCertificate(
   server: Pick<Server, 'setSecureContext'>,
   inUse: Certificate,
-  { onChange = () => {}, onError: onFault = () => {}, intervalMs = 3_000 }: CertificateWatchOptions = {},
+  { onChange = () => {}, onError = () => {}, intervalMs = 3_000 }: CertificateWatchOptions = {},
 ): () => void {
   const { certFile, keyFile } = inUse
   let handledFingerprint = getFingerprint(() => inUse)
@@ -68,7 +68,7 @@ export function watchCertificate(
   // Compares content instead of modification times, which renames, symbolic links and copies can preserve. The two files can be replaced
   // one after the other, so a new pair is loaded once it has stayed the same for one interval.
   const timer = setInterval(() => {
-    const now = getFingerprint(() => ({ cert: read(certFile), key: read(keyFile) }))
+    const now = getFingerprint(() => ({ cert: readPem(certFile), key: readPem(keyFile) }))
     const isStable = now === previous
     previous = now
     if (!isStable || now === handledFingerprint) return
@@ -78,7 +78,7 @@ export function watchCertificate(
       server.setSecureContext({ ...tlsOptions, cert: certificate.cert, key: certificate.key })
       onChange(certificate)
     } catch (error) {
-      onFault(error as Error)
+      onError(error as Error)
     }
   }, intervalMs)
   timer.unref()
@@ -94,7 +94,7 @@ function getFingerprint(pair: () => { cert: string; key: string }): string {
   }
 }
 
-function validate(pair: Omit<Certificate, 'notAfter'>): Certificate {
+function validateCertificate(pair: Omit<Certificate, 'notAfter'>): Certificate {
   const { cert, key, certFile, keyFile } = pair
   const certificate = parseCertificate(cert, certFile)
   if (!certificate.checkPrivateKey(parseKey(key, keyFile))) {
@@ -135,7 +135,7 @@ function parseKey(key: string, file: string): KeyObject {
   }
 }
 
-function read(file: string): string {
+function readPem(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {

@@ -10,7 +10,7 @@ export interface Outcome {
   /** Why it was not taken; null where it was. */
   fault: string | null
   /** The beginning of the answer. */
-  answer: string
+  response: string
   /** The value of `Retry-After`. */
   retryAfterSeconds?: number | undefined
   milliseconds: number
@@ -44,7 +44,7 @@ export async function postOver(agent: Agent, url: URL, posted: Posted, signal: A
     return outcome({
       status,
       fault: isTaken ? null : `The endpoint answered ${status}.`,
-      answer,
+      response: answer,
       retryAfterSeconds: secondsOf(parseRetryAfterMs(response.headers['retry-after'])),
     })
   } catch (error) {
@@ -52,7 +52,7 @@ export async function postOver(agent: Agent, url: URL, posted: Posted, signal: A
     return outcome({
       status,
       fault: late.aborted ? 'The endpoint did not answer within 15 s.' : faultOf(error),
-      answer: '',
+      response: '',
     })
   }
 }

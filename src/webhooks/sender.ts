@@ -53,7 +53,7 @@ function channelTo(addresses: AddressGuard, text: string): Channel {
         return await postOver(agent, url, { body, headers }, signal)
       } catch (error) {
         if (!(error instanceof AddressNotAllowed)) throw error
-        return { status: null, fault: error.message, answer: '', milliseconds: 0 }
+        return { status: null, fault: error.message, response: '', milliseconds: 0 }
       }
     },
     close: () => agent?.destroy(),

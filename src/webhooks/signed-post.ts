@@ -9,7 +9,7 @@ export async function postSigned(
   signed: Signed,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  if (!secrets.length) return { status: null, fault: locked, answer: '', milliseconds: 0 }
+  if (!secrets.length) return { status: null, fault: locked, response: '', milliseconds: 0 }
   return channel.post(signed.body, signHeaders(secrets, signed), signal)
 }
 

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import type { Simulator } from '../../simulator/control/handle.ts'
 import { startSimulator } from '../../simulator/simulator.ts'
 import { drivers } from '../../src/backoffice/drivers.ts'
-import { keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys } from '../../src/crypto/keys.ts'
 import { sql } from '../../src/database/db.ts'
 import { clearBackOffice, setBackOffice, storedBackOffice } from '../../src/store/backoffice/connections.ts'
 import { upsertProducts } from '../../src/store/catalog/products.ts'
@@ -222,7 +222,7 @@ describe('the back office of a service', () => {
     )
     const moved = await storedBackOffice(service.db, service.keys, two.service)
     assert.equal(moved?.isLocked, true, 'one that was moved there does not open')
-    const elsewhere = await storedBackOffice(service.db, keysFrom(randomBytes(32)), one.service)
+    const elsewhere = await storedBackOffice(service.db, deriveKeys(randomBytes(32)), one.service)
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.password], [true, undefined])
   })
 

@@ -4,7 +4,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { schemaOf } from '../../scripts/schema.ts'
-import { backupOf } from '../../src/backup/take.ts'
+import { createBackup } from '../../src/backup/create-backup.ts'
 import { type Database, sql } from '../../src/database/db.ts'
 import { john } from '../support/customer-bodies.ts'
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts'
@@ -153,7 +153,7 @@ test('a backup during writes contains every acknowledged customer completely', a
 
 test('a request log partition is not dropped during a complete backup', async () => {
   await shop.db.run(sql`select request_block_day('2020-01-01')`)
-  const frames = backupOf(shop.db, {})
+  const frames = createBackup(shop.db, {})
   try {
     for (let isFirst = false; !isFirst; ) {
       const { value } = await frames.next()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { paced } from '../../src/backup/throttle.ts'
+import { throttle } from '../../src/backup/throttle.ts'
 
 /** Milliseconds of CPU that the process has taken. */
 const taken = () => {
@@ -19,7 +19,7 @@ async function* busy(pieces: number) {
 
 test('chunked work stays within its CPU share after a short burst', async () => {
   const began = performance.now()
-  const pieces = await Array.fromAsync(paced(busy(40), 0.1))
+  const pieces = await Array.fromAsync(throttle(busy(40), 0.1))
   assert.deepEqual(pieces, [...Array(40).keys()])
   // 400 ms, of which 200 are at a tenth.
   assert.ok(performance.now() - began > 1_900)

@@ -4,7 +4,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { zstdCompressSync } from 'node:zlib'
-import { checkFile, readFrames } from '../../src/backup/file.ts'
+import { readFrames, verifyFile } from '../../src/backup/file.ts'
 import { frame, preamble } from '../../src/backup/frames.ts'
 import { sql } from '../../src/database/db.ts'
 import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts'
@@ -43,25 +43,26 @@ const tablesIn = async ({ db }: FreshDatabase) =>
 test('a backup with any missing or changed byte is rejected', async () => {
   const bytes = fs.readFileSync(file)
   const bad = join(home, 'bad')
-  const whole = await checkFile(file)
+  const whole = await verifyFile(file)
   const step = Math.ceil(bytes.length / 200)
   for (let at = 0; at < bytes.length; at += step) {
     const flipped = Buffer.from(bytes)
     flipped.writeUInt8((bytes[at] ?? 0) ^ 0x10, at)
     fs.writeFileSync(bad, flipped)
     // A few bits of what is compressed mean nothing: what comes of it is what was written.
-    const found = await checkFile(bad).catch((error: Error) => error)
-    if (found instanceof Error) assert.match(found.message, /is damaged: |is not a backup: |is of a newer Tillbridge/)
+    const found = await verifyFile(bad).catch((error: Error) => error)
+    if (found instanceof Error)
+      assert.match(found.message, /is damaged: |is not a backup\. |by a newer version of Tillbridge/)
     else assert.deepEqual(found, whole, `byte ${at}`)
     fs.writeFileSync(bad, bytes.subarray(0, at))
-    await assert.rejects(checkFile(bad), /is damaged: |is not a backup: /, `cut after ${at}`)
+    await assert.rejects(verifyFile(bad), /is damaged: |is not a backup\. /, `cut after ${at}`)
   }
 })
 
 test('a backup whose rows do not match their count is rejected', async () => {
   const bad = join(home, 'bad')
   const head = { release: '1', postgres: '18', takenAt: '', migrations: [], secret: '' }
-  const end = { tables: [{ name: 'store', rows: 1, sha256: 'x' }], counters: [] }
+  const end = { tables: [{ name: 'store', rows: 1, sha256: 'x' }], sequences: [] }
   const frames = [
     frame('H', head),
     frame('T', { name: 'store', columns: [] }),
@@ -71,33 +72,36 @@ test('a backup whose rows do not match their count is rejected', async () => {
   const written = (parts: Buffer[]) =>
     fs.writeFileSync(bad, Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(parts))]))
   written(frames)
-  await assert.rejects(checkFile(bad), /the rows of store are not those that were written/)
+  await assert.rejects(verifyFile(bad), /the rows of store differ from what was written/)
   written(frames.slice(0, 3))
-  await assert.rejects(checkFile(bad), /its end is missing/)
+  await assert.rejects(verifyFile(bad), /its end is missing/)
   written(frames.slice(1))
-  await assert.rejects(checkFile(bad), /its parts are not in their order/)
+  await assert.rejects(verifyFile(bad), /its frames are out of order/)
 })
 
 test('a damaged backup or wrong secret leaves the database unchanged', async () => {
   fs.writeFileSync(join(home, 'cut'), fs.readFileSync(file).subarray(0, -40))
-  assert.match(await refused(join(home, 'cut'), environmentOf(target)), /is damaged: .*Take another backup/)
+  assert.match(await refused(join(home, 'cut'), environmentOf(target)), /is damaged: .*Use another backup/)
   fs.writeFileSync(join(home, 'other'), 'something else')
-  assert.match(await refused(join(home, 'other'), environmentOf(target)), /is not a backup: tillbridge backup <file>/)
+  assert.match(
+    await refused(join(home, 'other'), environmentOf(target)),
+    /is not a backup\. Create one with "tillbridge backup <file>"/,
+  )
   const other = environmentOf(target, randomBytes(32).toString('hex'))
   assert.match(await refused(file, other), /SECRET_KEY is not the secret that goes with this backup/)
-  assert.match(await refused(join(home, 'nowhere'), environmentOf(target)), /There is no file /)
+  assert.match(await refused(join(home, 'nowhere'), environmentOf(target)), /File .*nowhere not found/)
   assert.equal(await tablesIn(target), 0)
 })
 
 test('a database with a service or foreign tables is rejected and unchanged', async t => {
   assert.match(
     await refused(file, environmentOf(source)),
-    /holds something already \(luma\)\. .*DATABASE_URL to a new database/,
+    /already contains data \(luma\)\. .*DATABASE_URL to a new database/,
   )
   const strange = await emptyDatabase()
   t.after(() => strange.drop())
   await strange.db.run(sql`create table theirs (a integer)`)
-  assert.match(await refused(file, environmentOf(strange)), /holds other tables already \(theirs\)/)
+  assert.match(await refused(file, environmentOf(strange)), /already contains other tables \(theirs\)/)
   assert.equal(await tablesIn(strange), 1)
   const listed = await done(['service', 'list'], environmentOf(source))
   assert.match(listed, /^luma /m)
@@ -127,6 +131,6 @@ test('a restore is rejected if the clock is behind the backup', async t => {
   fs.writeFileSync(join(home, 'future'), Buffer.concat([Buffer.from(preamble), zstdCompressSync(Buffer.concat(bytes))]))
   assert.match(
     await refused(join(home, 'future'), environmentOf(behind)),
-    /the clock of this database says .* set it right/,
+    /the clock of this database shows .* Correct the clock/,
   )
 })

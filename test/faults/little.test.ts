@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { generateCustomers } from '../../scenarios/faults/generated-customers.ts'
-import { keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys } from '../../src/crypto/keys.ts'
 import { sql } from '../../src/database/db.ts'
 import { addAccount } from '../../src/store/accounts/accounts.ts'
 import { upsertCustomers } from '../../src/store/customers/customers.ts'
@@ -24,7 +24,7 @@ after(() => database.drop())
 const { db } = database
 const secret = randomBytes(32).toString('hex')
 const service = (await addService(db, 'luma', { readsPerMinute: 'off', writesPerMinute: 'off' })) ?? assert.fail()
-const password = (await addAccount(db, keysFrom(secret), 'luma', service, 'maintainer')) ?? assert.fail()
+const password = (await addAccount(db, deriveKeys(secret), 'luma', service, 'maintainer')) ?? assert.fail()
 const street = 'A street whose name takes all the room that it has'
 await upsertCustomers(db, service, generateCustomers(100, street))
 const page = '/customers/search?limit=100'

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys } from '../../src/crypto/keys.ts'
 import { eraseRemainingData } from '../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../src/store/privacy/erasure.ts'
 import { openShop, type Shop } from '../support/import-shop.ts'
 
-const keys = keysFrom(randomBytes(32))
+const keys = deriveKeys(randomBytes(32))
 let shop: Shop
 before(async () => {
   shop = await openShop()

@@ -57,7 +57,7 @@ test('a start upgrades an older PostgreSQL safely and keeps a copy', {
   await killed.ended
   assert.equal(fs.readFileSync(join(home, 'data/PG_VERSION'), 'utf8').trim(), had)
 
-  for (const FAILPOINT of ['rows_carried_over', 'older_data_moved']) {
+  for (const FAILPOINT of ['rows_upgraded', 'older_data_moved']) {
     const { signal, out, err } = await run(['start', '--no-demo'], { DATA_DIR, PORT: '0', FAILPOINT })
     assert.equal(signal, 'SIGKILL', `${FAILPOINT}: ${out}${err}`)
   }

@@ -147,7 +147,7 @@ test('a data directory of another major version is rejected', async t => {
     ['9', /apt install postgresql-9/],
   ] as const) {
     fs.writeFileSync(join(home, 'data/PG_VERSION'), `${version}\n`)
-    await assert.rejects(startPostgres(home, { upgrade: carrying }), wayOut)
+    await assert.rejects(startPostgres(home, { upgradeRows: carrying }), wayOut)
   }
 })
 

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { Compile } from 'typebox/compile'
 import { Check } from 'typebox/value'
 import { demoSettings, fillDemoShop } from '../../seed/shop.ts'
-import { keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys } from '../../src/crypto/keys.ts'
 import { raw, sql } from '../../src/database/db.ts'
 import { Product } from '../../src/domain/catalog/products.ts'
 import { Reference } from '../../src/domain/catalog/references.ts'
@@ -22,7 +22,7 @@ import { freshDatabase } from '../support/database.ts'
 const { db, drop } = await freshDatabase()
 after(drop)
 
-const keys = keysFrom('the keys of this test, and of no installation')
+const keys = deriveKeys('the keys of this test, and of no installation')
 const progress: string[] = []
 const shop = (await addService(db, 'demo', demoSettings)) as Service
 const twin = (await addService(db, 'twin', demoSettings)) as Service

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { haltPostgresWhile } from '../../scenarios/support/halt.ts'
-import { keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys } from '../../src/crypto/keys.ts'
 import { type Database, openDatabase, sendWithCommit, sql } from '../../src/database/db.ts'
 import { CommitUnknown, DatabaseUnavailable } from '../../src/database/errors.ts'
 import { type Postgres, startPostgres } from '../../src/postgres/postgres.ts'
@@ -32,7 +32,7 @@ before(async () => {
   await installed({ DATA_DIR: home })
   postgres = await startPostgres(join(home, 'postgres'), { settings: { fsync: 'off' } })
   db = openDatabase(postgres.connection, { max: 5 })
-  const keys = keysFrom(randomBytes(32))
+  const keys = deriveKeys(randomBytes(32))
   const service = await addService(db, 'shop', { readsPerMinute: 'off' })
   assert.ok(service)
   const password = await addAccount(db, keys, 'user', service, 'admin')

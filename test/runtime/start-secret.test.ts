@@ -120,7 +120,7 @@ test('a file without a valid secret is named and unchanged', async () => {
   const fresh = await freshDatabase()
   const home = { DATA_DIR: join(directory(), 'data'), DATABASE_URL: fresh.connection }
   const file = join(home.DATA_DIR, 'secret')
-  const noSecret = `tillbridge: ${file} holds no secret: remove it, and one is made, or put back the right one.\n`
+  const noSecret = `tillbridge: ${file} must contain a secret of at least 32 characters. Restore the file, or delete it to create a new secret.\n`
   try {
     fs.mkdirSync(home.DATA_DIR)
     for (const text of ['', 'x', `${right}\n${right}\n`]) {

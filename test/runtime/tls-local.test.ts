@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { localCertificate } from '../../src/tls/tls.ts'
+import { ensureLocalCertificate } from '../../src/tls/tls.ts'
 
 const run = promisify(execFile)
 const needsOpenssl = spawnSync('openssl', ['version']).error ? 'needs openssl' : false
@@ -17,7 +17,7 @@ const dayMs = 86_400_000
 test('a local certificate is created quickly in a private directory and reused', t => {
   const directory = join(temporary(t), 'tls')
   const startedAt = performance.now()
-  const first = localCertificate(directory)
+  const first = ensureLocalCertificate(directory)
   const tookMs = performance.now() - startedAt
   t.diagnostic(`local certificate: ${Math.round(tookMs)} ms`)
   assert.ok(tookMs < 500)
@@ -25,11 +25,11 @@ test('a local certificate is created quickly in a private directory and reused',
   assert.equal(modeOf(join(directory, 'key.pem')), 0o600)
   assert.equal(modeOf(join(directory, 'ca-key.pem')), 0o600)
   assert.deepEqual(fs.readdirSync(directory).sort(), ['ca-key.pem', 'ca.pem', 'cert.pem', 'key.pem'])
-  assert.deepEqual(localCertificate(directory), first)
+  assert.deepEqual(ensureLocalCertificate(directory), first)
 })
 
 test('a local certificate is limited to localhost and 397 days', t => {
-  const { cert, caFile } = localCertificate(temporary(t))
+  const { cert, caFile } = ensureLocalCertificate(temporary(t))
   const certificate = new X509Certificate(cert)
   const ca = new X509Certificate(fs.readFileSync(caFile))
   assert.equal(certificate.subjectAltName, 'DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1')
@@ -41,7 +41,7 @@ test('a local certificate is limited to localhost and 397 days', t => {
 })
 
 test('openssl accepts the chain in strict mode', { skip: needsOpenssl }, async t => {
-  const { caFile, certFile } = localCertificate(temporary(t))
+  const { caFile, certFile } = ensureLocalCertificate(temporary(t))
   const strict = ['verify', '-x509_strict', '-purpose', 'sslserver', '-verify_hostname', 'localhost']
   const { stdout } = await run('openssl', [...strict, '-CAfile', caFile, certFile])
   assert.equal(stdout, `${certFile}: OK\n`)
@@ -49,12 +49,12 @@ test('openssl accepts the chain in strict mode', { skip: needsOpenssl }, async t
 
 test('a local certificate is renewed in its last 30 days', t => {
   const directory = temporary(t)
-  const first = localCertificate(directory)
+  const first = ensureLocalCertificate(directory)
   const ca = fs.readFileSync(first.caFile, 'utf8')
   t.mock.timers.enable({ apis: ['Date'], now: first.notAfter.getTime() - 31 * dayMs })
-  assert.equal(localCertificate(directory).cert, first.cert)
+  assert.equal(ensureLocalCertificate(directory).cert, first.cert)
   t.mock.timers.setTime(first.notAfter.getTime() - 29 * dayMs)
-  const second = localCertificate(directory)
+  const second = ensureLocalCertificate(directory)
   assert.notEqual(second.cert, first.cert)
   assert.equal(fs.readFileSync(second.caFile, 'utf8'), ca)
   assert.ok(second.notAfter.getTime() - first.notAfter.getTime() > 300 * dayMs)
@@ -62,13 +62,13 @@ test('a local certificate is renewed in its last 30 days', t => {
 
 test('a local authority is renewed and outlives its certificates', t => {
   const directory = temporary(t)
-  const { caFile } = localCertificate(directory)
+  const { caFile } = ensureLocalCertificate(directory)
   const ca = fs.readFileSync(caFile, 'utf8')
   const end = new X509Certificate(ca).validToDate
   t.mock.timers.enable({ apis: ['Date'], now: end.getTime() - 40 * dayMs })
-  assert.deepEqual(localCertificate(directory).notAfter, end)
+  assert.deepEqual(ensureLocalCertificate(directory).notAfter, end)
   t.mock.timers.setTime(end.getTime() - 29 * dayMs)
-  const renewed = localCertificate(directory)
+  const renewed = ensureLocalCertificate(directory)
   assert.notEqual(fs.readFileSync(caFile, 'utf8'), ca)
   assert.ok(new X509Certificate(renewed.cert).verify(new X509Certificate(fs.readFileSync(caFile)).publicKey))
 })
@@ -76,10 +76,10 @@ test('a local authority is renewed and outlives its certificates', t => {
 test('missing, damaged or mismatched files are created again', t => {
   const directory = temporary(t)
   const other = temporary(t)
-  const { caFile, certFile } = localCertificate(directory)
-  localCertificate(other)
+  const { caFile, certFile } = ensureLocalCertificate(directory)
+  ensureLocalCertificate(other)
   const whole = () => {
-    const { cert } = localCertificate(directory)
+    const { cert } = ensureLocalCertificate(directory)
     return new X509Certificate(cert).verify(new X509Certificate(fs.readFileSync(caFile)).publicKey)
   }
   for (const name of ['ca.pem', 'ca-key.pem', 'cert.pem', 'key.pem']) {
@@ -111,7 +111,7 @@ test('a kill at any time leaves usable files', async t => {
     await delay(afterMs)
     child.kill('SIGKILL')
     await once(child, 'exit')
-    const { cert, caFile } = localCertificate(directory)
+    const { cert, caFile } = ensureLocalCertificate(directory)
     assert.ok(new X509Certificate(cert).verify(new X509Certificate(fs.readFileSync(caFile)).publicKey))
   }
 })

@@ -11,7 +11,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { promisify } from 'node:util'
-import { localCertificate, readCertificate, tlsOptions, watchCertificate } from '../../src/tls/tls.ts'
+import { ensureLocalCertificate, readCertificate, tlsOptions, watchCertificate } from '../../src/tls/tls.ts'
 
 const run = promisify(execFile)
 const needsCurl = spawnSync('curl', ['-V']).error ? 'needs curl' : false
@@ -20,7 +20,7 @@ const hasIpv6 = Object.values(networkInterfaces()).some(all => all?.some(({ addr
 test("curl trusts the local authority for this machine's addresses", {
   skip: needsCurl,
 }, async t => {
-  const certificate = localCertificate(temporary(t))
+  const certificate = ensureLocalCertificate(temporary(t))
   const hosts = ['localhost', '127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])]
   const { port } = await serve(t, certificate, hasIpv6 ? '::' : '127.0.0.1')
   for (const host of hosts) {
@@ -31,14 +31,14 @@ test("curl trusts the local authority for this machine's addresses", {
 })
 
 test('a configured pair is read with its expiry', t => {
-  const { cert, key, notAfter, certFile, keyFile } = localCertificate(temporary(t))
+  const { cert, key, notAfter, certFile, keyFile } = ensureLocalCertificate(temporary(t))
   assert.deepEqual(readCertificate(certFile, keyFile), { cert, key, notAfter, certFile, keyFile })
 })
 
 test('an unusable pair is rejected in a line that names it', t => {
   const directory = temporary(t)
-  const { certFile, keyFile, notAfter } = localCertificate(directory)
-  const other = localCertificate(temporary(t))
+  const { certFile, keyFile, notAfter } = ensureLocalCertificate(directory)
+  const other = ensureLocalCertificate(temporary(t))
   const missing = join(directory, 'missing.pem')
   const text = join(directory, 'text.pem')
   fs.writeFileSync(text, 'not a certificate')
@@ -66,7 +66,7 @@ test('an unusable pair is rejected in a line that names it', t => {
 
 test('a running server loads a new pair unless it is invalid', async t => {
   const directory = temporary(t)
-  const [first, second] = [localCertificate(join(directory, '1')), localCertificate(join(directory, '2'))]
+  const [first, second] = [ensureLocalCertificate(join(directory, '1')), ensureLocalCertificate(join(directory, '2'))]
   const files = { certFile: join(directory, 'cert.pem'), keyFile: join(directory, 'key.pem') }
   // As Kubernetes mounts a secret: the files are links through a directory link that is swapped.
   const current = join(directory, 'current')
@@ -110,7 +110,7 @@ test('a running server loads a new pair unless it is invalid', async t => {
 })
 
 test('a server rejects protocols before TLS 1.2', async t => {
-  const { port } = await serve(t, localCertificate(temporary(t)))
+  const { port } = await serve(t, ensureLocalCertificate(temporary(t)))
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
   const socket = connect({ port, rejectUnauthorized: false, ...old })
   await assert.rejects(once(socket, 'secureConnect'), /alert protocol version/)

@@ -4,7 +4,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys } from '../../src/crypto/keys.ts'
 import { type Database, raw, sql } from '../../src/database/db.ts'
 import { defaultSettings, type Service } from '../../src/domain/tenancy/service-settings.ts'
 import { type ImportOptions, importFile, type Summary } from '../../src/import/import-file.ts'
@@ -46,7 +46,7 @@ export async function openShop(): Promise<Shop> {
   const { db, connection, drop } = await freshDatabase()
   const row = await db.row<{ id: number }>(sql`insert into service (name) values ('shop') returning service_id as id`)
   const service: Service = { id: row?.id ?? 0, name: 'shop', settings: { ...defaultSettings, currency: 'GBP' } }
-  const keys = keysFrom(randomBytes(32))
+  const keys = deriveKeys(randomBytes(32))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-import-'))
   return {
     db,

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before } from 'node:test'
-import { keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys } from '../../src/crypto/keys.ts'
 import { type Database, type Db, sql } from '../../src/database/db.ts'
 import type { Service } from '../../src/domain/tenancy/service-settings.ts'
 import { startWorker, type Worker } from '../../src/jobs/worker.ts'
@@ -45,7 +45,7 @@ interface Row {
 
 /** A service that sends e-mails, a mail server that keeps them, and workers in between: for a test file, emptied after each test. */
 export function setUpMailing() {
-  const keys = keysFrom(randomBytes(32))
+  const keys = deriveKeys(randomBytes(32))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-mail-'))
   let database: FreshDatabase
   let service: Service

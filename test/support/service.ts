@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import type { BackOffice } from '../../src/backoffice/port/back-office.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { type Keys, keysFrom } from '../../src/crypto/keys.ts'
+import { deriveKeys, type Keys } from '../../src/crypto/keys.ts'
 import type { Database } from '../../src/database/db.ts'
 import type { Role } from '../../src/domain/accounts.ts'
 import type { Service, Settings } from '../../src/domain/tenancy/service-settings.ts'
@@ -90,7 +90,7 @@ export async function startTestService({
   const database = beside ? joined(beside.database) : (given ?? (await freshDatabase()))
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-tls-'))
   const secret = beside?.secret ?? given?.secret ?? randomBytes(32).toString('hex')
-  const keys = keysFrom(secret)
+  const keys = deriveKeys(secret)
   const config = readConfig({ PORT: '0', DATA_DIR: directory, LOG_LEVEL: 'silent', ...environment })
   const { db } = database
   const installation = { db, keys, migrated: [], close: async () => {} }

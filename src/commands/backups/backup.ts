@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { writeFile, writeTo } from '../../backup/file.ts'
+import { createBackup } from '../../backup/create-backup.ts'
+import { writeFile, writeToStream } from '../../backup/file.ts'
 import type { Head } from '../../backup/frames.ts'
-import { noteBackup } from '../../backup/history.ts'
-import { backupOf } from '../../backup/take.ts'
-import { paced, usualShare } from '../../backup/throttle.ts'
+import { recordBackup } from '../../backup/history.ts'
+import { defaultCpuShare, throttle } from '../../backup/throttle.ts'
 import { readConfig } from '../../config/config.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
@@ -24,7 +24,7 @@ export const backupCommand = (program: Command) =>
     .option('--shard <name>', 'back up this shard instead of the control database')
     .addOption(
       new Option('--cpu-percent <percent>', 'CPU limit in percent of one core (100 = no limit)')
-        .default(usualShare, String(usualShare * 100))
+        .default(defaultCpuShare, String(defaultCpuShare * 100))
         .argParser(percent),
     )
     .description('Back up the database (the secret key is not included)')
@@ -53,22 +53,22 @@ export const backupCommand = (program: Command) =>
         const onHead = (head: Head) => {
           takenAt = head.takenAt
         }
-        const frames = backupOf(db, { onProgress: taking.show, onHead })
+        const frames = createBackup(db, { onProgress: taking.show, onHead })
         if (file === '-') {
-          await writeTo(process.stdout, paced(frames, share)).finally(taking.end)
-          await noteBackup(db, takenAt)
+          await writeToStream(process.stdout, throttle(frames, share)).finally(taking.end)
+          await recordBackup(db, takenAt)
           for (const line of notInIt) console.error(line)
           return
         }
         const began = performance.now()
         const checking = bytesDisplay('Check')
-        const { bytes, rows, head } = await writeFile(file, frames, { onCheck: checking.show, share })
+        const { bytes, rows, head } = await writeFile(file, frames, { onVerify: checking.show, share })
           .finally(() => {
             taking.end()
             checking.end()
           })
           .catch(rethrowWriteError(file, '. Use - for standard output'))
-        await noteBackup(db, takenAt)
+        await recordBackup(db, takenAt)
         const { size } = await stat(file)
         console.log(
           `Backup written to ${resolve(file)} and verified: ${rows.toLocaleString('en')} rows as of ${head.takenAt}, ${formatRate(bytes, performance.now() - began)}, compressed to ${(size / 1e6).toFixed(1)} MB.`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { checkFile, readFrames } from '../../backup/file.ts'
-import { noteRestore } from '../../backup/history.ts'
+import { readFrames, verifyFile } from '../../backup/file.ts'
+import { recordRestore } from '../../backup/history.ts'
 import { restore } from '../../backup/restore.ts'
 import { readConfig } from '../../config/config.ts'
 import { openWithoutMigrating } from '../../runtime/installation/installation.ts'
@@ -30,15 +30,15 @@ export function restoreCommand(program: Command) {
     .action(async (file: string, { keepCursors = false }: { keepCursors?: boolean }) => {
       const config = readConfig()
       const checking = bytesDisplay('Check')
-      const checked = await checkFile(file, checking.show).finally(checking.end)
+      const checked = await verifyFile(file, checking.show).finally(checking.end)
       await rightKeys(config, Buffer.from(checked.head.secret, 'hex'), 'goes with this backup')
       const { db, close } = await openWithoutMigrating(config)
       const loading = bytesDisplay('Load')
       const indexing = shareDisplay('Index')
       try {
         const began = performance.now()
-        const { migrated, dataDatabase } = await restore(db, checked, readFrames(file, loading.show), {
-          nothingLost: keepCursors,
+        const { migrated, shard } = await restore(db, checked, readFrames(file, loading.show), {
+          keepCursors,
           onIndexing(share) {
             loading.end()
             indexing.show(share)
@@ -52,10 +52,8 @@ export function restoreCommand(program: Command) {
           `Restored ${rows.toLocaleString('en')} rows${head.service === undefined ? '' : `, service ${head.service},`} as of ${head.takenAt}: ${formatRate(bytes, performance.now() - began)}.`,
         )
         if (migrated.length) console.log(`Migrated: ${migrated.join(', ')}.`)
-        if (dataDatabase !== undefined)
-          console.log(
-            `It is shard ${dataDatabase}. Next, even if its URL is unchanged: tillbridge shard add ${dataDatabase}`,
-          )
+        if (shard !== undefined)
+          console.log(`It is shard ${shard}. Next, even if its URL is unchanged: tillbridge shard add ${shard}`)
         if (!keepCursors)
           console.log('Older cursors expired. Clients of the change feed start over and miss no change.')
       } finally {
@@ -74,7 +72,7 @@ const acknowledgeCommand = (parent: Command) =>
     .addHelpText('after', examples(['restore acknowledge', 'after a point-in-time recovery, before tillbridge start']))
     .action(({ shard }: { shard?: string }) =>
       withDatabase(async ({ databases }) => {
-        await noteRestore(await databases.open(shard))
+        await recordRestore(await databases.open(shard))
         console.log('Older cursors expired. Clients of the change feed start over and miss no change.')
       }),
     )

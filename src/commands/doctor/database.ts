@@ -3,7 +3,7 @@ import { findPendingMigrations } from '../../database/migrate.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { requireOneServer } from '../../runtime/installation/require-one-server.ts'
 import { listAlerts } from '../../store/alerts/alerts.ts'
-import { dueJobs } from '../../store/jobs/jobs.ts'
+import { readJobLag } from '../../store/jobs/jobs.ts'
 
 /** Throws if a migration is missing. Doctor never migrates: a running older release couldn't start again after that. */
 export async function requireMigrated({ db }: Pick<OpenedDatabase, 'db'>) {
@@ -25,7 +25,7 @@ export async function describeDatabase({ db }: Pick<OpenedDatabase, 'db'>) {
 }
 
 export async function checkJobs({ db }: Pick<OpenedDatabase, 'db'>) {
-  const { oldestSeconds, isIdle } = await dueJobs(db)
+  const { oldestSeconds, isIdle } = await readJobLag(db)
   const oldest = `the oldest has been due for ${Math.floor(oldestSeconds)} s`
   if (isIdle)
     throw new Error(

@@ -10,7 +10,7 @@ import { openBackOfficesOf } from '../../runtime/app.ts'
 import type { OpenedDatabase } from '../../runtime/installation/connect.ts'
 import { joinDatabase } from '../../runtime/installation/installation.ts'
 import { knownKeys } from '../../runtime/installation/keys.ts'
-import { localCertificate, readCertificate } from '../../tls/tls.ts'
+import { ensureLocalCertificate, readCertificate } from '../../tls/tls.ts'
 import { examples } from '../terminal/examples.ts'
 import { quietLog } from '../terminal/quiet-log.ts'
 import { checkBackOffices, checkSyncs } from './back-offices.ts'
@@ -154,7 +154,7 @@ async function checkDataDirectory({ dataDir }: Config) {
 
 function checkCertificate({ tlsCertFile, tlsKeyFile, dataDir }: Config) {
   const { notAfter } =
-    tlsCertFile && tlsKeyFile ? readCertificate(tlsCertFile, tlsKeyFile) : localCertificate(join(dataDir, 'tls'))
+    tlsCertFile && tlsKeyFile ? readCertificate(tlsCertFile, tlsKeyFile) : ensureLocalCertificate(join(dataDir, 'tls'))
   const days = Math.floor((notAfter.getTime() - Date.now()) / 86_400_000)
   if (days < 30) throw new Error(`The certificate expires in ${days} days. Renew it.`)
   return `${tlsCertFile ?? 'local certificate for localhost'}, expires in ${days} days`

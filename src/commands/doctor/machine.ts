@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFile, statfs } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { newestBackup } from '../../backup/history.ts'
+import { findNewestBackup } from '../../backup/history.ts'
 import type { Config } from '../../config/config.ts'
 import { type Database, sql } from '../../database/db.ts'
 
@@ -80,7 +80,7 @@ const maxBackupAgeHours = 48
 
 /** Returns the age of the newest backup of the control database or a shard. Throws if it is too old. */
 export async function checkBackups(db: Database, database?: string) {
-  const newest = await newestBackup(db)
+  const newest = await findNewestBackup(db)
   const command = `tillbridge backup <file>${database === undefined ? '' : ` --shard ${database}`}`
   if (!newest)
     throw new Error(`No backup exists. Run this every night: ${command} (docs/operate/backup-and-restore.md)`)

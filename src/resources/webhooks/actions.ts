@@ -4,14 +4,14 @@ import { IssuedWebhook, Rewind, Webhook, WebhookAttempt } from '../../domain/web
 import { notFound } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
 import { list, post } from '../../http/routing/route-definitions.ts'
-import { addAttempt, attemptPage } from '../../store/webhooks/attempts.ts'
-import { readDue } from '../../store/webhooks/deliveries.ts'
+import { addAttempt, readAttemptPage } from '../../store/webhooks/attempts.ts'
+import { readEndpointState } from '../../store/webhooks/deliveries.ts'
 import {
+  findWebhookRecord,
   pauseWebhook,
   resumeWebhook,
   rewindWebhook,
   rotateSecret,
-  webhookRecord,
 } from '../../store/webhooks/endpoints.ts'
 import { newSecret } from '../../webhooks/signature.ts'
 import { sendTestEvent } from '../../webhooks/test-event.ts'
@@ -36,7 +36,7 @@ export const actions = [
     },
     async ({ service, keys, params: { id }, sender, stage, read, isDryRun }) => {
       await stage(tx => held(tx, service, id))
-      const due = await read(db => readDue(db, keys, service, id))
+      const due = await read(db => readEndpointState(db, keys, service, id))
       if (!due) throw notFound(kind)
       const attempt = isDryRun ? untried : await sendTestEvent(sender, service.name, due)
       return async tx => {
@@ -119,8 +119,8 @@ export const actions = [
       item: WebhookAttempt,
     },
     async ({ db, service, params: { id } }, asked) => {
-      if (!(await webhookRecord(db, service, id))) throw notFound(kind)
-      return attemptPage(db, service, id, asked)
+      if (!(await findWebhookRecord(db, service, id))) throw notFound(kind)
+      return readAttemptPage(db, service, id, asked)
     },
   ),
 ]
@@ -154,6 +154,6 @@ const untried = {
   changes: 0,
   status: null,
   fault: 'Dry run: nothing was sent.',
-  answer: '',
+  response: '',
   milliseconds: 0,
 }

@@ -2,7 +2,7 @@ import type { Db } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { notFound } from '../../errors/api-error.ts'
 import type { WriteContext } from '../../http/routing/writes.ts'
-import { type Endpoint, heldWebhook, webhookRecord } from '../../store/webhooks/endpoints.ts'
+import { type Endpoint, findWebhookRecord, lockWebhook } from '../../store/webhooks/endpoints.ts'
 
 export const [tag, role, kind] = ['Webhooks', 'admin', 'webhook'] as const
 export const params = { id: { description: 'The webhook.', example: '7f0f2f3e-5f4e-4f3c-9b1a-0d6a4d1c2b3a' } }
@@ -22,14 +22,14 @@ export const changing =
 
 /** Locks a webhook until the transaction ends. Throws a 404 if it does not exist. */
 export async function held(tx: Db, service: Service, id: string): Promise<Endpoint> {
-  const found = await heldWebhook(tx, service, id)
+  const found = await lockWebhook(tx, service, id)
   if (!found) throw notFound(kind)
   return found
 }
 
 /** Returns a locked webhook as the API shows it. */
 export async function shown(tx: Db, service: Service, id: string) {
-  const found = await webhookRecord(tx, service, id)
+  const found = await findWebhookRecord(tx, service, id)
   if (!found) throw new Error('locked webhook not found')
   return JSON.parse(found.record)
 }

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts'
 import { NoBody } from '../../http/body/body.ts'
 import { del, get, list, post, put } from '../../http/routing/route-definitions.ts'
 import type { WriteContext } from '../../http/routing/writes.ts'
-import { changeWebhook, removeWebhook, webhookPage, webhookRecord } from '../../store/webhooks/endpoints.ts'
+import { changeWebhook, deleteWebhook, findWebhookRecord, readWebhookPage } from '../../store/webhooks/endpoints.ts'
 import { createWebhook } from '../../webhooks/create-webhook.ts'
 import { actions } from './actions.ts'
 import { changing, held, kind, params, path, pathOf, role, shown, tag } from './webhook-write.ts'
@@ -22,7 +22,7 @@ export const webhooks = [
       description: 'Each webhook has its state, cursor and lag.',
       item: Webhook,
     },
-    ({ db, service }, asked) => webhookPage(db, service, asked),
+    ({ db, service }, asked) => readWebhookPage(db, service, asked),
   ),
 
   get(
@@ -37,7 +37,7 @@ export const webhooks = [
       response: Webhook,
       recordName: kind,
     },
-    ({ db, service, params }) => webhookRecord(db, service, params.id),
+    ({ db, service, params }) => findWebhookRecord(db, service, params.id),
   ),
 
   post(
@@ -110,7 +110,7 @@ export const webhooks = [
     ({ service, params: { id } }) =>
       async tx => {
         await held(tx, service, id)
-        await removeWebhook(tx, service, id)
+        await deleteWebhook(tx, service, id)
         return { data: { id }, subject: pathOf(id) }
       },
   ),

@@ -63,7 +63,7 @@ async function openOwnDatabase(config: Config, opening: Opening, carrying?: Upgr
   if (config.databaseUrl) return connect(config, config.databaseUrl, opening)
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const { onNotice = () => {} } = opening
-  const postgres = await startPostgres(homeOf(config), { onNotice, upgrade: carrying })
+  const postgres = await startPostgres(homeOf(config), { onNotice, upgradeRows: carrying })
   const connection = JSON.stringify(postgres.connection)
   await writeAtomically(connectionFile(config), draft => writeFile(draft, connection, { mode: 0o600 }))
   const stop = async () => {

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
-import { type Keys, keysFrom, readSecret, secretIn } from '../../crypto/keys.ts'
+import { deriveKeys, type Keys, loadOrCreateSecret, readSecret } from '../../crypto/keys.ts'
 import type { Db } from '../../database/db.ts'
 import { mark, readMark } from '../../store/shards/shards.ts'
 
@@ -13,7 +13,7 @@ export async function keysOf(config: Config, db: Db): Promise<Keys> {
       `DATABASE_URL names the shard ${known.name} of an installation. It must name the control database of that installation.`,
     )
   if (known) return rightKeys(config, known.digest)
-  const keys = keysFrom(config.secretKey ?? (await secretIn(resolve(secretFile(config)))))
+  const keys = deriveKeys(config.secretKey ?? (await loadOrCreateSecret(resolve(secretFile(config)))))
   await mark(db, keys, null)
   return rightKeys(config, (await readMark(db))?.digest ?? keys.digest)
 }
@@ -28,7 +28,7 @@ export async function knownKeys(config: Config, db: Db): Promise<Keys> {
 /** True if this installation has the secret that a database was marked with. */
 export async function isKept(config: Config, digest: Buffer): Promise<boolean> {
   const secret = config.secretKey ?? (await readSecret(secretFile(config)))
-  return secret !== undefined && keysFrom(secret).digest.equals(digest)
+  return secret !== undefined && deriveKeys(secret).digest.equals(digest)
 }
 
 const secretFile = ({ dataDir }: Config) => join(dataDir, 'secret')
@@ -42,14 +42,14 @@ export async function rightKeys(config: Config, digest: Buffer, of?: string): Pr
   const secret = config.secretKey ?? kept
   if (secret === undefined)
     throw new Error(`The secret that ${whose} is missing: set SECRET_KEY, or put back ${file}.${lost}`)
-  const keys = keysFrom(secret)
+  const keys = deriveKeys(secret)
   if (keys.digest.equals(digest)) return keys
   const other = `is not the secret that ${whose}`
   const useless = 'so no password or PIN would be right'
   if (config.secretKey === undefined)
     throw new Error(`${file} ${other}, ${useless}: put that one back, or set SECRET_KEY to it.${lost}`)
   throw new Error(
-    kept !== undefined && keysFrom(kept).digest.equals(digest)
+    kept !== undefined && deriveKeys(kept).digest.equals(digest)
       ? `SECRET_KEY ${other}: leave it out, and the one in ${file} counts.`
       : `SECRET_KEY ${other}, ${useless}: set it to that one.${lost}`,
   )

@@ -1,7 +1,7 @@
+import { createBackup } from '../../backup/create-backup.ts'
 import { readFrames, writeFile } from '../../backup/file.ts'
-import type { Progress } from '../../backup/progress.ts'
+import type { Progress } from '../../backup/frames.ts'
 import { restore } from '../../backup/restore.ts'
-import { backupOf } from '../../backup/take.ts'
 import type { Config } from '../../config/config.ts'
 import type { Database } from '../../database/db.ts'
 import type { Connection } from '../../database/endpoints.ts'
@@ -13,27 +13,31 @@ const lineEveryMs = 10_000
 /** Upgrades a database to another major version of PostgreSQL through a backup and a restore. Reports its progress in lines. */
 export const carryingBy =
   (config: Config, onNotice: (notice: string) => void = () => {}): UpgradeRows =>
-  async ({ from, to, file, withOlder: whileOlder, withNewer: whileNewer }) => {
-    const by = async <T>(connection: Connection, work: (db: Database) => Promise<T>) => {
+  async ({ from, to, file, withOlder, withNewer }) => {
+    const withDatabase = async <T>(connection: Connection, work: (db: Database) => Promise<T>) => {
       const { db, close } = await connect(config, connection, { asItIs: true, statementTimeoutMs: 0, onNotice })
       return work(db).finally(close)
     }
-    onNotice(`The database was written by PostgreSQL ${from}: it is carried over to ${to}, once.`)
-    const checked = await whileOlder(older =>
-      by(older, db =>
-        writeFile(file, backupOf(db, { onProgress: told('Read', onNotice) }), { onCheck: told('Checked', onNotice) }),
+    onNotice(`The database was written by PostgreSQL ${from}. It is being upgraded to PostgreSQL ${to}.`)
+    const verified = await withOlder(older =>
+      withDatabase(older, db =>
+        writeFile(file, createBackup(db, { onProgress: reportProgress('Read', onNotice) }), {
+          onVerify: reportProgress('Verified', onNotice),
+        }),
       ),
     )
-    await whileNewer(newer =>
-      by(newer, db => restore(db, checked, readFrames(file, told('Written', onNotice)), { nothingLost: true })),
+    await withNewer(newer =>
+      withDatabase(newer, db =>
+        restore(db, verified, readFrames(file, reportProgress('Written', onNotice)), { keepCursors: true }),
+      ),
     )
     onNotice(
-      `The database is one of PostgreSQL ${to} now: ${checked.rows.toLocaleString('en')} rows. A copy of before is kept in DATA_DIR.`,
+      `The database was upgraded to PostgreSQL ${to}: ${verified.rows.toLocaleString('en')} rows. The previous data directory is kept in DATA_DIR.`,
     )
   }
 
 /** Reports the progress of long work, one line every 10 s. */
-function told(what: string, onNotice: (notice: string) => void): Progress {
+function reportProgress(what: string, onNotice: (notice: string) => void): Progress {
   let next = performance.now() + lineEveryMs
   return ({ bytes, size }) => {
     if (performance.now() < next) return

@@ -8,7 +8,7 @@ const batchSize = 10_000
  * Deletes tombstones that are older than the retention setting, in batches, and records up to when: older cursors have expired.
  * Keeps the newest tombstone of each kind, and so the newest change timestamp that its list ever had. Returns the number deleted.
  */
-export async function purgeTombstones(db: Db, service: Service, isOver: () => boolean): Promise<number> {
+export async function purgeOldTombstones(db: Db, service: Service, isOver: () => boolean): Promise<number> {
   let purged = 0
   for (const kind of kinds)
     for (let count = batchSize; count === batchSize && !isOver(); purged += count) {

@@ -200,7 +200,7 @@ export const messageIdOf = async (db: Db, service: Service, id: string) =>
   )?.messageId
 
 /** Drops what mails said that were given up a month ago: the PIN in it is not kept for ever. Returns how many. */
-export const forgetFailedMails = (db: Db) =>
+export const purgeFailedEmails = (db: Db) =>
   db.run(
     sql`update email set encrypted_content = null where status = 'failed' and encrypted_content is not null and created_at < now() - interval '30 days'`,
   )

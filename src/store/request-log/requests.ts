@@ -144,7 +144,7 @@ const blocksAtOnce = 1_000
  * Forgets what is older than services keep it: days that no service of this database keeps as partitions, the rest of those that are given
  * block by block. Returns how many days were dropped.
  */
-export async function forgetRequests(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
+export async function purgeRequestDays(db: Db, services: readonly Service[], isOver: () => boolean): Promise<number> {
   const most = await daysKept(db)
   const row = await db.row<{ dropped: number }>(sql`select forget_request_days(${most + 1}) as dropped`)
   await db.run(sql`delete from request_minute where minute < now() - interval '2 days'`)

@@ -2,21 +2,21 @@ import { type Db, type Sql, sql } from '../../database/db.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { byChangeTimestamp, type PageRequest, readPage, rfc3339 } from '../lists/page.ts'
 
-/** What became of one attempt at a delivery. */
+/** The result of one attempt at a delivery. */
 export interface Attempt {
   deliveryId: string
   changes: number
   status: number | null
   fault: string | null
-  answer: string
+  response: string
   milliseconds: number
 }
 
-/** Writes an attempt down, where its webhook is still there; returns its record. */
+/** Inserts an attempt, unless its webhook was deleted. Returns its record. */
 export const insertAttempt = (service: Service, webhookId: string, attempt: Attempt): Sql => sql`
   insert into webhook_attempt (service_id, webhook_id, delivery_id, changes, status, fault, answer, milliseconds)
   select service_id, webhook_id, ${attempt.deliveryId}, ${attempt.changes}::integer, ${attempt.status}::integer, ${attempt.fault}::text,
-         ${attempt.answer}::text, ${attempt.milliseconds}::integer
+         ${attempt.response}::text, ${attempt.milliseconds}::integer
     from webhook where service_id = ${service.id} and webhook_id = ${webhookId}
   returning ${record} as record`
 
@@ -31,7 +31,7 @@ export const addAttempt = (db: Db, service: Service, webhookId: string, attempt:
   db.row<{ record: string }>(insertAttempt(service, webhookId, attempt))
 
 /** Attempts at the deliveries of one webhook, the newest first; as lines the oldest. */
-export const attemptPage = (db: Db, service: Service, webhookId: string, asked: PageRequest) =>
+export const readAttemptPage = (db: Db, service: Service, webhookId: string, asked: PageRequest) =>
   readPage(
     db,
     service,
@@ -48,10 +48,10 @@ export const attemptPage = (db: Db, service: Service, webhookId: string, asked: 
   )
 
 /** Days that attempts are kept (contract 11). */
-const keptDays = 30
+const retentionDays = 30
 
 /** Returns how many were forgotten. */
-export const forgetAttempts = (db: Db) =>
+export const purgeAttempts = (db: Db) =>
   db.run(sql`
     delete from webhook_attempt a using service s
-     where a.service_id = s.service_id and a.changed_at < now() - ${keptDays} * interval '1 day'`)
+     where a.service_id = s.service_id and a.changed_at < now() - ${retentionDays} * interval '1 day'`)

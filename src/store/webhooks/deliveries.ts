@@ -7,105 +7,110 @@ import type { Attempt } from './attempts.ts'
 import { insertAttempt } from './attempts.ts'
 import type { Endpoint } from './endpoints.ts'
 import { failingAlert } from './schedule.ts'
-import { openSecret } from './secrets.ts'
+import { unsealSecret } from './secrets.ts'
 
-/** What goes out, the same each time that it is tried. */
-export interface Delivery {
-  /** Its `webhook-id`. */
+/** A stored delivery. Each attempt sends the same ID and body. */
+export interface PendingDelivery {
+  /** The header `webhook-id`. */
   id: string
   body: string
-  /** Where the endpoint stands once it is taken. */
+  /** The endpoint's cursor after the delivery succeeds. */
   cursor: string
-  /** Whether nothing more was there to tell. */
+  /** True if no further changes were available. */
   isLast: boolean
-  /** How many changes it tells of. */
+  /** Number of changes in the body. */
   changes: number
 }
 
-/** An endpoint whose turn it is. */
-export interface Due extends Endpoint {
-  /** What signs: the newest first. None where the newest cannot be opened: it was sealed under another SECRET_KEY. */
+/** An endpoint with the state of its deliveries. */
+export interface EndpointState extends Endpoint {
+  /** Signing secrets, the newest first. Empty if the newest one was encrypted under another SECRET_KEY. */
   secrets: readonly string[]
-  delivery: Delivery | null
-  /** Until the next attempt. */
+  delivery: PendingDelivery | null
+  /** Seconds until the next attempt. */
   waitSeconds: number
   failures: number
   isCatchingUp: boolean
 }
 
-interface Row extends Omit<Due, 'secrets'> {
+interface EndpointRow extends Omit<EndpointState, 'secrets'> {
   secret: Buffer
-  former: Buffer | null
+  previousSecret: Buffer | null
 }
 
-/** The endpoint as it is now; undefined where it is gone. */
-export async function readDue(db: Db, keys: Keys, service: Service, id: string): Promise<Due | undefined> {
-  const row = await db.row<Row>(sql`
+/** Reads an endpoint. Returns undefined if it was deleted. */
+export async function readEndpointState(
+  db: Db,
+  keys: Keys,
+  service: Service,
+  id: string,
+): Promise<EndpointState | undefined> {
+  const row = await db.row<EndpointRow>(sql`
     select webhook_id as id, url, kinds, description, state, cursor, failures, is_catching_up as "isCatchingUp", secret,
-           case when former_until > now() then former_secret end as former,
+           case when former_until > now() then former_secret end as "previousSecret",
            greatest(0, extract(epoch from not_before - now()))::float8 as "waitSeconds",
            case when delivery_id is not null then json_build_object('id', delivery_id, 'body', delivery_body, 'cursor', delivery_cursor,
              'isLast', delivery_is_last, 'changes', json_array_length(delivery_body::json->'data'->'changes')) end as delivery
       from webhook where service_id = ${service.id} and webhook_id = ${id}`)
   if (!row) return
-  const { secret, former, ...rest } = row
-  const [newest, before] = [secret, former].map(each => each && openSecret(keys, service, id, each))
-  return { ...rest, secrets: newest ? [newest, ...(before ? [before] : [])] : [] }
+  const { secret, previousSecret, ...endpoint } = row
+  const [newest, previous] = [secret, previousSecret].map(each => each && unsealSecret(keys, service, id, each))
+  return { ...endpoint, secrets: newest ? [newest, ...(previous ? [previous] : [])] : [] }
 }
 
-type Standing = Pick<Endpoint, 'id' | 'cursor'>
+type CursorOwner = Pick<Endpoint, 'id' | 'cursor'>
 
-/** Keeps what is about to go out. False where the endpoint stands elsewhere by now, or something is under way already. */
-export const keepDelivery = async (db: Db, service: Service, { id, cursor }: Standing, delivery: Delivery) =>
+/** Stores a delivery before it is sent. Returns false if the endpoint's cursor has moved or another delivery is pending. */
+export const storeDelivery = async (db: Db, service: Service, { id, cursor }: CursorOwner, delivery: PendingDelivery) =>
   (await db.run(sql`
     update webhook set delivery_id = ${delivery.id}, delivery_body = ${delivery.body}, delivery_cursor = ${delivery.cursor},
       delivery_is_last = ${delivery.isLast}, pending_since = coalesce(pending_since, now())
      where service_id = ${service.id} and webhook_id = ${id} and cursor = ${cursor} and delivery_id is null and state <> 'paused'`)) >
   0
 
-/** Nothing is to be told up to there. */
-export const passOver = (db: Db, service: Service, { id, cursor }: Standing, to: string, isLast: boolean) =>
+/** Moves an endpoint's cursor past changes that it doesn't subscribe to. */
+export const moveCursor = (db: Db, service: Service, { id, cursor }: CursorOwner, to: string, isLast: boolean) =>
   db.run(sql`
-    update webhook set cursor = ${to}, ${told(isLast)}
+    update webhook set cursor = ${to}, ${setLag(isLast)}
      where service_id = ${service.id} and webhook_id = ${id} and cursor = ${cursor} and delivery_id is null`)
 
-const told = (isLast: boolean) =>
+const setLag = (isLast: boolean) =>
   isLast ? sql`pending_since = null, is_catching_up = false` : sql`pending_since = coalesce(pending_since, now())`
 
 /**
- * It was taken: the place moves with the mark, in one statement, unless another one has marked it, or has had it stand elsewhere. What
- * has changed since a delivery that was repeated was put together is yet to be looked at.
+ * Records that a delivery succeeded, and moves the cursor in the same statement. Does nothing if another attempt recorded it or the endpoint was
+ * rewound. A delivery that was retried is older than the newest changes, so the endpoint still counts as behind.
  */
-export async function markTaken(
+export async function recordSuccess(
   db: Database,
   service: Service,
-  { id, failures }: Pick<Due, 'id' | 'failures'>,
-  { id: deliveryId, isLast }: Delivery,
+  { id, failures }: Pick<EndpointState, 'id' | 'failures'>,
+  { id: deliveryId, isLast }: PendingDelivery,
   attempt: Attempt,
 ): Promise<void> {
-  const mark = sql`
+  const update = sql`
     with attempt as (${insertAttempt(service, id, attempt)})
     update webhook set cursor = delivery_cursor, delivery_id = null, delivery_body = null, delivery_cursor = null, delivery_is_last = null,
-      last_success_at = now(), failures = 0, failing_since = null, not_before = now(), ${told(isLast && failures === 0)},
+      last_success_at = now(), failures = 0, failing_since = null, not_before = now(), ${setLag(isLast && failures === 0)},
       state = case state when 'failing' then 'active' else state end,
       state_reason = case state when 'failing' then null else state_reason end
      where service_id = ${service.id} and webhook_id = ${id} and delivery_id = ${deliveryId}`
   if (failures === 0) {
-    await db.run(mark)
+    await db.run(update)
     return
   }
   await db.transaction(async tx => {
-    await tx.run(mark)
+    await tx.run(update)
     await resolveAlert(tx, service.id, { kind: failingAlert, subject: id })
   })
 }
 
-/** An attempt came to nothing. With `isGone` the endpoint wants no more, and is paused. */
-export const markFailed = (
+/** Records a failed attempt. `isGone` pauses the endpoint, because it responded 410. */
+export const recordFailure = (
   db: Db,
   service: Service,
   id: string,
-  delivery: Delivery,
+  delivery: PendingDelivery,
   attempt: Attempt,
   { waitSeconds, isGone }: { waitSeconds: number; isGone: boolean },
 ) =>

@@ -17,17 +17,17 @@ const record = sql`
      json_build_object('pendingSince', ${rfc3339(sql`pending_since`)}, 'seconds', coalesce(extract(epoch from now() - pending_since), 0)::integer) as lag,
      ${rfc3339(sql`last_success_at`)} as "lastSuccessAt", last_failure as "lastFailure", ${rfc3339(sql`created_at`)} as "createdAt") r)`
 
-/** The webhooks of a service, by their identifiers. */
-export const webhookPage = (db: Db, service: Service, asked: PageRequest) =>
+/** Reads a page of the webhooks of a service, by ID. */
+export const readWebhookPage = (db: Db, service: Service, asked: PageRequest) =>
   readPage(db, service, { table: sql`webhook`, record, key: sql`webhook_id`, live: true }, asked)
 
-/** The record of one webhook, as JSON text. */
-export const webhookRecord = (db: Db, service: Service, id: string) =>
+/** Returns the record of one webhook as JSON text. */
+export const findWebhookRecord = (db: Db, service: Service, id: string) =>
   db.row<{ record: string }>(
     sql`select ${record} as record from webhook where service_id = ${service.id} and webhook_id = ${id}`,
   )
 
-/** What an endpoint is, and where it stands. */
+/** An endpoint and its cursor. */
 export interface Endpoint {
   id: string
   url: string
@@ -37,42 +37,47 @@ export interface Endpoint {
   cursor: string
 }
 
-/** A webhook, which stays as it is until the transaction ends. */
-export const heldWebhook = (tx: Db, service: Service, id: string) =>
+/** Reads a webhook and locks it until the transaction ends. */
+export const lockWebhook = (tx: Db, service: Service, id: string) =>
   tx.row<Endpoint>(sql`
     select webhook_id as id, url, kinds, description, state, cursor from webhook
      where service_id = ${service.id} and webhook_id = ${id} for no key update`)
 
-type Made = Pick<Endpoint, 'url' | 'kinds' | 'description' | 'cursor'>
+type NewWebhook = Pick<Endpoint, 'url' | 'kinds' | 'description' | 'cursor'>
 
-/** Makes a webhook, which is looked after from now on. Returns its identifier. */
-export async function addWebhook(tx: Db, keys: Keys, service: Service, secret: string, made: Made): Promise<string> {
+/** Creates a webhook. Returns its ID. */
+export async function addWebhook(
+  tx: Db,
+  keys: Keys,
+  service: Service,
+  secret: string,
+  { url, kinds, description, cursor }: NewWebhook,
+): Promise<string> {
   const id = randomUUID()
   const sealed = sealSecret(keys, service, id, secret)
   await tx.run(sql`
     insert into webhook (service_id, webhook_id, url, kinds, description, cursor, secret)
-    values (${service.id}, ${id}, ${made.url}, ${JSON.stringify(made.kinds)}, ${made.description}, ${made.cursor}, ${sealed})`)
+    values (${service.id}, ${id}, ${url}, ${JSON.stringify(kinds)}, ${description}, ${cursor}, ${sealed})`)
   await addJob(tx, null, scheduleDeliveriesJob)
   return id
 }
 
-/** Changes what an endpoint is. With another cursor what was under way is put together anew; another address is tried at once. */
+/** Changes an endpoint. A new cursor discards the pending delivery. A new URL is tried at once. */
 export async function changeWebhook(tx: Db, service: Service, before: Endpoint, change: Partial<Endpoint>) {
   const { id, url, kinds, description, cursor } = { ...before, ...change }
   const isMoved = url !== before.url
   await tx.run(sql`
     update webhook set url = ${url}, kinds = ${JSON.stringify(kinds)}, description = ${description}, changed_at = now(), cursor = ${cursor},
-      not_before = case when ${isMoved} then now() else not_before end, ${undelivered(sql`cursor is distinct from ${cursor}`)}
+      not_before = case when ${isMoved} then now() else not_before end, ${discardDelivery(sql`cursor is distinct from ${cursor}`)}
      where service_id = ${service.id} and webhook_id = ${id}`)
   if (isMoved) await addJob(tx, service.id, deliverWebhookJob, { subject: id })
 }
 
-/** What somebody was told of an endpoint is settled. */
 async function resolveAlerts(tx: Db, service: Service, id: string) {
   for (const kind of [failingAlert, expiredAlert] as const) await resolveAlert(tx, service.id, { kind, subject: id })
 }
 
-export const removeWebhook = async (tx: Db, service: Service, id: string) => {
+export const deleteWebhook = async (tx: Db, service: Service, id: string) => {
   await tx.run(
     sql`delete from job where service_id = ${service.id} and name = ${deliverWebhookJob} and subject = ${id}`,
   )
@@ -85,13 +90,14 @@ export const pauseWebhook = (tx: Db, service: Service, id: string, reason: strin
     update webhook set state = 'paused', state_reason = ${reason}, changed_at = now()
      where service_id = ${service.id} and webhook_id = ${id}`)
 
-/** The alert about an endpoint that was away for too long. */
+/** The alert about an endpoint that was unavailable for too long. */
 const expiredAlert = 'webhook_expired'
 
-/** Pauses an endpoint, with an alert, behind whose place something is forgotten; false where it stands elsewhere by now. */
+/** Pauses an endpoint whose cursor is older than the oldest tombstone, and raises an alert. Returns false if the cursor has moved. */
 export const pauseExpired = (db: Database, service: Service, { id, cursor }: Pick<Endpoint, 'id' | 'cursor'>) =>
   db.transaction(async tx => {
-    const detail = 'What has left the data since its place is forgotten. Rewind it to the beginning, and resume it.'
+    const detail =
+      'Tombstones of records that were deleted after its cursor are no longer stored. Rewind the webhook to the beginning, then resume it.'
     const paused = await tx.run(sql`
       update webhook set state = 'paused', state_reason = ${detail}, changed_at = now()
        where service_id = ${service.id} and webhook_id = ${id} and cursor = ${cursor}`)
@@ -99,7 +105,7 @@ export const pauseExpired = (db: Database, service: Service, { id, cursor }: Pic
     return paused > 0
   })
 
-/** Tries an endpoint again, at once, as if it had never failed. */
+/** Resumes an endpoint and forgets its failures. The next attempt is made at once. */
 export async function resumeWebhook(tx: Db, service: Service, id: string) {
   await tx.run(sql`
     update webhook set state = 'active', state_reason = null, failures = 0, failing_since = null, not_before = now(), changed_at = now()
@@ -109,28 +115,28 @@ export async function resumeWebhook(tx: Db, service: Service, id: string) {
   await addJob(tx, null, scheduleDeliveriesJob)
 }
 
-/** Has an endpoint stand elsewhere. What was under way is given up: it is told from there. */
+/** Sets the cursor of an endpoint and discards its pending delivery. */
 export async function rewindWebhook(tx: Db, service: Service, id: string, cursor: string) {
   await tx.run(sql`
-    update webhook set cursor = ${cursor}, not_before = now(), changed_at = now(), ${undelivered(sql`true`)}
+    update webhook set cursor = ${cursor}, not_before = now(), changed_at = now(), ${discardDelivery(sql`true`)}
      where service_id = ${service.id} and webhook_id = ${id}`)
   await addJob(tx, service.id, deliverWebhookJob, { subject: id })
 }
 
-/** Hours for which the secret before a rotation signs too (contract 11). */
-const formerHours = 24
+/** Hours for which the previous secret also signs after a rotation. */
+const previousSecretHours = 24
 
-/** Gives an endpoint another secret; the one before signs for a while yet. */
+/** Replaces the secret of an endpoint. The previous one also signs for `previousSecretHours`. */
 export const rotateSecret = (tx: Db, keys: Keys, service: Service, id: string, secret: string) =>
   tx.run(sql`
-    update webhook set former_secret = secret, former_until = now() + ${formerHours} * interval '1 hour', changed_at = now(),
+    update webhook set former_secret = secret, former_until = now() + ${previousSecretHours} * interval '1 hour', changed_at = now(),
       secret = ${sealSecret(keys, service, id, secret)}
      where service_id = ${service.id} and webhook_id = ${id}`)
 
-/** Takes away the delivery under way, where it is so. */
-function undelivered(where: ReturnType<typeof sql>) {
+/** Builds assignments that discard the pending delivery if the condition is true. */
+function discardDelivery(condition: ReturnType<typeof sql>) {
   const columns = [sql`delivery_id`, sql`delivery_body`, sql`delivery_cursor`, sql`delivery_is_last`]
   return columns
-    .map(column => sql`${column} = case when ${where} then null else ${column} end`)
+    .map(column => sql`${column} = case when ${condition} then null else ${column} end`)
     .reduce((all, each) => sql`${all}, ${each}`)
 }

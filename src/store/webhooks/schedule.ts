@@ -3,15 +3,15 @@ import type { Kind } from '../../domain/changes.ts'
 import type { Service } from '../../domain/tenancy/service-settings.ts'
 import { rfc3339 } from '../lists/page.ts'
 
-/** The job that delivers to an endpoint; its subject is the webhook's id. It is there as long as there is something to deliver. */
+/** The job that delivers to an endpoint. Its subject is the webhook's ID. It exists while changes are undelivered. */
 export const deliverWebhookJob = 'deliver-webhook'
-/** The job that looks whether there is something to deliver. */
+/** The job that compares each endpoint's cursor with the newest change. */
 export const scheduleDeliveriesJob = 'schedule-deliveries'
 
 /** The alert about an endpoint whose deliveries have failed for an hour. */
 export const failingAlert = 'webhook_failing'
 
-/** An endpoint that nobody is about to deliver to. */
+/** An endpoint without a delivery job. */
 export interface IdleEndpoint {
   serviceId: number
   id: string
@@ -20,24 +20,24 @@ export interface IdleEndpoint {
   hasDelivery: boolean
 }
 
-/** Whether there is any endpoint to deliver to. */
+/** True if an endpoint of any service is not paused. */
 export const hasWebhooks = async (db: Db) =>
   (await db.run(sql`select from webhook where state <> 'paused' limit 1`)) > 0
 
-/** Of a service whose jobs are done in this database: where it is still to come, nothing is to be written. */
-const isHere = sql`s.move_state is null and s.deletion_state is null`
+/** True if the jobs of the service run in this database. Nothing must be written for a service that is moving or being deleted. */
+const isActiveService = sql`s.move_state is null and s.deletion_state is null`
 
-/** The endpoints, of all services, that are not paused and that no job delivers to. */
+/** Lists the endpoints of all services that are not paused and have no delivery job. */
 export const findIdleWebhooks = (db: Db) =>
   db.rows<IdleEndpoint>(sql`
     select w.service_id as "serviceId", webhook_id as id, kinds, cursor, delivery_id is not null as "hasDelivery"
       from webhook w
-      join service s on s.service_id = w.service_id and ${isHere}
+      join service s on s.service_id = w.service_id and ${isActiveService}
       left join job j on (j.service_id, j.name, j.subject) = (w.service_id, ${deliverWebhookJob}, w.webhook_id)
      where state <> 'paused' and j.service_id is null`)
 
-/** Has these endpoints of a service delivered to, each when it may be tried. One that is paused meanwhile is found to be so. */
-export const planDeliveries = (db: Db, service: Service, ids: readonly string[]) =>
+/** Adds a delivery job for each endpoint, due when its next attempt is allowed. The job does nothing if the endpoint was paused in between. */
+export const addDeliveryJobs = (db: Db, service: Service, ids: readonly string[]) =>
   db.run(sql`
     with behind as (
       update webhook set pending_since = coalesce(pending_since, now()) where service_id = ${service.id} and webhook_id = any(${ids})
@@ -47,7 +47,7 @@ export const planDeliveries = (db: Db, service: Service, ids: readonly string[])
     on conflict do nothing`)
 
 /** An endpoint whose deliveries have failed for an hour. */
-export interface Failing {
+export interface FailingEndpoint {
   serviceId: number
   id: string
   url: string
@@ -55,11 +55,11 @@ export interface Failing {
   since: string
 }
 
-/** Endpoints that have begun to be failing: each is told once. */
-export const newlyFailing = (db: Db) =>
-  db.rows<Failing>(sql`
+/** Marks endpoints as failing and returns them. Each is returned once. */
+export const findNewlyFailing = (db: Db) =>
+  db.rows<FailingEndpoint>(sql`
     update webhook w set state = 'failing', changed_at = now(),
       state_reason = 'Deliveries have failed since ' || ${rfc3339(sql`failing_since`)} || '.'
       from service s
-     where s.service_id = w.service_id and ${isHere} and state = 'active' and failing_since < now() - interval '1 hour'
+     where s.service_id = w.service_id and ${isActiveService} and state = 'active' and failing_since < now() - interval '1 hour'
     returning w.service_id as "serviceId", webhook_id as id, url, ${rfc3339(sql`failing_since`)} as since`)

@@ -6,7 +6,7 @@ import { retryOnContention } from '../../../src/database/pg/contention.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
-import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { stockId, upsertStock } from '../../../src/store/inventory/stock.ts'
 import { beginChange, lockRows } from '../../../src/store/lists/change-timestamp.ts'
@@ -176,7 +176,7 @@ test('a reader receives every change and tombstone despite late and killed write
     }),
     writer(async () => {
       await delay(700)
-      await purgeTombstones(
+      await purgeOldTombstones(
         api.db,
         { ...service, settings: { ...service.settings, tombstoneRetentionDays: 0 } },
         () => false,

@@ -7,7 +7,7 @@ import { kinds } from '../../../src/domain/changes.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
 import { purgeTombstones as forgetOld } from '../../../src/jobs/purge-tombstones.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
-import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
 import { beginInitialLoad } from '../../../src/store/lists/initial-load.ts'
@@ -240,7 +240,7 @@ test('a cursor returns 410 once a later tombstone is purged', async () => {
   await lose(shop, '2')
   const expiring = [away.cursor, midway.cursor]
   const remembering = { ...shop.service.settings, tombstoneRetentionDays: 0 }
-  assert.equal(await purgeTombstones(db, { ...shop.service, settings: remembering }, () => false), 1)
+  assert.equal(await purgeOldTombstones(db, { ...shop.service, settings: remembering }, () => false), 1)
   for (const cursor of expiring)
     isProblem(await shop.get(`/changes?after_cursor=${cursor}`), 'cursor_expired', api.baseUrl, '/changes')
   assert.deepEqual(names(await readAll(told)), ['customer 2 removed'])

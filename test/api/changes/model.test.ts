@@ -7,7 +7,7 @@ import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
-import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { upsertCustomers } from '../../../src/store/customers/customers.ts'
 import { stockId, upsertStock } from '../../../src/store/inventory/stock.ts'
 import { beginChange } from '../../../src/store/lists/change-timestamp.ts'
@@ -138,7 +138,7 @@ test(`the copies of readers equal the data after any history (${histories} histo
       for (const [turn, one] of steps.entries()) {
         if (typeof one === 'number') await read(one)
         else if (one === 'forget') {
-          await purgeTombstones(
+          await purgeOldTombstones(
             db,
             { ...service, settings: { ...service.settings, tombstoneRetentionDays: 0 } },
             () => false,

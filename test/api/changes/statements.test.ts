@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from '../../../src/database/db.ts'
 import { kinds } from '../../../src/domain/changes.ts'
 import { upsertStaff } from '../../../src/store/catalog/staff.ts'
-import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { startTestService } from '../../support/service.ts'
 
 const api = await startTestService()
@@ -41,7 +41,7 @@ test('a record removed again during a tombstone purge keeps its new tombstone', 
   let forgetting: Promise<unknown> = Promise.resolve()
   await db.transaction(async tx => {
     await tx.run(sql`update tombstone set changed_at = now() - interval '1 hour' where ${mine} and id = '1'`)
-    forgetting = purgeTombstones(db, shop.service, () => false)
+    forgetting = purgeOldTombstones(db, shop.service, () => false)
     const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     while (!(await db.run(waiting))) await delay(20)
   })

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type Database, type Db, openDatabase, type Sql, sql } from '../../../src/database/db.ts'
 import type { JobRun } from '../../../src/jobs/job.ts'
-import { endLoads } from '../../../src/jobs/reap-stale-loads.ts'
+import { reapStaleInitialLoads } from '../../../src/jobs/reap-stale-loads.ts'
 import { upsertProducts } from '../../../src/store/catalog/products.ts'
 import { upsertStores } from '../../../src/store/catalog/stores.ts'
 import { customerPage, upsertCustomers } from '../../../src/store/customers/customers.ts'
@@ -80,7 +80,7 @@ test('a job ends an abandoned initial load and spares a running one', async () =
   await service.db.run(
     sql`update initial_load set heartbeat_at = now() - interval '16 minutes' where service_id = ${dead.service.id}`,
   )
-  await endLoads({ db: service.db, log: pino({ level: 'silent' }) } as JobRun)
+  await reapStaleInitialLoads({ db: service.db, log: pino({ level: 'silent' }) } as JobRun)
   assert.deepEqual((await walk(dead, '/customers/search')).ids, ['1'])
   assert.deepEqual((await walk(alive, '/customers/search')).ids, [])
 })

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { sql } from '../../../src/database/db.ts'
 import { startWorker, type Worker } from '../../../src/jobs/worker.ts'
 import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
-import { forgetFailedMails } from '../../../src/store/mail/mails.ts'
+import { purgeFailedEmails } from '../../../src/store/mail/mails.ts'
 import { isProblem } from '../../support/problem.ts'
 import { until } from '../../support/processes.ts'
 import { startTestService, type TestService } from '../../support/service.ts'
@@ -128,7 +128,7 @@ test('an email without stored text is resent with a new PIN', async () => {
   await has('failed', number)
   assert.equal((await emails(number))[0].isContentStored, true)
   await shop.db.run(sql`update email set created_at = created_at - interval '31 days' where voucher_number = ${number}`)
-  await forgetFailedMails(shop.db)
+  await purgeFailedEmails(shop.db)
   assert.equal((await emails(number))[0].isContentStored, false)
   assert.equal((await again(number)).status, 200)
   await has('sent', number)

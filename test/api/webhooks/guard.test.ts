@@ -148,7 +148,7 @@ test('a delivery reads 64 KiB of a response and stores 1 KiB', async () => {
     more()
   }
   const channel = within().openChannel(receiver.url)
-  const { status, answer } = await channel.post('{}', {}, signal())
+  const { status, response: answer } = await channel.post('{}', {}, signal())
   channel.close()
   assert.equal(status, 200)
   assert.equal(answer, 'é'.repeat(512))

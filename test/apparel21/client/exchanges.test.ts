@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseLocationId } from '../../../src/backoffice/apparel21/client/request.ts'
 import { findRetailApiError } from '../../../src/backoffice/apparel21/client/retail-api-error.ts'
-import { localCertificate } from '../../../src/tls/tls.ts'
+import { ensureLocalCertificate } from '../../../src/tls/tls.ts'
 import { answering, oddities } from '../stand-in.ts'
 import { callsOfTests, fails, lock, stores } from './calls.ts'
 
@@ -208,7 +208,7 @@ test('connections are kept alive and reused by reads', async () => {
 
 test('an untrusted certificate is rejected and a configured authority is accepted', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'tillbridge-ca-'))
-  const { cert, key, caFile } = localCertificate(directory)
+  const { cert, key, caFile } = ensureLocalCertificate(directory)
   const ca = readFileSync(caFile, 'utf8')
   const server = await answering((_, response) => response.end(oneStore), { cert, key })
   await fails(open({}, { url: server.url }).document(stores), 'back_office_unavailable')

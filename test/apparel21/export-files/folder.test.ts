@@ -11,7 +11,7 @@ import { scanPlace } from '../../../src/backoffice/apparel21/export-files/files.
 import { importExport } from '../../../src/backoffice/apparel21/export-files/import.ts'
 import { type BackOffices, openBackOffices } from '../../../src/backoffice/back-offices.ts'
 import { runSyncIfReady } from '../../../src/backoffice/run-sync.ts'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { type Database, sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { openFolder } from '../../../src/import/sources/folder.ts'
@@ -24,7 +24,7 @@ import { type FreshDatabase, freshDatabase } from '../../support/database.ts'
 import { until } from '../../support/processes.ts'
 import { filesLeftIn } from './left-files.ts'
 
-const keys = keysFrom(randomBytes(32))
+const keys = deriveKeys(randomBytes(32))
 const log = pino({ level: 'silent' })
 const folder = mkdtempSync(join(tmpdir(), 'tillbridge-exports-'))
 const { there, namesIn, leave } = filesLeftIn(folder)

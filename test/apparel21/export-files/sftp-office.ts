@@ -7,7 +7,7 @@ import { after, beforeEach } from 'node:test'
 import { pino } from 'pino'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { type BackOffices, openBackOffices } from '../../../src/backoffice/back-offices.ts'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { BackOfficeSettings } from '../../../src/domain/tenancy/back-office-settings.ts'
 import type { ExportPlace } from '../../../src/import/sources/export-source.ts'
@@ -29,7 +29,7 @@ export const person = (id: number, dateOfBirth = '1980-02-29') => `${id},P${id},
 /** For the tests of a suite: a service whose back office leaves its exports on an SFTP server, and the job that takes them from there. */
 export async function sftpOfTests() {
   const secret = randomBytes(32).toString('hex')
-  const keys = keysFrom(secret)
+  const keys = deriveKeys(secret)
   const said: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => said.push(line) })
   // No other process has copies of files there.
@@ -67,7 +67,7 @@ export async function sftpOfTests() {
     log,
     mailTransport: { send: async () => {} },
     subject: '',
-    last: false,
+    isLastAttempt: false,
     renewLease: async () => true,
     reschedule() {},
   }

@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import ssh2 from 'ssh2'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import { openSftp } from '../../../src/import/sources/sftp-session.ts'
 import { listAlerts } from '../../../src/store/alerts/alerts.ts'
@@ -138,7 +138,7 @@ describe('signing in to an SFTP server', { skip: noSshd }, async () => {
     assert.ok(stored)
     const names = await placed(place => place.names(), { ...stored.settings, sftpKeyFile: undefined })
     assert.ok(names.includes('done'))
-    const elsewhere = await storedBackOffice(db, keysFrom(randomBytes(32)), luma)
+    const elsewhere = await storedBackOffice(db, deriveKeys(randomBytes(32)), luma)
     assert.deepEqual([elsewhere?.isLocked, elsewhere?.settings.sftpPassword], [true, undefined])
     await setBackOffice(db, keys, luma, settings)
     server.close()

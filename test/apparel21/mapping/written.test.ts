@@ -11,7 +11,7 @@ import {
 import { buildChangedPerson, buildNewPerson } from '../../../src/backoffice/apparel21/mapping/person-to-xml.ts'
 import { buildReturnPayload } from '../../../src/backoffice/apparel21/mapping/return-to-xml.ts'
 import type { Xml } from '../../../src/backoffice/apparel21/xml/xml.ts'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { defaultSettings } from '../../../src/domain/tenancy/service-settings.ts'
 import { address } from '../../support/order-shop.ts'
 import { documentOf } from '../../support/xml-document.ts'
@@ -132,7 +132,7 @@ test('generated numbers are short and unique for each reference', () => {
     deriveNumber('R', 'reference', 0),
   ]
   assert.equal(new Set([first, ...others].map(number => number.slice(1))).size, 4)
-  const keys = keysFrom(randomBytes(32))
+  const keys = deriveKeys(randomBytes(32))
   const mark = (given: string, orderId = '1', id = 1) =>
     addOwnershipSuffix(keys, { id, name: 'luma', settings: defaultSettings }, orderId, given)
   assert.match(mark('RMA-1'), /^RMA-1-[0-9A-HJKMNP-TV-Z]{6}$/)

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { startSimulator } from '../../../simulator/simulator.ts'
 import { openBackOffices } from '../../../src/backoffice/back-offices.ts'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { Job } from '../../../src/jobs/job.ts'
 import { backOfficeJobs } from '../../../src/jobs/jobs.ts'
@@ -19,7 +19,7 @@ import { freshDatabase } from '../../support/database.ts'
 import { until } from '../../support/processes.ts'
 import { syncJobsOf } from './sync-jobs.ts'
 
-const keys = keysFrom(randomBytes(32))
+const keys = deriveKeys(randomBytes(32))
 const log = pino({ level: 'silent' })
 const simulator = await startSimulator({ sizes: { persons: 20 } })
 const second = await startSimulator({ sizes: { persons: 5 }, seed: '2' })

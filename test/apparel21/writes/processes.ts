@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { connectBackOffice } from '../../../scenarios/support/back-office-connection.ts'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { addAccount } from '../../../src/store/accounts/accounts.ts'
@@ -40,7 +40,7 @@ export async function shopOfProcesses() {
     await simulator.close()
   })
   const secret = randomBytes(32).toString('hex')
-  const keys = keysFrom(secret)
+  const keys = deriveKeys(secret)
   const service = (await addService(db, 'luma', settings)) ?? assert.fail()
   const neighbour = (await addService(db, 'neighbour', settings)) ?? assert.fail()
   await connectBackOffice(db, keys, service, { url: simulator.url, gateways: ['visa'] })

@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { makeLink, sessionsOf } from '../../../src/auth/sessions.ts'
 import { expireVouchers } from '../../../src/backoffice/embedded/vouchers/decisions.ts'
 import { refundVoucher } from '../../../src/backoffice/embedded/vouchers/redeem.ts'
-import { newestBackup } from '../../../src/backup/history.ts'
+import { findNewestBackup } from '../../../src/backup/history.ts'
 import { doctorCommand } from '../../../src/commands/doctor/doctor.ts'
 import { loadRecordCount } from '../../../src/commands/terminal/export-types.ts'
 import { sql } from '../../../src/database/db.ts'
@@ -20,7 +20,7 @@ import { findSkusById, findStockKey } from '../../../src/store/catalog/skus.ts'
 import { findStaffMember, upsertStaff } from '../../../src/store/catalog/staff.ts'
 import { findStoresById, findStoresByNumber } from '../../../src/store/catalog/stores.ts'
 import { readCurrentPositions, readCurrentState } from '../../../src/store/change-feed/newest.ts'
-import { purgeTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
+import { purgeOldTombstones } from '../../../src/store/change-feed/purge-tombstones.ts'
 import { updateSubscriptions } from '../../../src/store/customers/subscriptions.ts'
 import { leaseDueJobs, renewLeases } from '../../../src/store/jobs/jobs.ts'
 import { withInitialLoad } from '../../../src/store/lists/initial-load.ts'
@@ -43,7 +43,7 @@ import { eraseRemainingData } from '../../../src/store/privacy/erase-batch.ts'
 import { erase } from '../../../src/store/privacy/erasure.ts'
 import { exportPersonalData } from '../../../src/store/privacy/export.ts'
 import { findErasureSummary } from '../../../src/store/privacy/summary.ts'
-import { forgetRequests, requestPage, requestRecord } from '../../../src/store/request-log/requests.ts'
+import { purgeRequestDays, requestPage, requestRecord } from '../../../src/store/request-log/requests.ts'
 import { beginEmptying, end, shut } from '../../../src/store/service-deletion/deletion.ts'
 import { empty } from '../../../src/store/service-deletion/purge.ts'
 import { databaseBytes, readSyncStats, standings } from '../../../src/store/stats/sync-status.ts'
@@ -93,7 +93,7 @@ export async function tour(api: TestService) {
     const { path } = data.find((change: { kind: string }) => change.kind === kind)
     assert.equal((await api.get(path)).status, 200)
   }
-  assert.equal(await purgeTombstones(db, service, () => false), 0)
+  assert.equal(await purgeOldTombstones(db, service, () => false), 0)
   await purgeResponses(db, () => false)
 
   await Promise.all([findSkusById, findStoresById, findStoresByNumber].map(known => known(db, service, [])))
@@ -153,14 +153,14 @@ export async function tour(api: TestService) {
   await standings(db)
   await databaseBytes(db)
   await listAlerts(db)
-  await newestBackup(db)
+  await findNewestBackup(db)
   await requireOneServer(db)
 
   const [mail] = await listMails(db, service, undefined, 1)
   assert.ok(mail, 'a voucher was made')
   await readWaiting(db, keys, service, mail.id)
   await retryMails(db, service, mail.id)
-  const taken = await leaseDueJobs(db, { 'send-email': { free: 1, ofService: undefined } }, 60)
+  const taken = await leaseDueJobs(db, { 'send-email': { free: 1, concurrencyPerService: undefined } }, 60)
   await renewLeases(
     db,
     taken.map(({ lease }) => lease),
@@ -247,5 +247,5 @@ async function logged({ db, service }: TestService) {
   await logLines(db, service, [{ requestId: 'toured' }])
   assert.ok(await requestRecord(db, service, 'toured'))
   assert.ok((await requestPage(db, service, { request_id: 'toured' }, undefined, { limit: 1 })).end)
-  assert.equal(await forgetRequests(db, [service], () => false), 0)
+  assert.equal(await purgeRequestDays(db, [service], () => false), 0)
 }

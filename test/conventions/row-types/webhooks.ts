@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { sql } from '../../../src/database/db.ts'
 import { raiseAlert, readAlert } from '../../../src/store/alerts/alerts.ts'
 import { addAttempt } from '../../../src/store/webhooks/attempts.ts'
-import { keepDelivery, markFailed, readDue } from '../../../src/store/webhooks/deliveries.ts'
-import { heldWebhook, rotateSecret, webhookRecord } from '../../../src/store/webhooks/endpoints.ts'
-import { findIdleWebhooks, hasWebhooks, newlyFailing } from '../../../src/store/webhooks/schedule.ts'
+import { readEndpointState, recordFailure, storeDelivery } from '../../../src/store/webhooks/deliveries.ts'
+import { findWebhookRecord, lockWebhook, rotateSecret } from '../../../src/store/webhooks/endpoints.ts'
+import { findIdleWebhooks, findNewlyFailing, hasWebhooks } from '../../../src/store/webhooks/schedule.ts'
 import { createWebhook } from '../../../src/webhooks/create-webhook.ts'
 import { newSecret } from '../../../src/webhooks/signature.ts'
 import type { TestService } from '../../support/service.ts'
@@ -16,17 +16,17 @@ export async function tellWebhook({ db, keys, service }: TestService) {
   await db.transaction(tx => rotateSecret(tx, keys, service, id, newSecret()))
   assert.ok(await hasWebhooks(db))
   assert.equal((await findIdleWebhooks(db)).length, 1)
-  const due = await readDue(db, keys, service, id)
-  assert.ok(due && (await db.transaction(tx => heldWebhook(tx, service, id))))
+  const due = await readEndpointState(db, keys, service, id)
+  assert.ok(due && (await db.transaction(tx => lockWebhook(tx, service, id))))
   const delivery = { id: 'msg_1', body: '{"data":{"changes":[{}]}}', cursor: 'x', isLast: true, changes: 1 }
-  assert.ok(await keepDelivery(db, service, due, delivery))
-  assert.equal((await readDue(db, keys, service, id))?.delivery?.changes, 1)
-  const attempt = { deliveryId: 'msg_1', changes: 1, status: 500, fault: 'It failed.', answer: '', milliseconds: 1 }
-  await markFailed(db, service, id, delivery, attempt, { waitSeconds: 5, isGone: false })
+  assert.ok(await storeDelivery(db, service, due, delivery))
+  assert.equal((await readEndpointState(db, keys, service, id))?.delivery?.changes, 1)
+  const attempt = { deliveryId: 'msg_1', changes: 1, status: 500, fault: 'It failed.', response: '', milliseconds: 1 }
+  await recordFailure(db, service, id, delivery, attempt, { waitSeconds: 5, isGone: false })
   assert.ok(await addAttempt(db, service, id, attempt))
   await db.run(sql`update webhook set failing_since = now() - interval '2 hours'`)
-  assert.equal((await newlyFailing(db)).length, 1)
+  assert.equal((await findNewlyFailing(db)).length, 1)
   await raiseAlert(db, service.id, { kind: 'webhook_failing', subject: id, detail: '' })
   assert.ok(await readAlert(db, service.id, { kind: 'webhook_failing', subject: id }))
-  assert.ok(await webhookRecord(db, service, id))
+  assert.ok(await findWebhookRecord(db, service, id))
 }

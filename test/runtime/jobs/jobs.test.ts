@@ -4,7 +4,7 @@ import * as fs from 'node:fs'
 import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { sql } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import type { Job, JobRun } from '../../../src/jobs/job.ts'
@@ -20,7 +20,7 @@ import { gift } from '../../support/mailing.ts'
 import { until } from '../../support/processes.ts'
 import { messageIds, startSink } from '../../support/smtp-sink.ts'
 
-const keys = keysFrom(randomBytes(32))
+const keys = deriveKeys(randomBytes(32))
 
 const job = (runs: (work: JobRun) => Promise<void>, more: Partial<Job> = {}): Job => ({
   run: runs,

@@ -10,7 +10,7 @@ import { createSmtpTransport } from '../../../src/mail/smtp-transport.ts'
 import { openMailTransport } from '../../../src/mail/transport.ts'
 import { leaseDueJobs } from '../../../src/store/jobs/jobs.ts'
 import { retryMails } from '../../../src/store/mail/mails.ts'
-import { localCertificate } from '../../../src/tls/tls.ts'
+import { ensureLocalCertificate } from '../../../src/tls/tls.ts'
 import { setUpMailing, voucherMailStatus } from '../../support/mailing.ts'
 import { startSink } from '../../support/smtp-sink.ts'
 
@@ -168,7 +168,7 @@ test('a mail server with a slow greeting times out', async () => {
 })
 
 test('a required STARTTLS is used before the login', async () => {
-  const { cert, key, caFile } = localCertificate(join(mailing.directory, 'tls'))
+  const { cert, key, caFile } = ensureLocalCertificate(join(mailing.directory, 'tls'))
   const secured = await startSink({ cert, key, authOptional: false })
   try {
     const url = `smtp://shop:right@localhost:${secured.port}?tls=required`
@@ -187,7 +187,7 @@ for (const [title, disabledCommands] of [
   ['has a certificate that nobody vouches for', []],
 ] as const)
   test(`nothing is sent and an alert is raised if the server ${title}`, async () => {
-    const { cert, key } = localCertificate(join(mailing.directory, 'tls'))
+    const { cert, key } = ensureLocalCertificate(join(mailing.directory, 'tls'))
     const stripped = await startSink({ cert, key, allowInsecureAuth: true, disabledCommands: [...disabledCommands] })
     try {
       await queue()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sql } from '../../../src/database/db.ts'
 import { addScheduledJobs } from '../../../src/jobs/worker.ts'
-import { addJob, dueJobs, leaseDueJobs } from '../../../src/store/jobs/jobs.ts'
+import { addJob, leaseDueJobs, readJobLag } from '../../../src/store/jobs/jobs.ts'
 import { addService } from '../../../src/store/tenancy/services.ts'
 import { freshDatabase } from '../../support/database.ts'
 
@@ -31,9 +31,9 @@ test('a job that crashes workers is paused and blocks no others', async () => {
     update job set due_at = now() - interval '10 minutes', unfinished_starts = 40, leased_until = now() - interval '9 minutes', lease = gen_random_uuid()
      where subject = 'deadly' or name = 'look'`)
   await db.run(sql`update job set due_at = now() - interval '1 minute' where subject = 'other'`)
-  const { oldestSeconds, isIdle } = await dueJobs(db)
+  const { oldestSeconds, isIdle } = await readJobLag(db)
   assert.deepEqual([Math.round(oldestSeconds), isIdle], [60, false])
-  const taken = await leaseDueJobs(db, { pull: { free: 1, ofService: 1 }, look: { free: 1 } }, 30)
+  const taken = await leaseDueJobs(db, { pull: { free: 1, concurrencyPerService: 1 }, look: { free: 1 } }, 30)
   assert.deepEqual(
     taken.map(({ subject }) => subject),
     ['other'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { type Database, openDatabase, sql } from '../../../src/database/db.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
 import { queueVoucherMail } from '../../../src/store/mail/mails.ts'
@@ -25,7 +25,7 @@ import { messageIds, startSink } from '../../support/smtp-sink.ts'
 /** What a process that serves would write: a mail of a voucher, in a transaction. */
 async function writerOf(dataDir: string) {
   const db = openDatabase(JSON.parse(fs.readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
-  const keys = keysFrom(fs.readFileSync(join(dataDir, 'secret'), 'utf8').trim())
+  const keys = deriveKeys(fs.readFileSync(join(dataDir, 'secret'), 'utf8').trim())
   const service = await addService(db, 'luma')
   assert.ok(service)
   return {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { demoSettings, fillDemoShop } from '../../../seed/shop.ts'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { type Database, openDatabase, raw } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { addService, listServices } from '../../../src/store/tenancy/services.ts'
@@ -61,7 +61,7 @@ async function inDatabase(connection: string, work: (db: Database) => Promise<un
 
 async function fill(db: Database) {
   const service = await addService(db, 'demo', { ...demoSettings, readsPerMinute: 'off' })
-  if (service) await fillDemoShop(db, keysFrom(secret), service)
+  if (service) await fillDemoShop(db, deriveKeys(secret), service)
 }
 
 async function thin(db: Database) {

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys } from '../../../src/crypto/keys.ts'
 import { type Database, openDatabase } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { type Postgres, startPostgres } from '../../../src/postgres/postgres.ts'
@@ -42,7 +42,7 @@ export async function openShop(): Promise<KilledShop> {
   const postgres = await startPostgres(join(DATA_DIR, 'postgres'), { restartDelaysMs: Array(1_000).fill(0) })
   const db = openDatabase(postgres.connection, { max: 3, statementTimeoutMs: 60_000, onFault: () => {} })
   const secret = randomBytes(32).toString('hex')
-  const keys = keysFrom(secret)
+  const keys = deriveKeys(secret)
   const service = await addService(db, 'luma', voucherSettings)
   if (!service) throw new Error('the service is new')
   const password = await addAccount(db, keys, 'shopper', service, 'maintainer')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startSimulator } from '../../../simulator/simulator.ts'
-import { type Keys, keysFrom } from '../../../src/crypto/keys.ts'
+import { deriveKeys, type Keys } from '../../../src/crypto/keys.ts'
 import { type Database, openDatabase } from '../../../src/database/db.ts'
 import type { Service } from '../../../src/domain/tenancy/service-settings.ts'
 import { raiseAlert } from '../../../src/store/alerts/alerts.ts'
@@ -41,7 +41,7 @@ export async function startMonitored(more: Environment = {}) {
     ends.push(() => stop(service))
     const db = openDatabase(JSON.parse(readFileSync(join(dataDir, 'database.json'), 'utf8')), { onFault: () => {} })
     ends.push(() => db.close())
-    const keys = keysFrom(readFileSync(join(dataDir, 'secret'), 'utf8').trim())
+    const keys = deriveKeys(readFileSync(join(dataDir, 'secret'), 'utf8').trim())
     const other = await addService(db, 'other')
     if (!other) throw new Error('the service is new')
     await sendGift(db, keys, other)

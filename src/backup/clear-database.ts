@@ -1,10 +1,10 @@
 import type pg from 'pg'
 
 /**
- * Makes sure that there is nothing in a database: what a start has made in it before there was a service is taken away. Throws, with a
- * way out, where there is more.
+ * Drops the tables that a start created before there was a service. Throws, with a remedy, if the database contains a service, an account
+ * or tables of another program.
  */
-export async function clear(client: pg.ClientBase) {
+export async function clearUnusedDatabase(client: pg.ClientBase) {
   // Prevents a concurrent migration.
   await client.query(`select pg_advisory_xact_lock(hashtext('tillbridge'), hashtext('migration'))`)
   const { rows } = await client.query<{ tables: string[]; functions: string[] }>(`
@@ -14,16 +14,16 @@ export async function clear(client: pg.ClientBase) {
   const { tables = [], functions = [] } = rows[0] ?? {}
   if (!tables.length) return
   if (!tables.includes('migration') || !tables.includes('service'))
-    throw new Error(`The database holds other tables already (${tables.slice(0, 3).join(', ')}). ${wayOut}`)
-  const { rows: held } = await client.query<{ name: string }>(
+    throw new Error(`The database already contains other tables (${tables.slice(0, 3).join(', ')}). ${remedy}`)
+  const { rows: existing } = await client.query<{ name: string }>(
     'select name from service union all select username from account limit 3',
   )
-  if (held.length)
-    throw new Error(`The database holds something already (${held.map(({ name }) => name).join(', ')}). ${wayOut}`)
-  // First, as long as there are the types that they take.
+  if (existing.length)
+    throw new Error(`The database already contains data (${existing.map(({ name }) => name).join(', ')}). ${remedy}`)
+  // Functions first: dropping a table drops its row type, which functions use.
   if (functions.length) await client.query(`drop function ${functions.join(', ')} cascade`)
   await client.query(`drop table ${tables.join(', ')} cascade`)
 }
 
-const wayOut =
-  'A backup is restored into an empty one: set DATA_DIR to a new directory, or DATABASE_URL to a new database, and nothing is lost.'
+const remedy =
+  'A backup must be restored into an empty database. Set DATA_DIR to a new directory, or DATABASE_URL to a new database.'

@@ -6,14 +6,13 @@ import type { Database } from '../database/db.ts'
 import { openDedicatedConnection } from '../database/dedicated-connection.ts'
 import type { Service } from '../domain/tenancy/service-settings.ts'
 import { tablesOfAccounts } from '../store/shards/control-tables.ts'
-import { frame, type Head } from './frames.ts'
-import type { Progress } from './progress.ts'
-import { countersOf, rowsOf, type Table, tablesOf } from './tables.ts'
+import { frame, type Head, type Progress } from './frames.ts'
+import { buildRowFilter, listTables, readSequences, type Table } from './tables.ts'
 
-interface Taking {
+interface BackupOptions {
   /** Only this service's rows. */
   service?: Service | undefined
-  /** The database with its accounts, which can be another one. */
+  /** The control database, which has the accounts. Default: the backed-up database. */
   control?: Database
   onProgress?: Progress
   onHead?: (head: Head) => void
@@ -23,22 +22,22 @@ interface Taking {
 const snapshot = 'begin isolation level repeatable read, read only'
 
 /**
- * Yields the frames of a backup: every row of one snapshot. Accounts that are in another database come from a snapshot of that one.
- * Encrypted values stay encrypted.
+ * Yields the frames of a backup: every row of one snapshot. The accounts of a shard come from a snapshot of the control database. Encrypted
+ * values stay encrypted.
  */
-export async function* backupOf(
+export async function* createBackup(
   db: Database,
-  { service, control = db, onProgress = () => {}, onHead = () => {} }: Taking,
+  { service, control = db, onProgress = () => {}, onHead = () => {} }: BackupOptions,
 ): AsyncGenerator<Buffer> {
   const main = await openDedicatedConnection(db, snapshot)
   const { client } = main
   let accounts = main
   try {
     if (control !== db) accounts = await openDedicatedConnection(control, snapshot)
-    const head = await headOf(client, service)
+    const head = await readHead(client, service)
     onHead(head)
     yield frame('H', head)
-    const tables = await tablesOf(client)
+    const tables = await listTables(client)
     // Locked until the end, so that no day of the request log is dropped.
     await client.query(`lock table ${tables.map(({ name }) => name).join(', ')} in access share mode`)
     const size = tables.reduce((sum, table) => sum + table.bytes, 0)
@@ -48,7 +47,7 @@ export async function* backupOf(
       yield frame('T', { name: table.name, columns: table.columns })
       const hash = createHash('sha256')
       const from = tablesOfAccounts.includes(table.name) ? accounts : main
-      const copy = from.client.query(copyTo(copyOf(table, service)))
+      const copy = from.client.query(copyTo(buildCopyStatement(table, service)))
       for await (const chunk of copy) {
         hash.update(chunk)
         bytes += chunk.length
@@ -58,30 +57,30 @@ export async function* backupOf(
       }
       taken.push({ copy, name: table.name, sha256: hash.digest('hex') })
     }
-    // A number that was given since the snapshot is skipped, no harm.
-    const counters = await countersOf(client)
+    // Sequences may be ahead of the snapshot, which only skips numbers.
+    const sequences = await readSequences(client)
     for (const each of new Set([main, accounts])) {
       await each.client.query('commit')
       each.markReusable()
     }
-    yield frame('E', { tables: taken.map(({ copy, ...rest }) => ({ ...rest, rows: copy.rowCount })), counters })
+    yield frame('E', { tables: taken.map(({ copy, ...table }) => ({ ...table, rows: copy.rowCount })), sequences })
   } finally {
     for (const each of new Set([main, accounts])) await each.end()
   }
 }
 
-const copyOf = (table: Table, service: Service | undefined) => {
+const buildCopyStatement = (table: Table, service: Service | undefined) => {
   const columns = table.columns.join(', ')
   return service
-    ? `copy (select ${columns} from ${table.name} ${rowsOf(service.id, table)}) to stdout`
+    ? `copy (select ${columns} from ${table.name} ${buildRowFilter(service.id, table)}) to stdout`
     : `copy ${table.name} (${columns}) to stdout`
 }
 
-async function headOf(client: pg.ClientBase, service: Service | undefined): Promise<Head> {
+async function readHead(client: pg.ClientBase, service: Service | undefined): Promise<Head> {
   const { rows } = await client.query<Omit<Head, 'release' | 'service'>>(`
     select current_setting('server_version') as postgres, to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "takenAt",
            (select json_agg(json_build_object('number', number, 'name', name, 'sha256', sha256) order by number) from migration) as migrations,
            (select encode(secret_digest, 'hex') from installation) as secret`)
-  if (!rows[0]) throw new Error('a query without a table answers one row')
+  if (!rows[0]) throw new Error('a query without a table returned no row')
   return { release: manifest.version, ...rows[0], ...(service && { service: service.name }) }
 }
