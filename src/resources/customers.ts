@@ -3,7 +3,7 @@ import { CustomerChange, CustomerInput } from '../domain/customers/input.ts'
 import { RetailTransaction } from '../domain/orders/transactions.ts'
 import { RewardAccount } from '../domain/rewards/rewards.ts'
 import { ApiError, type FieldError, notFound } from '../errors/api-error.ts'
-import { Filter, updatedAfter, withoutExample } from '../http/pagination/lists.ts'
+import { EmailFilter, Filter, updatedAfter, withoutExample } from '../http/pagination/lists.ts'
 import { get, list, post, put } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { customerPage, findCustomer } from '../store/customers/customers.ts'
@@ -74,7 +74,7 @@ export const customers = [
         'Send exactly one of `email` and `updated_after`. With `updated_after`, both e-commerce identifiers are absent. If the back office is older than version 2022.1, the list is empty with a warning, or an error with `Prefer: handling=strict`.',
       supportsStrict: true,
       query: Type.Object({
-        email: Filter('The exact email address, ignoring case.', 'john.smith@example.com'),
+        email: EmailFilter(),
         updated_after: withoutExample(updatedAfter),
       }),
       item: Customer,

@@ -1,5 +1,5 @@
 import { StaffMember } from '../domain/catalog/staff.ts'
-import { Filter } from '../http/pagination/lists.ts'
+import { EmailFilter, Filter } from '../http/pagination/lists.ts'
 import { get, list } from '../http/routing/route-definitions.ts'
 import { Type } from '../schemas/schemas.ts'
 import { findStaffMember, staffPage } from '../store/catalog/staff.ts'
@@ -15,7 +15,7 @@ export const staff = [
       description: 'All staff members, or those with an email address or code.',
       requires: 'staff',
       query: Type.Object({
-        email: Filter('The exact email address, ignoring case.', 'john.smith@example.com'),
+        email: EmailFilter(),
         code: Filter('The exact, case-sensitive staff code.', 'JSMITH'),
       }),
       item: StaffMember,

@@ -87,8 +87,8 @@ test('impossible requests are rejected with a message', async () => {
     /^tillbridge: Record type shoes not found\. Types: store, /,
   )
   for (const [description, fault] of [
-    ['a\nb', "can't contain a control character"],
-    ['\u001b[31mred', "can't contain a control character"],
+    ['a\nb', "can't contain a line break (character 2)"],
+    ['\u001b[31mred', "can't contain the control character U+001B (character 1)"],
     ['a'.repeat(251), 'can have at most 250 characters; it has 251'],
   ] as const)
     assert.equal(await refused([receiver.url, '--description', description]), `tillbridge: \`description\` ${fault}.\n`)

@@ -18,7 +18,7 @@ export interface CustomersApi {
   }, options?: CallOptions): Paginator<Customer>
   /** Find a customer by email. Send exactly one of `email` and `updated_after`. With `updated_after`, both e-commerce identifiers are absent. If the back office is older than version 2022.1, the list is empty with a warning, or an error with `Prefer: handling=strict`. */
   find(query?: Paging & {
-    /** The exact email address, ignoring case. */
+    /** The exact email address, ignoring case. Write `+` as `%2B` in a URL. */
     email?: string | undefined
     /** Only records that changed later than this. Send the `asOf` of the previous list to receive all later changes. */
     updatedAfter?: string | Date | undefined

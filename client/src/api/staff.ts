@@ -8,7 +8,7 @@ import type { StaffMember } from '../shapes/staff.ts'
 export interface StaffApi {
   /** List staff. All staff members, or those with an email address or code. */
   list(query?: Paging & {
-    /** The exact email address, ignoring case. */
+    /** The exact email address, ignoring case. Write `+` as `%2B` in a URL. */
     email?: string | undefined
     /** The exact, case-sensitive staff code. */
     code?: string | undefined

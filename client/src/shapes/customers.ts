@@ -12,7 +12,7 @@ export interface CustomerInput {
   }
   /** Title. */
   title?: string | null | undefined
-  /** Mobile telephone number, the same field as `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
+  /** Mobile telephone number, the same field as `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. Typographic spaces and hyphens are stored as plain ones. */
   mobile?: string | null | undefined
   /** Date of birth, from 1900-01-01 to today. */
   dateOfBirth?: string | null | undefined
@@ -32,11 +32,11 @@ export interface CustomerInput {
 }
 
 export interface PhonesInput {
-  /** Home telephone number: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
+  /** Home telephone number: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. Typographic spaces and hyphens are stored as plain ones. */
   home?: string | null | undefined
-  /** Mobile telephone number: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
+  /** Mobile telephone number: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. Typographic spaces and hyphens are stored as plain ones. */
   mobile?: string | null | undefined
-  /** Work telephone number: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
+  /** Work telephone number: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. Typographic spaces and hyphens are stored as plain ones. */
   work?: string | null | undefined
 }
 
@@ -77,7 +77,7 @@ export interface CustomerChange {
   } | undefined
   /** Title. */
   title?: string | null | undefined
-  /** Mobile telephone number, the same field as `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. */
+  /** Mobile telephone number, the same field as `contact.phones.mobile`: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. Typographic spaces and hyphens are stored as plain ones. */
   mobile?: string | null | undefined
   /** Date of birth, from 1900-01-01 to today. */
   dateOfBirth?: string | null | undefined

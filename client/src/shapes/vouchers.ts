@@ -48,7 +48,7 @@ export interface VoucherInput {
   subject: string
   /** The number of the order that sells the voucher. It must be unique. */
   orderNumber?: string | null | undefined
-  /** The receiver's mobile number. */
+  /** The receiver's mobile number: 3 to 20 digits, with spaces, `+`, `-`, `(`, `)`, `.` and `/` between them. Typographic spaces and hyphens are stored as plain ones. */
   mobile?: string | null | undefined
   /** The day on which the email is sent. Default: today. */
   deliveryDate?: string | null | undefined

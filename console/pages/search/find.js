@@ -35,7 +35,7 @@ async function findCustomersByName(text) {
  */
 export async function findRecords(text, isAdmin) {
   const asked = encodeURIComponent(text)
-  if (text.includes('@')) return (await loadList(`/customers?email=${asked}`)).map(toCustomerHit)
+  if (/^\S+@\S+$/.test(text)) return (await loadList(`/customers?email=${asked}`)).map(toCustomerHit)
   const [people, customers, orders, orderIds, returns, sales, products, skus, voucher] = await Promise.all([
     findCustomersByName(text),
     findRecord(`/customers/${asked}`),

@@ -1,12 +1,12 @@
 import { throwIfAny } from '../../errors/throw-if-any.ts'
-import { emptyStringsToNull } from '../../http/body/empty-strings.ts'
+import { normalizeBody } from '../../http/body/normalize.ts'
 import { validateBody } from '../../http/body/validate.ts'
 import type { Static, TSchema } from '../../schemas/schemas.ts'
 
 /** Validates the arguments of a command like a request body of the API. Throws an error with every problem. */
 export function validateInput<S extends TSchema>(schema: S, input: object): Static<S> {
   const defined = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
-  const value = emptyStringsToNull(schema, defined)
+  const value = normalizeBody(schema, defined)
   // The currency is never used: these arguments contain no amounts.
   throwIfAny(validateBody(schema, value, { currency: 'USD' }))
   return value as Static<S>

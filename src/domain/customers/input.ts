@@ -2,22 +2,12 @@ import { type ApiError, type FieldError, toApiError } from '../../errors/api-err
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
 import { Address } from '../values/address.ts'
 import { notBlank } from '../values/characters.ts'
-import { Flag, Id, LocalDate, Optional, Text } from '../values/fields.ts'
+import { Flag, Id, LocalDate, Optional, Phone, Text } from '../values/fields.ts'
 import { omitUnchanged } from '../values/unchanged-fields.ts'
 import { Customer } from './customers.ts'
 
 const Name = (description: string, example: string) =>
   Type.String({ description, minLength: 1, maxLength: 50, pattern: notBlank, examples: [example] })
-
-const Phone = (name: string) =>
-  Optional(
-    Type.String({
-      description: `${name}: 3 to 20 digits, with spaces, \`+\`, \`-\`, \`(\`, \`)\`, \`.\` and \`/\` between them.`,
-      maxLength: 50,
-      pattern: '^(?=(?:[^0-9]*[0-9]){3,20}[^0-9]*$)[0-9 +().\\/-]+$',
-      examples: ['+61 400 123 456'],
-    }),
-  )
 
 const referenceValueId = Id('The ID of a value in the reference cache.', '4411')
 
@@ -54,9 +44,9 @@ const email = Type.String({
 const phones = Optional(
   Type.Object(
     {
-      home: Phone('Home telephone number'),
-      mobile: Phone('Mobile telephone number'),
-      work: Phone('Work telephone number'),
+      home: Optional(Phone('Home telephone number')),
+      mobile: Optional(Phone('Mobile telephone number')),
+      work: Optional(Phone('Work telephone number')),
     },
     { $id: 'PhonesInput', additionalProperties: false },
   ),
@@ -73,7 +63,7 @@ export const ecommerceIds = {
 
 const optional = {
   title: Type.Optional(Customer.properties.title),
-  mobile: Phone('Mobile telephone number, the same field as `contact.phones.mobile`'),
+  mobile: Optional(Phone('Mobile telephone number, the same field as `contact.phones.mobile`')),
   dateOfBirth: Optional(LocalDate('Date of birth, from 1900-01-01 to today.', '1980-02-29')),
   privacy: Optional(
     Flag(

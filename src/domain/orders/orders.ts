@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
-import { addressee, OrderAddress } from '../values/address.ts'
+import { addressee, OrderAddress, postcode } from '../values/address.ts'
 import { notBlank, notPadded } from '../values/characters.ts'
 import { Currency, Id, Integer, LocalTime, Money, Nullable, OneOf, Optional, Text } from '../values/fields.ts'
 import { Discount, DiscountInput } from './discounts.ts'
@@ -46,7 +46,7 @@ const PostalAddress = Type.Object(
     addressLine2: optional('Floor, unit or building.', 'Level 5'),
     city: line('City or suburb.', 'Melbourne'),
     state: optional('State, province or county.', 'VIC'),
-    postcode: optional('Post code.', '3000', 10),
+    postcode: Optional(postcode),
     country: line('Country.', 'Australia'),
   },
   { $id: 'PostalAddress', additionalProperties: false },

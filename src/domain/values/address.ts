@@ -5,7 +5,12 @@ const line1 = Text('Street and number.', '111 Collins St', 50)
 const line2 = Text('Floor, unit or building.', 'Level 5', 50)
 const city = Text('City or suburb.', 'Melbourne', 50)
 const state = Text('State, province or county.', 'VIC', 50)
-const postcode = Text('Post code.', '3000', 10)
+export const postcode = Type.String({
+  description: 'Post code.',
+  maxLength: 10,
+  format: 'postcode',
+  examples: ['3000'],
+})
 const country = Text('Country.', 'Australia', 50)
 
 export type Address = Static<typeof Address>

@@ -23,22 +23,66 @@ export const notPadded = `^[^${odd}\\s]([^${odd}]*[^${odd}\\s])?$`
 /** Valid in a query and a path. */
 export const noControls = `^[^${controlsOfAscii}]*$`
 
-const createMatcher = (characters: string) => {
-  const pattern = new RegExp(`[${characters}]`)
-  return (text: string) => pattern.test(text)
+/** Typographic variants of the hyphen: hyphens, dashes, the minus sign, and their small and full-width forms. */
+const hyphens = '\\u2010-\\u2015\\u2212\\ufe58\\ufe63\\uff0d'
+const variantOfSpace = new RegExp(`[${spaces}]`, 'g')
+const variantOfHyphen = new RegExp(`[${hyphens}]`, 'g')
+
+/** The characters of a telephone number, including the variants that `toPlainCharacters` replaces. */
+export const phoneCharacters = `0-9${spaces}+().\\/${hyphens}\\-`
+/** Replaces typographic variants of spaces and hyphens, which copied telephone numbers and post codes have, with ASCII. */
+export const toPlainCharacters = (text: string) => text.replace(variantOfSpace, ' ').replace(variantOfHyphen, '-')
+
+/** A character that a text can't contain. */
+export interface ForbiddenCharacter {
+  /** The name of the character, such as `a line break`. */
+  name: string
+  /** Its place in the text, counted in characters from 1. */
+  place: number
 }
-const [hasControl, hasControlInLines, hasDirectionMark] = [
-  createMatcher(controls),
-  createMatcher(controlsOfLines),
-  createMatcher(directionMarks),
-]
 
-/** True if a string has ASCII control characters. PostgreSQL can't store NUL at all. */
-export const hasControls = createMatcher(controlsOfAscii)
+/** Returns the first character that matches. `pattern` has the flag `u`. */
+export function findCharacter(text: string, pattern: RegExp): ForbiddenCharacter | undefined {
+  const at = text.search(pattern)
+  return at < 0
+    ? undefined
+    : { name: nameCharacter(text.codePointAt(at) ?? 0), place: [...text.slice(0, at)].length + 1 }
+}
 
-/** Returns a description of the first forbidden character, or undefined if the text has none. */
-export function findForbiddenCharacter(text: string, hasLines: boolean): string | undefined {
-  if (!text.isWellFormed()) return 'an incomplete character (a lone surrogate)'
-  if (hasLines ? hasControlInLines(text) : hasControl(text)) return 'a control character'
-  return hasDirectionMark(text) ? 'a character that changes the direction of writing' : undefined
+const createFinder = (characters: string) => {
+  const pattern = new RegExp(`[${characters}]`)
+  const patternWithSurrogates = new RegExp(`[${characters}\\p{Surrogate}]`, 'u')
+  // Nearly all texts have none, so the faster pattern comes first.
+  return (text: string) =>
+    pattern.test(text) || !text.isWellFormed() ? findCharacter(text, patternWithSurrogates) : undefined
+}
+const [findInLine, findInLines] = [odd, `${controlsOfLines}${directionMarks}`].map(createFinder) as [Finder, Finder]
+type Finder = ReturnType<typeof createFinder>
+
+/** Returns the first character that no text can contain. `hasLines` allows line breaks and tabs. */
+export const findForbiddenCharacter = (text: string, hasLines: boolean): ForbiddenCharacter | undefined =>
+  hasLines ? findInLines(text) : findInLine(text)
+
+const asciiControl = new RegExp(`[${controlsOfAscii}]`, 'u')
+/** Returns the first ASCII control character. PostgreSQL can't store NUL at all. */
+export const findControl = (text: string) => findCharacter(text, asciiControl)
+/** True if a string has ASCII control characters. */
+export const hasControls = (text: string) => asciiControl.test(text)
+
+const [directionMark, control, whitespace] = [directionMarks, controls, '\\s'].map(
+  set => new RegExp(`[${set}]`, 'u'),
+) as [RegExp, RegExp, RegExp]
+
+/** Returns the name of a character for a message. Characters that can't be seen are named by their code point. */
+function nameCharacter(codePoint: number): string {
+  const character = String.fromCodePoint(codePoint)
+  const code = `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`
+  if (/[\n-\r\u0085\u2028\u2029]/.test(character)) return 'a line break'
+  if (character === '\t') return 'a tab'
+  if (character === ' ') return 'a space'
+  if (!character.isWellFormed()) return 'an incomplete character (a lone surrogate)'
+  if (directionMark.test(character)) return `the character ${code}, which changes the direction of writing`
+  if (control.test(character)) return `the control character ${code}`
+  if (/\p{Cf}/u.test(character)) return `the character ${code}, which is invisible`
+  return whitespace.test(character) ? `the whitespace character ${code}` : `the character \`${character}\``
 }

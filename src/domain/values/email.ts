@@ -1,5 +1,16 @@
 import { isIPv4 } from 'node:net'
 
+/** The pattern of `canBeEmail`. Control characters are in neither part. */
+export const emailForm =
+  '^("[^"\\u0000-\\u001f\\u007f]+"|[^\\s\\u0000-\\u001f\\u007f]+)@[^\\s@\\u0000-\\u001f\\u007f]+$'
+const form = new RegExp(emailForm, 'u')
+
+/**
+ * True if a stored email address can be this text. A back office has addresses that `isEmail` rejects, so a look-up requires only the `@` and
+ * no whitespace outside of quotation marks.
+ */
+export const canBeEmail = (text: string) => form.test(text)
+
 /** True if the text is an email address without quotes, as web shops accept it: a subset of RFC 5321, with the letters of RFC 6531. */
 export function isEmail(text: string) {
   const [, local = '', domain = ''] = /^([^\s@"(),:;<>[\\\]]+)@([^\s@]+)$/u.exec(text) ?? []

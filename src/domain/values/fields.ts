@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '../../schemas/schemas.ts'
+import { phoneCharacters } from './characters.ts'
 
 /** An identifier. Always a string, even if it looks like a number (`"008"`). */
 export const Id = (description: string, example: string) =>
@@ -7,6 +8,16 @@ export const Id = (description: string, example: string) =>
 /** A string of at most `maxLength` code points. */
 export const Text = (description: string, example: string, maxLength = 250) =>
   Type.String({ description, maxLength, examples: [example] })
+
+/** A telephone number. */
+export const Phone = (description: string) =>
+  Type.String({
+    description: `${description}: 3 to 20 digits, with spaces, \`+\`, \`-\`, \`(\`, \`)\`, \`.\` and \`/\` between them. Typographic spaces and hyphens are stored as plain ones.`,
+    maxLength: 50,
+    format: 'phone',
+    pattern: `^(?=(?:[^0-9]*[0-9]){3,20}[^0-9]*$)[${phoneCharacters}]+$`,
+    examples: ['+61 400 123 456'],
+  })
 
 /** An amount: a string with the decimals of the `currency` next to it. */
 export const Money = (description: string, example = '39.95') =>

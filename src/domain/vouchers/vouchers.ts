@@ -1,7 +1,7 @@
 import { type Static, Type } from '../../schemas/schemas.ts'
 import { OrderAddress } from '../values/address.ts'
 import { notBlank } from '../values/characters.ts'
-import { Currency, Id, LocalDate, LocalTime, Money, Nullable, OneOf, Optional } from '../values/fields.ts'
+import { Currency, Id, LocalDate, LocalTime, Money, Nullable, OneOf, Optional, Phone } from '../values/fields.ts'
 import { voucherStates } from './states.ts'
 
 const Email = Type.Object(
@@ -151,14 +151,7 @@ export const VoucherInput = Type.Object(
     ),
     subject: NonBlankText('The subject of the email.', 'A gift for you', 200),
     orderNumber: Optional(Id('The number of the order that sells the voucher. It must be unique.', 'W0000123')),
-    mobile: Optional(
-      Type.String({
-        description: "The receiver's mobile number.",
-        maxLength: 50,
-        pattern: '^\\+?[\\d][\\d ()./-]{3,}$',
-        examples: ['+61 491 570 006'],
-      }),
-    ),
+    mobile: Optional(Phone("The receiver's mobile number")),
     deliveryDate: Optional(LocalDate('The day on which the email is sent. Default: today.', '2026-12-24')),
     billingAddress: Type.Partial(OrderAddress, {
       description: 'The address of the payer.',

@@ -4,8 +4,8 @@ import { omitUnchanged } from '../../domain/values/unchanged-fields.ts'
 import { ApiError, errorCodes, type FieldError } from '../../errors/api-error.ts'
 import { throwIfAny } from '../../errors/throw-if-any.ts'
 import { type Static, type TSchema, Type } from '../../schemas/schemas.ts'
-import { emptyStringsToNull } from './empty-strings.ts'
 import { readJson } from './json.ts'
+import { normalizeBody } from './normalize.ts'
 import { validateBody } from './validate.ts'
 
 /** The size of a body in bytes. */
@@ -91,7 +91,7 @@ export async function readBody<B extends TSchema>(
   const isStream = Boolean(request.body) && !Buffer.isBuffer(request.body)
   if (isNoBody(schema) && (bytes.length || isStream)) requireJson(request)
   const parsed = isNoBody(schema) && bytes.length === 0 ? {} : readJson(bytes)
-  const value = keepsEmptyTexts ? parsed : emptyStringsToNull(schema, parsed)
+  const value = keepsEmptyTexts ? parsed : normalizeBody(schema, parsed)
   const schemaErrors = validateBody(schema, value, service.settings)
   const { record } = (schemaErrors.length && (await stored?.())) || {}
   const errors = record === undefined ? schemaErrors : omitUnchanged(schemaErrors, value, JSON.parse(record))

@@ -1,6 +1,13 @@
 import { isUsername, usernameRule } from '../../domain/accounts.ts'
 import { settingFormats } from '../../domain/tenancy/settings-rules.ts'
-import { findForbiddenCharacter } from '../../domain/values/characters.ts'
+import {
+  type ForbiddenCharacter,
+  findCharacter,
+  findForbiddenCharacter,
+  notBlank,
+  notPadded,
+  phoneCharacters,
+} from '../../domain/values/characters.ts'
 import { isEmail } from '../../domain/values/email.ts'
 import { getDecimals } from '../../domain/values/money.ts'
 import type { ErrorCode, FieldError } from '../../errors/api-error.ts'
@@ -128,15 +135,18 @@ export function validateBody(schema: TSchema, body: unknown, context: Validation
     }
     const { minLength = 0, maxLength = Infinity, pattern, format = '' } = of
     const length = [...value].length
-    const odd = findForbiddenCharacter(value, format === 'multiline')
-    if (odd) addError('invalid_field', at, `${name} can't contain ${odd}.`)
+    const forbidden = findForbiddenCharacter(value, format === 'multiline') ?? forbiddenByFormat[format]?.(value)
+    if (forbidden)
+      addError('invalid_field', at, `${name} can't contain ${forbidden.name} (character ${forbidden.place}).`)
     else if (length < minLength) addError('invalid_field', at, `${name} can't be empty${exampleText(of)}.`)
     else if (length > maxLength)
       addError('invalid_field', at, `${name} can have at most ${maxLength} characters; it has ${length}.`)
     else {
       const requirement =
         formats[format]?.(value, context) ??
-        (pattern !== undefined && !matches(value, pattern) ? 'in the documented format' : undefined)
+        (pattern !== undefined && !matches(value, pattern)
+          ? (patternRequirements[pattern] ?? 'in the documented format')
+          : undefined)
       if (requirement) addError('invalid_field', at, `${name} must be ${requirement}${exampleText(of)}.`)
     }
   }
@@ -195,12 +205,28 @@ function matches(text: string, source: string) {
   return expression.test(text)
 }
 
+/** Characters that only some formats forbid. */
+const forbiddenByFormat: Readonly<Record<string, (text: string) => ForbiddenCharacter | undefined>> = {
+  email: text => (text.startsWith('"') ? undefined : findCharacter(text, /[\s,;<>()]/u)),
+  phone: text => findCharacter(text, notInPhone),
+}
+const notInPhone = new RegExp(`[^${phoneCharacters}]`, 'u')
+
+const patternRequirements: Readonly<Record<string, string>> = {
+  [notBlank]: 'a text that is not only whitespace',
+  [notPadded]: 'a text without whitespace at its beginning and end',
+}
+
 /** Returns the requirement that a string of this format breaks, or undefined if it is valid. */
 const formats: Record<string, (text: string, context: ValidationContext) => string | undefined> = {
   ...settingFormats,
   date: text => (isDate(text) ? undefined : 'an existing date, YYYY-MM-DD'),
   username: text => (isUsername(text) ? undefined : `a name of ${usernameRule}`),
   email: text => (isEmail(text) ? undefined : 'an email address'),
+  phone(text) {
+    const digits = text.replace(/\D/g, '').length
+    return digits >= 3 && digits <= 20 ? undefined : `a telephone number of 3 to 20 digits; it has ${digits}`
+  },
   money(text, { currency }) {
     const decimals = getDecimals(currency)
     const form = new RegExp(`^(0|[1-9]\\d{0,8})${decimals ? `\\.\\d{${decimals}}` : ''}$`)

@@ -1,4 +1,5 @@
 import { line, lines, noControls } from '../../domain/values/characters.ts'
+import { emailForm } from '../../domain/values/email.ts'
 import type { Schema } from './schema.ts'
 
 /** Month and day of every date, including 29 February. */
@@ -20,6 +21,7 @@ const queryFormats: Readonly<Record<string, Schema | undefined>> = {
       { pattern: `^(?!0000|0001-01-01)\\d{4}-${days}[T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d)?$` },
     ],
   },
+  email: { format: undefined, pattern: emailForm },
   cursor: { pattern: '^[\\w-]{22,}$' },
   multiline: { pattern: lines },
 }
@@ -33,8 +35,9 @@ const bodyFormats: Readonly<Record<string, Schema | undefined>> = {
 /** Adds the rules that `parseQuery` and `validateBody` apply to strings by their formats, and to every string. */
 export function toRequestSchema(schema: Schema, inQuery: boolean): Schema {
   const { type, enum: words, const: word, format, pattern } = schema
-  if (type !== 'string' || words || word !== undefined || isStandardFormat(format)) return schema
+  if (type !== 'string' || words || word !== undefined) return schema
   const rule = (inQuery ? queryFormats : bodyFormats)[String(format)]
+  if (!rule && isStandardFormat(format)) return schema
   return { ...schema, ...(rule ?? { pattern: pattern ?? (inQuery ? noControls : line) }) }
 }
 

@@ -22,6 +22,17 @@ export function findInvertedRange(name: string, after: string | undefined, befor
 export const Filter = (description: string, example: string, maxLength = 250) =>
   Type.Optional(Type.String({ description, minLength: 1, maxLength, examples: [example] }))
 
+/** A filter by email address. */
+export const EmailFilter = () =>
+  Type.Optional(
+    Type.String({
+      description: 'The exact email address, ignoring case. Write `+` as `%2B` in a URL.',
+      format: 'email',
+      maxLength: 250,
+      examples: ['john.smith@example.com'],
+    }),
+  )
+
 /**
  * Removes the example of a parameter that can't be combined with another one. Tools send all examples of an operation in one request.
  */

@@ -1,4 +1,5 @@
-import { findForbiddenCharacter, hasControls } from '../../domain/values/characters.ts'
+import { findControl, findForbiddenCharacter } from '../../domain/values/characters.ts'
+import { canBeEmail, isEmail } from '../../domain/values/email.ts'
 import { isSkipped, readMoment, timestampFormats } from '../../domain/values/timestamp.ts'
 import type { FieldError } from '../../errors/api-error.ts'
 import type { Static, TObject, TSchema } from '../../schemas/schemas.ts'
@@ -58,16 +59,19 @@ function isEncoded(text: string) {
 }
 
 function read(schema: Schema, text: string, timeZone: string): unknown {
-  const isOdd = schema.format === 'multiline' ? findForbiddenCharacter(text, true) !== undefined : hasControls(text)
-  if (text === '' || text.length > (schema.maxLength ?? 4_000) || isOdd) return
+  if (text === '' || text.length > (schema.maxLength ?? 4_000) || findForbidden(schema, text)) return
   if (schema.type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined
   if (schema.type === 'integer') {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
     return value >= (schema.minimum ?? 0) && value <= (schema.maximum ?? Number.MAX_SAFE_INTEGER) ? value : undefined
   }
   if (schema.enum) return schema.enum.includes(text) ? text : undefined
+  if (schema.format === 'email') return canBeEmail(text) ? text : undefined
   return schema.format === 'timestamp' ? readMoment(text, timeZone) : text
 }
+
+const findForbidden = ({ format }: Schema, text: string) =>
+  format === 'multiline' ? findForbiddenCharacter(text, true) : findControl(text)
 
 /** Returns the text with a `+` instead of its last blank. */
 function withLastBlankAsPlus(text: string) {
@@ -92,7 +96,15 @@ function describeError(name: string, schema: Schema, text: string, timeZone: str
   if (schema.type === 'boolean') return invalid(name, `\`${name}\` must be \`true\` or \`false\`.`)
   if (schema.type === 'integer')
     return invalid(name, `\`${name}\` must be an integer from ${schema.minimum} to ${schema.maximum}.`)
-  return invalid(name, `\`${name}\` must have 1 to ${schema.maxLength ?? 4_000} characters and no control characters.`)
+  const forbidden = findForbidden(schema, text)
+  if (forbidden) return invalid(name, `\`${name}\` can't contain ${forbidden.name} (character ${forbidden.place}).`)
+  const maxLength = schema.maxLength ?? 4_000
+  if (schema.format === 'email' && text !== '' && text.length <= maxLength) {
+    const wasPlus = isEmail(text.replaceAll(' ', '+'))
+    const about = wasPlus ? 'has a space. Write `+` as `%2B` in a URL' : 'must be an email address'
+    return invalid(name, `\`${name}\` ${about}.`)
+  }
+  return invalid(name, `\`${name}\` must have 1 to ${maxLength} characters; it has ${[...text].length}.`)
 }
 
 const invalid = (parameter: string, detail: string): FieldError => ({

@@ -131,8 +131,8 @@ function textCheck({ maxLength = Infinity, pattern, format, examples }: ColumnSh
   const shaped = pattern === undefined ? undefined : new RegExp(pattern, 'u')
   const misshapen = new RowError(`does not look like ${examples[0]}`)
   return text => {
-    const oddity = findForbiddenCharacter(text, hasLines)
-    if (oddity !== undefined) return new RowError(`has ${oddity}`)
+    const forbidden = findForbiddenCharacter(text, hasLines)
+    if (forbidden) return new RowError(`has ${forbidden.name}`, '', `character ${forbidden.place}`)
     if (rounded.test(text)) return wasRounded
     if (text.length > maxLength && [...text].length > maxLength) return overMaxLength
     return shaped && !shaped.test(text) ? misshapen : text

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { changed, created, isRefused, john, startCustomerShop } from '../../support/customer-bodies.ts'
+import { detailsIn } from '../../support/problem.ts'
 import { post, put } from '../../support/write.ts'
 
 const shop = await startCustomerShop()
@@ -139,6 +140,65 @@ test('control characters, lone surrogates and bidi marks are rejected in every f
     )
   }
   assert.deepEqual((await shop.get(`/customers/${id}`)).json.data, { id, ...before })
+})
+
+test('the error names the forbidden character and its place', async () => {
+  const { id } = await created(shop)
+  const detailOf = async (change: object) => detailsIn(await put(shop, `/customers/${id}`, change))
+  for (const [text, character] of [
+    ['Ann\nMarie', 'a line break (character 4)'],
+    ['\r\n', 'a line break (character 1)'],
+    ['👩‍👩‍👧\u2028', 'a line break (character 6)'],
+    ['Ann\tMarie', 'a tab (character 4)'],
+    ['é\u0007', 'the control character U+0007 (character 2)'],
+    ['a\u202eb', 'the character U+202E, which changes the direction of writing (character 2)'],
+    ['ab\ud800', 'an incomplete character (a lone surrogate) (character 3)'],
+  ] as const)
+    assert.deepEqual(await detailOf({ firstname: text }), [`\`firstname\` can't contain ${character}.`], text)
+  const address = { addressLine1: '1 Main St\nLevel 2', postcode: '30\t00' }
+  isRefused(
+    shop,
+    await put(shop, `/customers/${id}`, { address }),
+    'invalid_field',
+    '/address/addressLine1',
+    '/address/postcode',
+  )
+  assert.deepEqual(await detailOf({ address }), [
+    "`addressLine1` can't contain a line break (character 10).",
+    "`postcode` can't contain a tab (character 3).",
+  ] as const)
+  for (const [mobile, character] of [
+    ['0400 123x456', 'the character `x` (character 9)'],
+    ['+61 400\u200b123456', 'the character U+200B, which is invisible (character 8)'],
+    ['٠٤٠٠', 'the character `٠` (character 1)'],
+  ] as const)
+    assert.deepEqual(await detailOf({ mobile }), [`\`mobile\` can't contain ${character}.`], mobile)
+  assert.match(
+    String(await detailOf({ mobile: '12' })),
+    /^`mobile` must be a telephone number of 3 to 20 digits; it has 2/,
+  )
+  for (const [email, character] of [
+    ['ann shop@example.com', 'a space (character 4)'],
+    ['ann@example.com,bob@example.com', 'the character `,` (character 16)'],
+    ['ann\u00a0@example.com', 'the whitespace character U+00A0 (character 4)'],
+  ] as const)
+    assert.deepEqual(await detailOf({ contact: { email } }), [`\`email\` can't contain ${character}.`], email)
+})
+
+test('typographic spaces and hyphens in telephone numbers and post codes become plain', async () => {
+  const { id } = await created(shop)
+  for (const space of ['\u00a0', '\u2009', '\u202f', '\u2007', '\u3000', '\ufeff'])
+    for (const hyphen of ['\u2010', '\u2011', '\u2012', '\u2013', '\u2014', '\u2212', '\uff0d']) {
+      const number = `+61${space}400${hyphen}123${hyphen}456`
+      const data = await changed(shop, id, {
+        contact: { phones: { home: number, mobile: number, work: number } },
+        address: { postcode: `SW1${space}${hyphen}1A` },
+      })
+      const plain = '+61 400-123-456'
+      assert.deepEqual(data.contact.phones, { home: plain, mobile: plain, work: plain })
+      assert.equal(data.address.postcode, 'SW1 -1A')
+    }
+  assert.equal((await changed(shop, id, { mobile: '0400\u00a0123\u2011456' })).contact.phones.mobile, '0400 123-456')
 })
 
 test('a body with invalid UTF-8 or invalid JSON creates no customer', async () => {

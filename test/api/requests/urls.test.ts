@@ -23,7 +23,7 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
     ['email=%c0%af', 'email'],
     ['email=%ed%a0%80', 'email'],
     ['email=a%4', 'email'],
-    ['email=a&limit=%3', 'limit'],
+    ['email=a@b&limit=%3', 'limit'],
     ['%zz=1', '?zz'],
   ] as const) {
     const answer = await service.get(`/customers?${query}`)
@@ -40,7 +40,25 @@ test("a query with invalid percent-encoding is rejected with the parameter's nam
       query,
     )
   }
-  assert.equal((await service.get('/customers?email=100%25')).status, 200)
+  assert.equal((await service.get('/customers?email=100%25@b')).status, 200)
+})
+
+test('a text that is no email address is rejected in a look-up', async () => {
+  for (const path of ['/customers', '/staff']) {
+    const detailOf = async (text: string) => {
+      const answer = await service.get(`${path}?email=${text}`)
+      isProblem(answer, 'invalid_parameter', baseUrl, path)
+      return detailsIn(answer)
+    }
+    const hint = ['`email` has a space. Write `+` as `%2B` in a URL.']
+    for (const text of ['ann+shop@example.com', 'ann%20shop@example.com', 'a+b+c@example.com'])
+      assert.deepEqual(await detailOf(text), hint, text)
+    for (const text of ['notanemail', 'ann', '@example.com', 'ann@', 'a@b@example.com+', '++', 'a%C2%A0b@example.com'])
+      assert.deepEqual(await detailOf(text), ['`email` must be an email address.'], text)
+    assert.deepEqual(await detailOf('ann%0A@example.com'), ["`email` can't contain a line break (character 4)."])
+    for (const text of ['ann%2Bshop@example.com', 'a..b@docomo.example', '%22a%20b%22@example.com'])
+      assert.equal((await service.get(`${path}?email=${text}`)).status, 200, text)
+  }
 })
 
 test('a `+` decoded as a space is explained in the error', async () => {

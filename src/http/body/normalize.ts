@@ -1,0 +1,39 @@
+import { toPlainCharacters } from '../../domain/values/characters.ts'
+import type { TSchema } from '../../schemas/schemas.ts'
+
+/** The JSON Schema keywords that matter here. */
+interface Schema {
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  type?: string
+  format?: string
+}
+
+/** Formats whose typographic spaces and hyphens are replaced with plain ones. */
+const plainFormats = new Set(['phone', 'postcode'])
+
+/**
+ * Returns a body with null instead of each empty string in an optional field, because forms send an empty string for an empty input.
+ * Telephone numbers and post codes get plain spaces and hyphens.
+ */
+export const normalizeBody = (schema: TSchema, body: unknown) => normalize(schema as Schema, body)
+
+function normalize({ anyOf = [], ...schema }: Schema, value: unknown): unknown {
+  const choices = [schema, ...anyOf]
+  if (typeof value === 'string') return choices.some(isPlain) ? toPlainCharacters(value) : value
+  const { properties, required = [], items } = choices.find(each => each.properties || each.items) ?? schema
+  if (Array.isArray(value)) return items ? value.map(each => normalize(items, each)) : value
+  if (typeof value !== 'object' || value === null || !properties) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => {
+      const field = Object.hasOwn(properties, name) ? properties[name] : undefined
+      if (!field) return [name, each]
+      return [name, each === '' && !required.includes(name) && isNullable(field) ? null : normalize(field, each)]
+    }),
+  )
+}
+
+const isPlain = ({ format = '' }: Schema) => plainFormats.has(format)
+const isNullable = ({ anyOf = [] }: Schema) => anyOf.some(({ type }) => type === 'null')
